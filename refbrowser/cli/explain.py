@@ -13,7 +13,7 @@ from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.views.explain.question import Question
+    from refbrowser.views.explain.explain import Question
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _question(arguments: argparse.Namespace, dataset: Dataset) -> Question:
-    from refbrowser.views.explain.question import Question
+    from refbrowser.views.explain.explain import Question
 
     if arguments.key is not None:
         return Question(key=arguments.key)

@@ -1,1 +1,1 @@
-"""What a view of an array shows, as values: slices, coordinates, levels, pictures; no Qt."""
+"""What panes show, as values made without Qt: rows, words, pictures and states."""

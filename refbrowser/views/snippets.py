@@ -1,4 +1,4 @@
-"""Lines of Python that open the same document and select the same slice, with zarr or xarray."""
+"""Lines of Python that open the same document and select the same slice, here, with zarr or xarray."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.model.cf import Packing, TimeUnits
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.snippet_store import SnippetSource, can_hide, dataset_lines, literal, store_lines
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
+
 
 #: Arrays that zarr-python does not read, by `ArrayNode.format`.
 DRAFT = "zarr-v3-draft"
@@ -311,3 +312,25 @@ def _unfit(group: GroupNode, node: ArrayNode) -> tuple[list[str], list[str]]:
         else:
             unfit.append(name)
     return unreadable, unfit
+
+
+def own_snippet(path: str, name: str, view: SnippetView, *, is_edited: bool) -> str:
+    """Return lines that read the slice of a stream, or of a dataset of CDM Remote.
+
+    Parameters
+    ----------
+    name
+        What the format is called.
+    is_edited
+        There are edits that the file does not have.
+    """
+    lines = [f"# {name} is read by refbrowser, which must be installed where these lines run."]
+    if is_edited:
+        lines.append("# Edits that are not saved are not in what they read.")
+    lines += [
+        "import refbrowser",
+        "",
+        f"dataset = refbrowser.open({path!r})",
+        f"values = dataset[{view.node.path!r}][{view.index or '...'}]",
+    ]
+    return "\n".join(lines) + "\n"

@@ -97,7 +97,7 @@ def shown(plot: PlotPane) -> np.ndarray:
     picture = plot.picture()
     assert picture is not None
     assert picture.all_done
-    from refbrowser.views.interpretation import Interpretation
+    from refbrowser.views.plot.interpretation import Interpretation
 
     return Interpretation(picture.node, plot.is_decoded()).numbers(picture.values)
 

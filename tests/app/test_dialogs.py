@@ -36,7 +36,6 @@ from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, R
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
 from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
 from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
-from refbrowser.app.facets.awkward0.safety_rows import FUNCTIONS, SafetyRow
 from refbrowser.app.facets.stream.byte_order_dialog import ByteOrderDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -45,6 +44,7 @@ from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import ConnectionSettings
+from refbrowser.views.safety import FUNCTIONS, SafetyRow
 
 Settle = Callable[[], None]
 #: Actions that open a dialog over the sample.

@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
+from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import icons, theme
+from refbrowser.views.hierarchy import ItemKind
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -29,7 +29,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.references.edits.edits import SetReference
-from refbrowser.views.explain.question import Question
+from refbrowser.views.explain.explain import Question
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

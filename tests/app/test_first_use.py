@@ -32,9 +32,8 @@ from refbrowser.app.panes.hierarchy.hierarchy_pane import MARGINS, detail_room, 
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.cards import ErrorCard, centred
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.registry import BUILT_IN
+from refbrowser.views.words import count_text, one_line
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fixture_format import found, written_grid
 
-from refbrowser.app.panes.hierarchy.format_words import format_words, short_format
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.views.hierarchy import format_words, short_format
 
 
 def test_a_file_of_another_package_opens_plots_and_is_explained(

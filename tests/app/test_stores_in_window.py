@@ -28,7 +28,6 @@ from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.panes.problems.pane import ProblemsPane
 from refbrowser.app.panes.references.reference_rows import PENDING, ExpansionRows
 from refbrowser.app.shell.main_window import MainWindow
@@ -36,6 +35,7 @@ from refbrowser.formats.registry import title_of
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference
+from refbrowser.views.hierarchy import ItemKind
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

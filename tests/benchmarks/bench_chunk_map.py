@@ -19,7 +19,7 @@ from window import Gaps, pause, shown_window, wait
 from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
 from refbrowser.app.panes.chunk_map.view import ChunkMapView
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.views.chunk_colouring import ColourBy
+from refbrowser.views.chunks.chunk_colouring import ColourBy
 
 GRID = (1000, 1000)
 STEPS = 60

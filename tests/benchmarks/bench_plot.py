@@ -44,12 +44,12 @@ def drawing() -> None:
     from refbrowser.app.plot.image_layer import ImageLayer
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.colouring import LevelColouring
-    from refbrowser.views.interpretation import Interpretation
-    from refbrowser.views.levels import Levels
-    from refbrowser.views.picture import ChunkState, Picture
-    from refbrowser.views.plan import plan_view
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.colouring import LevelColouring
+    from refbrowser.views.plot.interpretation import Interpretation
+    from refbrowser.views.plot.levels import Levels
+    from refbrowser.views.plot.picture import ChunkState, Picture
+    from refbrowser.views.plot.plan import plan_view
+    from refbrowser.views.plot.slicing import SliceState
 
     for side in (1000, 4000):
         shape = (side, side)

@@ -23,10 +23,10 @@ from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_source import Mark
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.tally_chip import TallyChip
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample"

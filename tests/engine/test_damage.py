@@ -28,11 +28,11 @@ from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.plan import sampled_plan
-from refbrowser.views.reading import read_picture
-from refbrowser.views.roles import AxisRole
-from refbrowser.views.slicing import first_slice
+from refbrowser.views.plot.coordinates import AxisRole
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plan import sampled_plan
+from refbrowser.views.plot.reading import read_picture
+from refbrowser.views.plot.slicing import first_slice
 
 ZARRAY = {
     "zarr_format": 2,

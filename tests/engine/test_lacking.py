@@ -13,9 +13,8 @@ from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import VerdictKind
-from refbrowser.views.explain.question import Question
 
 ZARRAY = {
     "zarr_format": 2,

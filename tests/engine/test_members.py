@@ -24,8 +24,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.zip_archives import Confirm
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
-from refbrowser.views.explain.explain import explain
-from refbrowser.views.explain.question import Question
+from refbrowser.views.explain.explain import Question, explain
 
 VALUES = np.random.default_rng(5).integers(0, 50, (40, 30)).astype("<i4")
 ARRAYS = {

@@ -20,7 +20,7 @@ from refbrowser.engine.node_metadata import (
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata
-from refbrowser.views.stored_chunks import stored_chunks
+from refbrowser.views.attributes import stored_chunks
 
 ARRAY: dict[str, Any] = {
     "zarr_format": 2, "shape": [4, 4], "chunks": [2, 2], "dtype": "<i2", "order": "C",

@@ -19,7 +19,7 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views import snippet_store
-from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.snippet_store import source_of
 from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 

@@ -25,7 +25,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
 from refbrowser.references.edits.rule_edits import InsertRule
-from refbrowser.views.stored_chunks import stored_chunks
+from refbrowser.views.attributes import stored_chunks
 
 
 def node_of(dataset: refbrowser.Dataset, path: str) -> ArrayNode:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 
 class CdlCommands(CommandGroup):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.widgets.context_menu import pop_up, separator
+from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import RAW, REFERENCES
 from refbrowser.app.shell.shown import Shown, shown_by
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.formats.registry import title_of
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -191,10 +191,15 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     from dataclasses import replace
 
     from refbrowser.app.controller.sources import sources_of
-    from refbrowser.views.own_snippets import own_snippet
-    from refbrowser.views.picture import ChunkState
+    from refbrowser.views.plot.picture import ChunkState
     from refbrowser.views.snippet_store import source_of
-    from refbrowser.views.snippets import SnippetView, has_plain_times, xarray_snippet, zarr_snippet
+    from refbrowser.views.snippets import (
+        SnippetView,
+        has_plain_times,
+        own_snippet,
+        xarray_snippet,
+        zarr_snippet,
+    )
 
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
@@ -225,14 +230,14 @@ def _value_text(shown: Shown, value: object) -> str:
     """Return a value of the plot with all its digits; NaN where it stands for none."""
     import numpy as np
 
-    from refbrowser.views.exact import exact_texts
+    from refbrowser.views.plot.interpretation import exact_texts
 
     interpretation = shown.layout.shown
     element = np.asarray(value)
     if interpretation.is_missing(element):
         return "NaN"
     if element.ndim or element.dtype.names is not None:
-        from refbrowser.views.exact import exact_text
+        from refbrowser.views.plot.interpretation import exact_text
 
         return exact_text(value)
     return exact_texts(interpretation, element.reshape(1, 1))[0][0]

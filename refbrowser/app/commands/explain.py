@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES, TABLE
+from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link
-    from refbrowser.views.explain.question import Question
 
 NOTHING = "Point at an element of the plot, or select a cell, a key or a problem, to have it explained"
 
@@ -93,7 +93,7 @@ class ExplainCommands(CommandGroup):
     def _explain_row(self) -> bool:
         """Explain the key of the current row of the Version 0 preview."""
         from refbrowser.app.editors.drafts import drafts_of
-        from refbrowser.views.explain.question import Question
+        from refbrowser.views.explain.explain import Question
 
         preview, document = self._window.editors.preview(), self._window.editors.document()
         row = None if preview is None else preview.current_row()
@@ -115,7 +115,7 @@ class ExplainCommands(CommandGroup):
 
     def _explain_problem(self) -> bool:
         """Explain the problem that is selected."""
-        from refbrowser.views.explain.question import Question
+        from refbrowser.views.explain.explain import Question
 
         row = self._window.problems.current()
         if row is None:
@@ -146,13 +146,13 @@ class ExplainCommands(CommandGroup):
         node = None if plot is None else plot.array()
         if document is None or node is None or (node.error or node.unreadable) is None:
             return False
-        from refbrowser.views.explain.question import Question
+        from refbrowser.views.explain.explain import Question
 
         self._show(document, Question(array=node.path, index=(0,) * len(node.shape)))
         return True
 
     def _explain_key(self, document: OpenDocument, key: str) -> bool:
-        from refbrowser.views.explain.question import Question
+        from refbrowser.views.explain.explain import Question
 
         self._show(document, Question(key=key))
         return True
@@ -191,7 +191,7 @@ class ExplainCommands(CommandGroup):
         return None if plot is None else cast("OpenDocument | None", plot.source())
 
     def _question(self, index: tuple[int, ...], *, read: bool) -> Question | None:
-        from refbrowser.views.explain.question import Question
+        from refbrowser.views.explain.explain import Question
 
         plot = self._window.centre.plot
         node = None if plot is None else plot.array()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
@@ -71,7 +71,7 @@ class ExploreCommands(CommandGroup):
 
         def write(control: TaskControl) -> None:
             from refbrowser.io.atomic import write_atomically
-            from refbrowser.views.saving import csv_lines
+            from refbrowser.views.plot.saving import csv_lines
 
             write_atomically(path, csv_lines(rows), cancel=control.token)
 
@@ -89,7 +89,7 @@ class ExploreCommands(CommandGroup):
             return
 
         def make(_control: TaskControl) -> str:
-            from refbrowser.views.saving import tsv_text
+            from refbrowser.views.plot.saving import tsv_text
 
             return tsv_text(rows)
 

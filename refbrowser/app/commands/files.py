@@ -8,8 +8,7 @@ from functools import partial
 
 from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.panes.hierarchy.format_words import takes_rules
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
+from refbrowser.views.hierarchy import ItemKind, takes_rules
 
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
 _WAYS = {

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import REFERENCES
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.panes.references.references_view import ReferencesPane

@@ -12,14 +12,13 @@ from PySide6.QtWidgets import QFileDialog
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.shown import Shown, shown_beside, shown_by
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.widgets.view_picture import ViewPicture
-    from refbrowser.views.saving import ShownValues
+    from refbrowser.views.plot.saving import ShownValues
 
 #: What a view can be written as: the suffix, and the words of the dialog.
 FORMS = {
@@ -149,7 +148,7 @@ class ValueCommands(CommandGroup):
 
         def write(control: TaskControl) -> None:
             from refbrowser.io.atomic import write_atomically
-            from refbrowser.views.saving import csv_blocks, npy_bytes
+            from refbrowser.views.plot.saving import csv_blocks, npy_bytes
 
             values = read(control)
             blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
@@ -172,19 +171,19 @@ class ValueCommands(CommandGroup):
         for taken in shown.ranges:
             count *= len(taken)
         if count > COPY_CELLS:
-            words = f"{theme.count_text(count)} values are too many to copy"
+            words = f"{count_text(count)} values are too many to copy"
             self._window.status.say(f"{words}; Export view writes them to a file")
             return
         read = self._reading(shown)
 
         def make(control: TaskControl) -> str:
-            from refbrowser.views.saving import rows_with_headers, tsv_text
+            from refbrowser.views.plot.saving import rows_with_headers, tsv_text
 
             return tsv_text(rows_with_headers(read(control)))
 
         def copied(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            sizes = " × ".join(theme.count_text(len(taken)) for taken in shown.ranges) or "1"
+            sizes = " × ".join(count_text(len(taken)) for taken in shown.ranges) or "1"
             self._window.status.say(f"{sizes} values copied, with their coordinates")
 
         self._run(f"Copy values of {shown.layout.node.path}", make, copied, self.copy_values)
@@ -203,7 +202,7 @@ class ValueCommands(CommandGroup):
         assert dataset is not None
 
         def read(control: TaskControl) -> ShownValues:
-            from refbrowser.views.saving import read_shown
+            from refbrowser.views.plot.saving import read_shown
 
             return read_shown(
                 dataset.session, dataset.access, shown.layout, shown.ranges, control.token, control.progress

@@ -11,9 +11,9 @@ from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.awkward0.safety_rows import SafetyRow
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.views.safety import SafetyRow
 
 
 class DocumentAwkward(QObject):
@@ -69,7 +69,7 @@ class DocumentAwkward(QObject):
         self._looked_at, self.rows = origin, None
 
         def look(control: TaskControl) -> list[SafetyRow]:
-            from refbrowser.app.facets.awkward0.safety_source import safety_rows
+            from refbrowser.views.safety import safety_rows
 
             return safety_rows(origin, control.check)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

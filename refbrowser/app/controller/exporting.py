@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.awkward0_options import Awkward0Writing, kind_named
@@ -29,6 +28,7 @@ from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.exporting.stream_options import StreamOptions, profile_of, tile_size_of
 from refbrowser.exporting.table_options import TableOptions, group_size_of
+from refbrowser.views.words import count_text, size_text
 
 #: What is told of an export that was interrupted.
 _LEFTOVERS = {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.history import History
-    from refbrowser.views.row_changes import Difference
+    from refbrowser.views.changed_rows import ChangedRows, Difference
 
 _numbers = itertools.count(1)
 
@@ -219,6 +219,16 @@ class OpenDocument(QObject):
     def owner(self, what: str) -> str:
         """Return the owner name for tasks of this document, for example ``plot:3``."""
         return f"{what}:{self.number}"
+
+    @property
+    def is_store(self) -> bool:
+        """Whether what is shown is a store itself, not references to one."""
+        return self.store.is_here
+
+    @property
+    def changed_rows(self) -> ChangedRows | None:
+        """What differs from the saved state; None where nothing does, or it is not known."""
+        return self.changes.rows
 
     # Opening
 

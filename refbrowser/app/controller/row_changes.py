@@ -12,8 +12,7 @@ from refbrowser.engine.jobs import Priority
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.views.changed_rows import ChangedRows
-    from refbrowser.views.row_changes import Difference
+    from refbrowser.views.changed_rows import ChangedRows, Difference
 
 
 class DocumentChanges(QObject):

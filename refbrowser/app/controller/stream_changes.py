@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.views.words import count_text, size_text
 
 #: Lost messages and notes that are listed; the rest is counted.
 LISTED = 200

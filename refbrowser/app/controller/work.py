@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import Edit, ReferenceDocument
     from refbrowser.references.edits.history import History
-    from refbrowser.views.row_changes import Difference
+    from refbrowser.views.changed_rows import Difference
 
 Identity = FileIdentity | ObjectIdentity
 
@@ -184,7 +184,7 @@ def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     wants = tuple(dataset.access.wanted(sources_of(document)))
     difference = None
     if saved is not None and saved is not document:
-        from refbrowser.views.row_changes import Difference
+        from refbrowser.views.changed_rows import Difference
 
         difference = Difference(document, saved)
     return DatasetState(dataset, wants, difference)

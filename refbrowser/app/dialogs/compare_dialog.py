@@ -21,8 +21,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line, plain_lines
 from refbrowser.references.edits.text_difference import from_difference
+from refbrowser.views.words import count_text, one_line, plain_lines
 
 if TYPE_CHECKING:
     from refbrowser.references.edits.compare import Example, Part
@@ -115,9 +115,9 @@ class CompareDialog(QDialog):
                 row.addChild(_example_row(example))
             left = part.count - len(part.examples)
             if left > 0:
-                row.addChild(_muted_row(f"and {theme.count_text(left)} more"))
+                row.addChild(_muted_row(f"and {count_text(left)} more"))
             if part.skipped:
-                row.addChild(_muted_row(f"{theme.count_text(part.skipped)} entries were not compared"))
+                row.addChild(_muted_row(f"{count_text(part.skipped)} entries were not compared"))
             row.setExpanded(True)
         self._list.setCurrentIndex(self._list.model().index(0, 0))
 
@@ -141,7 +141,7 @@ def summary_of(parts: tuple[Part, ...]) -> str:
     """Return in one sentence how much differs."""
     if not parts:
         return "Nothing differs but spacing or the order of keys."
-    words = [f"{theme.count_text(part.count)} in {part.title.lower()}" for part in parts if part.count]
+    words = [f"{count_text(part.count)} in {part.title.lower()}" for part in parts if part.count]
     return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
 
 
@@ -152,7 +152,7 @@ def counts_of(part: Part) -> str:
         (part.only_here, "only here"),
         (part.only_there, "only in the file"),
     )
-    return ", ".join(f"{theme.count_text(number)} {word}" for number, word in numbers if number)
+    return ", ".join(f"{count_text(number)} {word}" for number, word in numbers if number)
 
 
 def _example_row(example: Example) -> QTreeWidgetItem:

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import grow_to_words, plain_label
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.io.origins import Origin

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from refbrowser.app.panes.hierarchy.array_words import shape_text, type_text
-from refbrowser.app.panes.hierarchy.parts import is_buffer
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.model.nodes import GroupNode
+from refbrowser.views.hierarchy import is_buffer, shape_text, type_text
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Hierarchy

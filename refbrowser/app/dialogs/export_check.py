@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.exporting.check import CheckItem, CheckReport
@@ -92,9 +92,7 @@ class CheckTable(QWidget):
         shown.sort(key=lambda item: item.is_equal)
         self.table.addTopLevelItems([_row(item) for item in shown[:LISTED]])
         if len(shown) > LISTED:
-            self.table.addTopLevelItem(
-                QTreeWidgetItem(["…", f"{theme.count_text(len(shown) - LISTED)} more"])
-            )
+            self.table.addTopLevelItem(QTreeWidgetItem(["…", f"{count_text(len(shown) - LISTED)} more"]))
 
 
 def sum_text(report: CheckReport) -> str:
@@ -104,9 +102,9 @@ def sum_text(report: CheckReport) -> str:
     if not count:
         lines = ["Nothing was compared."]
     elif bad:
-        lines = [f"✕ {theme.count_text(bad)} of {theme.count_text(count)} comparisons differ."]
+        lines = [f"✕ {count_text(bad)} of {count_text(count)} comparisons differ."]
     else:
-        lines = [f"✓ All {theme.count_text(count)} comparisons are equal."]
+        lines = [f"✓ All {count_text(count)} comparisons are equal."]
     if programs:
         lines[0] += f" Read with {one_line(programs)}."
     return "\n".join([*lines, *(one_line(note) for note in report.notes[:6])])

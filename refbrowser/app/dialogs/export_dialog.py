@@ -39,8 +39,8 @@ from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, plain_label, push_button, show_progress
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
@@ -391,8 +391,8 @@ class ExportDialog(QDialog):
             if status.total:
                 show_progress(self._bar, status.done, status.total)
                 what = "parts" if self._is_check else "chunks"
-                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} {what}"
-                read = "" if self._is_check else f", {theme.size_text(status.read_bytes)} read"
+                amount = f"{count_text(status.done)} of {count_text(status.total)} {what}"
+                read = "" if self._is_check else f", {size_text(status.read_bytes)} read"
                 self._amount.setText(f"{amount}{read}")
             if status.state == "cancelled":
                 (self._check_ended if self._is_check else self._cancelled)()

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 
 def ask_leftover(parent: QWidget, target: str, answered: Callable[[bool], object], *, is_same: bool) -> None:

@@ -18,9 +18,8 @@ from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, file_dialog,
 from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.registry import openable
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery

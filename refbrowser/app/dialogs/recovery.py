@@ -21,7 +21,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -42,7 +42,7 @@ def recovery_text(recovery: Recovery) -> str:
     """Return in words what was left and what can be done with it."""
     typed, when = len(recovery.typed), time_text(recovery.when)
     count = len(recovery.titles) + typed
-    edits = f"{theme.count_text(count)} unsaved edit{'' if count == 1 else 's'}"
+    edits = f"{count_text(count)} unsaved edit{'' if count == 1 else 's'}"
     if typed:
         edits += f" ({typed} typed and not applied)"
     were = "was" if count == 1 else "were"
@@ -53,7 +53,7 @@ def recovery_text(recovery: Recovery) -> str:
     if recovery.error is not None:
         done = recovery.history.position
         return (
-            f"The first {theme.count_text(done)} of {edits} from {when} can be restored; "
+            f"The first {count_text(done)} of {edits} from {when} can be restored; "
             f"those after them cannot: {error_text(recovery.error)}"
         )
     return f"{edits} from {when} {were} kept when the program ended unexpectedly."
@@ -149,7 +149,7 @@ class RecoveryPreview(QDialog):
             view.addTopLevelItem(_row("", *_typed_words(typed)))
         left = len(recovery.operations) - LISTED
         if left > 0:
-            view.addTopLevelItem(_row("", f"and {theme.count_text(left)} more", ""))
+            view.addTopLevelItem(_row("", f"and {count_text(left)} more", ""))
         return view
 
     def _make_buttons(self, can_restore: bool) -> QHBoxLayout:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QRadioButton, Q
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.exporting.saving.prospect import Prospect
@@ -156,13 +156,13 @@ class SaveProspectDialog(QDialog):
 
 def version0_words(document: OpenDocument, prospect: Prospect) -> str:
     """Return what becomes of a document that is saved as Version 0."""
-    rows = theme.count_text(prospect.rows or 0)
+    rows = count_text(prospect.rows or 0)
     state = document.document
     if state is not None and state.rules_are_made:
         text = f"All {rows} references are written out"
     else:
         text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
-    text += f", about {theme.size_text(prospect.size)}."
+    text += f", about {size_text(prospect.size)}."
     if document.store.is_here:
         text += " So fsspec reads it as it stands."
     if document.template_values:
@@ -177,7 +177,7 @@ def relative_words(prospect: Prospect) -> str:
     if prospect.obstacle:
         words = prospect.obstacle[:1].upper() + prospect.obstacle[1:]
         return f"{words}. They would mean other files in the new folder."
-    number = theme.count_text(prospect.relative)
+    number = count_text(prospect.relative)
     which = "1 URL is" if prospect.relative == 1 else f"{number} URLs are"
     first = one_line(prospect.example)
     return (

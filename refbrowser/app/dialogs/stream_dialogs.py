@@ -28,7 +28,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.stream_changes import Done

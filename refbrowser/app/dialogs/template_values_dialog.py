@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 #: Templates that get a field; a document may have 10,000.
 SHOWN = 200

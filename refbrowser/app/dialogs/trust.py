@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want
@@ -158,7 +158,7 @@ class TrustSheet(QDialog):
         name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
         state = "allowed" if want.allowed else "asked when met" if want.origin is None else "not allowed"
         kind = _KIND_WORDS[want.kind][0]
-        texts = [one_line(name), kind, theme.count_text(want.count), theme.size_text(want.size), state]
+        texts = [one_line(name), kind, count_text(want.count), size_text(want.size), state]
         row = QTreeWidgetItem(texts)
         row.setData(0, Qt.ItemDataRole.UserRole, number)
         row.setSizeHint(0, QSize(0, theme.ROW))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from refbrowser.app.editors.preview_source import Mark, PreviewSource
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.words import count_text
 
 #: Rows that are made at once.
 PAGE = 64

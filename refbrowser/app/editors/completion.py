@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidge
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.completed_field import CompletedField

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.editors.draft import DimensionDraft, DimensionKind
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.titled_model import ROOT, Index, TitledModel
+from refbrowser.views.words import count_text
 
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")
 NAME, KIND, START, STOP, STEP, SIZE = range(6)
@@ -138,7 +139,7 @@ class DimensionsModel(TitledModel):
             return str(draft.kind)
         if column == SIZE:
             size = draft.size()
-            return "?" if size is None else theme.count_text(size)
+            return "?" if size is None else count_text(size)
         if draft.kind is not DimensionKind.RANGE:
             return draft.values if column == START else ""
         text: str = getattr(draft, _MEMBERS[column])

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 #: Marks of the three lines of an example, which tell them apart without colour.
 NAME, BEFORE, AFTER = "", "−", "+"

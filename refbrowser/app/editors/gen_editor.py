@@ -28,7 +28,7 @@ from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.rule_json import RuleJson
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome

@@ -17,8 +17,8 @@ from refbrowser.app.editors.metadata_draft import MetadataDraft, metadata_edit
 from refbrowser.app.editors.rows import OutcomeLine, named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
@@ -189,7 +189,7 @@ class MetadataEditor(QWidget):
             if text.fault and text.fault != text.place.note and not text.text:
                 notes.append(f"It could not be read: {text.fault}")
             if len(text.text) > EDITED:
-                notes.append(f"Too long to edit here: {theme.count_text(len(text.text))} characters.")
+                notes.append(f"Too long to edit here: {count_text(len(text.text))} characters.")
             if moved_on:
                 notes.append("The document changed meanwhile; what you typed is kept on top of it.")
         words = " ".join(note for note in notes if note)

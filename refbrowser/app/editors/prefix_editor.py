@@ -17,9 +17,8 @@ from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Flag
 from typing import NamedTuple, Protocol
 
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.references.edits.text_difference import from_difference
+from refbrowser.views.words import count_text
 
 
 class Mark(Flag):

@@ -23,9 +23,9 @@ from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.words import count_text, one_line
 
 #: A check of all rows starts after this pause in typing, in milliseconds.
 PAUSE = 120
@@ -191,7 +191,7 @@ class PreviewView(QWidget):
         self._tallies.setVisible(not isinstance(source, NoSource))
         self._title.setVisible(bool(source.title))
         self._title.setText(one_line(source.title))
-        self._count.setText(f"{theme.count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
+        self._count.setText(f"{count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
         self._show_report(CheckReport())
         self._show_detail()
         self._unchecked = True

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 #: Between the thousands of a number; not printable for `one_line`.
 THIN_BLANK = "\N{NARROW NO-BREAK SPACE}"

@@ -13,10 +13,10 @@ from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.app.editors.rule_checks import duplicates, faults
 from refbrowser.app.editors.rule_collisions import collisions
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.rules.gen import GenRows, GenRule
 from refbrowser.references.rules.gen_changes import RowCount, rule_changes, same_keys
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

@@ -22,9 +22,8 @@ from refbrowser.app.editors.typed import Typed
 from refbrowser.app.editors.uses_list import UsesList, uses_words
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUses, UsesListed

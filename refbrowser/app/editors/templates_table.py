@@ -11,9 +11,8 @@ from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.app.widgets.titled_model import ROOT, Index, TitledModel
+from refbrowser.views.words import count_text, one_line
 
 COLUMNS = ("Name", "Text", "Uses")
 #: The table is as high as its rows, within these.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from refbrowser.app.help.keys import as_markdown
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.resources import resource
 from refbrowser.formats.registry import foreign
+from refbrowser.views.words import one_line
 
 #: The pages in their order.
 PAGES = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData, QUrl
 
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.formats.registry import REFERENCES, formats
+from refbrowser.views.words import one_line
 
 #: Documents that one drop opens at most.
 DROP_LIMIT = 50

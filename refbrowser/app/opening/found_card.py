@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.formats.sniffing import Found

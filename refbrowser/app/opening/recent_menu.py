@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.theme import plain_tooltip
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.main_window import MainWindow

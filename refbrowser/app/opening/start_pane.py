@@ -112,7 +112,7 @@ class StartPane(QWidget):
 
     def _button(self, path: str, name: str, more: str) -> QWidget:
         from refbrowser.app.widgets.parts import push_button
-        from refbrowser.app.widgets.plain_text import one_line
+        from refbrowser.views.words import one_line
 
         words = one_line(path)
         shown = words if len(words) <= 72 else f"…{words[-71:]}"

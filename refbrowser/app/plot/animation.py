@@ -10,13 +10,13 @@ from PySide6.QtGui import QKeyEvent
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.loader import HOLD
-from refbrowser.views.frames import AHEAD, Course, Ending, Tempo, plans_ahead
+from refbrowser.views.plot.plan import AHEAD, Course, Ending, Tempo, plans_ahead
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
     from refbrowser.app.plot.source import PlotSource
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.slicing import SliceState
 
 #: Frames per second: at first, at least and at most.
 SPEED, SLOWEST, FASTEST = 10.0, 0.5, 60.0

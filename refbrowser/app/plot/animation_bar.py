@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 from refbrowser.app.plot.animation import FASTEST, SLOWEST, Animation
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.views.frames import Ending
+from refbrowser.views.plot.plan import Ending
 
 #: A speed below this part of the one that is wanted is worth a word.
 _SLOW = 0.8

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.plot import background
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.auxiliary import Auxiliary, AuxiliaryNode, auxiliary_nodes
-from refbrowser.views.plan import ViewPlan
+from refbrowser.views.plot.plan import ViewPlan
+from refbrowser.views.plot.reading import Auxiliary, AuxiliaryNode, auxiliary_nodes
 
 
 class AuxiliaryReader(QObject):

@@ -11,8 +11,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from refbrowser.app.widgets import theme
-from refbrowser.views.coordinates import AxisScale, plain_coordinate
 from refbrowser.views.numbers import log_ticks
+from refbrowser.views.plot.coordinates import AxisScale, plain_coordinate
 
 #: Free space between tick texts, in pixels.
 _GAP = 22

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.plan import ViewPlan, plan_view
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.plan import ViewPlan, plan_view
+from refbrowser.views.plot.slicing import SliceState
 
 if TYPE_CHECKING:
-    from refbrowser.views.auxiliary import Auxiliary, AuxiliaryNode
-    from refbrowser.views.reading import CoordinateSet
+    from refbrowser.views.plot.reading import Auxiliary, AuxiliaryNode, CoordinateSet
 
 _COORDINATES, _AUXILIARY, _NEIGHBOURS = "plot-coordinates", "plot-auxiliary", "plot-neighbours"
 _AHEAD = "plot-ahead"
@@ -33,7 +32,7 @@ def read_coordinates(
         return
 
     def read(control: TaskControl) -> CoordinateSet:
-        from refbrowser.views import reading
+        from refbrowser.views.plot import reading
 
         return reading.read_coordinates(
             dataset.session, dataset.access.at_once(), node, arrays, control.token
@@ -56,7 +55,7 @@ def read_auxiliary(
     from refbrowser.engine.jobs import Priority
 
     def read(control: TaskControl) -> tuple[Auxiliary, ...]:
-        from refbrowser.views import auxiliary
+        from refbrowser.views.plot import reading as auxiliary
 
         return auxiliary.read_auxiliary(dataset.session, dataset.access.at_once(), nodes, plan, control.token)
 

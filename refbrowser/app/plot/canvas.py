@@ -17,7 +17,7 @@ from refbrowser.app.plot.line_layer import LineLayer
 from refbrowser.app.plot.patterns import ground_color
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.views.coordinates import AxisScale
+from refbrowser.views.plot.coordinates import AxisScale
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 10, 26, 2)

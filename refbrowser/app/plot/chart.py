@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.coordinates import AxisScale, Coordinate
-from refbrowser.views.dates import DateScale
-from refbrowser.views.levels import FARTHEST, finite
-from refbrowser.views.painting import extremes
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.numbers import DateScale
+from refbrowser.views.plot.colouring import extremes
+from refbrowser.views.plot.coordinates import AxisScale, Coordinate
+from refbrowser.views.plot.levels import FARTHEST, finite
+from refbrowser.views.plot.picture import ChunkState
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 6, 26, 2)

@@ -12,8 +12,8 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.patterns import draw_glyph, state_brush
-from refbrowser.views.painting import boxes_of
-from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plot.colouring import boxes_of
+from refbrowser.views.plot.picture import ChunkState, Picture
 
 _SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED)
 #: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.

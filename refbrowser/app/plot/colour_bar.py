@@ -10,11 +10,10 @@ from refbrowser.app.plot.colour_maps import Table
 from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.views.coordinates import Coordinate
-from refbrowser.views.dates import DateScale
-from refbrowser.views.histogram import Histogram
-from refbrowser.views.levels import BY_USER, EXTREMES, PERCENTILES, Levels
+from refbrowser.views.numbers import DateScale
+from refbrowser.views.plot.coordinates import Coordinate
+from refbrowser.views.plot.levels import BY_USER, EXTREMES, PERCENTILES, Histogram, Levels
+from refbrowser.views.words import one_line
 
 _NAMES = ("Lower level of the colours", "Upper level of the colours")
 #: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends

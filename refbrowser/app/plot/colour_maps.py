@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QIcon, QImage, QPixmap
 
-from refbrowser.views.colouring import OTHER
-from refbrowser.views.painting import COLOURS, NO_VALUE
-from refbrowser.views.quantity import Quantity
+from refbrowser.views.plot.colouring import COLOURS, NO_VALUE, OTHER, Quantity
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from refbrowser.app.plot.colour_maps import DEFAULT_MAP, Table, table
 from refbrowser.app.widgets import theme
-from refbrowser.views.coordinates import Coordinate
-from refbrowser.views.histogram import Histogram
-from refbrowser.views.levels import Levels
 from refbrowser.views.numbers import log_ticks
-from refbrowser.views.painting import COLOURS
+from refbrowser.views.plot.colouring import COLOURS
+from refbrowser.views.plot.coordinates import Coordinate
+from refbrowser.views.plot.levels import Histogram, Levels
 
 BAR, HISTOGRAM = 18, 46
 WIDTH = 108

@@ -8,9 +8,9 @@ from refbrowser.app.plot import background
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.views.reading import CoordinateSet, coordinate_nodes
-from refbrowser.views.slicing import dimension_names
+from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.plot.reading import CoordinateSet, coordinate_nodes
+from refbrowser.views.plot.slicing import dimension_names
 
 #: The first picture waits so long for its coordinates, in milliseconds, so that it does not turn over.
 COORDINATES_WAIT = 300

@@ -13,8 +13,7 @@ from refbrowser.app.plot.canvas import PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.auxiliary import Auxiliary
-from refbrowser.views.coordinates import (
+from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
     cell_aspect,
@@ -22,11 +21,11 @@ from refbrowser.views.coordinates import (
     line_scale,
     plain_coordinate,
 )
-from refbrowser.views.histogram import histogram
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.levels import LevelKeeper, Levels, beyond
-from refbrowser.views.picture import Picture
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.levels import LevelKeeper, Levels, beyond, histogram
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.reading import Auxiliary
+from refbrowser.views.plot.slicing import SliceState
 
 #: Between two drawings while the user zooms or pans, in milliseconds.
 FRAME = 16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.element_parts import part_node, parts_of
-from refbrowser.views.interpretation import NUMBER_KINDS
+from refbrowser.views.nested.element_parts import part_node, parts_of
+from refbrowser.views.plot.interpretation import NUMBER_KINDS
 
 #: How nested values are shown where it is not the way that is chosen first: as charts, or row by row.
 CHARTS, ROWS = "charts", "rows"
@@ -54,7 +54,7 @@ class ElementChoice:
 
 def _begins_as_charts(whole: ArrayNode) -> bool:
     """Whether charts say more of nested values than a line, an image or a list of texts does."""
-    from refbrowser.views.nested_numbers import choices_of
+    from refbrowser.views.nested.nested_numbers import choices_of
 
     is_number = whole.dtype is not None and whole.dtype.kind in NUMBER_KINDS
     return not is_number and any(choice.is_number or choice.lists for choice in choices_of(whole))

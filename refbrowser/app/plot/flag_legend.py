@@ -12,9 +12,9 @@ from refbrowser.app.plot.colour_maps import Table
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.model.cf_flags import Flag, FlagSet
-from refbrowser.views.colouring import OTHER
-from refbrowser.views.interpretation import flag_title
 from refbrowser.views.numbers import value_text
+from refbrowser.views.plot.colouring import OTHER
+from refbrowser.views.plot.interpretation import flag_title
 
 _WIDTH = 216
 _SWATCH = 14

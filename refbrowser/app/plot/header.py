@@ -14,9 +14,9 @@ from refbrowser.app.plot.options import PlotOptions
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.views.element_parts import LENGTH
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.nested.element_parts import LENGTH
+from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.words import one_line
 
 _LINE = "none (a line)"
 _ALL_FIELDS = "all fields"

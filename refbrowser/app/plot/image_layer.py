@@ -10,10 +10,9 @@ from pyqtgraph import ImageItem
 from PySide6.QtCore import QRectF
 
 from refbrowser.app.plot.colour_maps import Table
-from refbrowser.views.colouring import Colouring
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.painting import NO_VALUE, boxes_of, decimation, window
-from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plot.colouring import NO_VALUE, Colouring, boxes_of, decimation, window
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
 
 #: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
 BOXES_MOST = 16

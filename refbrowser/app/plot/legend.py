@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 from refbrowser.app.plot.patterns import STATE_NAMES, swatch
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.words import count_text
 
 
 class StateLegend(QWidget):
@@ -51,7 +52,7 @@ class StateLegend(QWidget):
             count = counts[state]
             sample.setVisible(count > 0)
             text.setVisible(count > 0)
-            text.setText(f"{STATE_NAMES[state]} ({theme.count_text(count)})")
+            text.setText(f"{STATE_NAMES[state]} ({count_text(count)})")
         self.note.setText(note)
         self.note.setVisible(bool(note))
         incomplete = counts[ChunkState.FAILED] > 0 or counts[ChunkState.PENDING] > 0

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from pyqtgraph import PlotDataItem, mkPen
 
 from refbrowser.app.widgets import theme
-from refbrowser.views.coordinates import AxisScale
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.levels import FARTHEST, Levels, finite
-from refbrowser.views.painting import extremes
-from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plot.colouring import extremes
+from refbrowser.views.plot.coordinates import AxisScale
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.levels import FARTHEST, Levels, finite
+from refbrowser.views.plot.picture import ChunkState, Picture
 
 #: Lines of at most so many points show each of them.
 _MARKED_POINTS = 80

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.picture import Picture
-from refbrowser.views.plan import ViewPlan
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plan import ViewPlan
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobHandle
@@ -85,7 +85,7 @@ class PictureLoader(QObject):
         session, access = dataset.session, dataset.access.at_once()
 
         def read(control: TaskControl) -> None:
-            from refbrowser.views.reading import read_picture
+            from refbrowser.views.plot.reading import read_picture
 
             read_picture(session, access, picture, control.token, control.progress)
 

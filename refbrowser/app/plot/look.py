@@ -13,8 +13,8 @@ from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.levels import Levels
-from refbrowser.views.quantity import Quantity, quantity_of
+from refbrowser.views.plot.colouring import Quantity, quantity_of
+from refbrowser.views.plot.levels import Levels
 
 #: Arrays whose choices are remembered.
 _REMEMBERED = 500

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS, Table, flag_table, table
 from refbrowser.app.widgets import theme
-from refbrowser.views.colouring import Colouring, FlagColouring, LevelColouring
-from refbrowser.views.levels import LevelKeeper, Levels
+from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
+from refbrowser.views.plot.levels import LevelKeeper, Levels
 
 
 class Palette:

@@ -24,16 +24,16 @@ from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.plot.picture import ChunkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from refbrowser.app.plot.look import Look
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.coordinates import Coordinate
-    from refbrowser.views.picture import Picture
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.coordinates import Coordinate
+    from refbrowser.views.plot.picture import Picture
+    from refbrowser.views.plot.slicing import SliceState
 
 
 #: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
 
 from refbrowser.app.widgets import theme
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.plot.picture import ChunkState
 
 _TILE = 10
 

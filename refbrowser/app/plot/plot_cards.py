@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.parts import scrolled
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
-from refbrowser.views.plan import ViewPlan
+from refbrowser.views.plot.plan import ViewPlan
+from refbrowser.views.words import count_text, size_text
 
 
 class PlotCards(QStackedWidget):
@@ -88,14 +88,14 @@ class PlotCards(QStackedWidget):
     def show_question(self, plan: ViewPlan, sampled: ViewPlan, middle: ViewPlan) -> None:
         """Ask what to do with a read that is too large to begin unasked."""
         text = (
-            f"It needs {theme.count_text(plan.chunks)} chunks, {theme.size_text(plan.decoded)} once decoded. "
-            f"A view reads at most {theme.count_text(LIMITS.view_chunks)} chunks and "
-            f"{theme.size_text(LIMITS.view_decoded)} unasked."
+            f"It needs {count_text(plan.chunks)} chunks, {size_text(plan.decoded)} once decoded. "
+            f"A view reads at most {count_text(LIMITS.view_chunks)} chunks and "
+            f"{size_text(LIMITS.view_decoded)} unasked."
         )
         self._question.set_content("warning", "This picture is large", text, "warning")
-        sizes = " × ".join(theme.count_text(len(taken)) for taken in middle.ranges)
+        sizes = " × ".join(count_text(len(taken)) for taken in middle.ranges)
         self._middle.setToolTip(f"{sizes} values in full detail; pan to see the rest")
-        steps = " × ".join(theme.count_text(step) for step in sampled.steps)
+        steps = " × ".join(count_text(step) for step in sampled.steps)
         self._sampled.setToolTip(f"One value of {steps}")
         self._sampled.setVisible(not sampled.too_large)
         self.setCurrentIndex(3)

@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.drawing import Drawing
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.readout import chunk_key, readout
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.readout import chunk_key, readout
 
 
 class Pointing(QObject):

@@ -19,9 +19,9 @@ from refbrowser.app.plot.subject import Subject
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.views.slicing import (
+from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
+from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
+from refbrowser.views.plot.slicing import (
     SliceMemory,
     SliceState,
     chunk_window,

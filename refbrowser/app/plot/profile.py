@@ -13,10 +13,9 @@ from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.profile import (
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.profile import (
     Element,
     Profile,
     first_line,
@@ -26,6 +25,7 @@ from refbrowser.views.profile import (
     profile_of,
     profile_rows,
 )
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
@@ -258,7 +258,7 @@ class ProfileTool(QObject):
             words = [length_text(profile) + (f" in {units}" if units else "")]
             for state, text in _STATES.items():
                 if count := profile.count(state):
-                    words.append(f"{theme.count_text(count)} {text}")
+                    words.append(f"{count_text(count)} {text}")
             self.pane.said.set_text(", ".join(words))
             return
         where = place_text(drawing.coordinates, drawing.slice.axes, profile.element(number))

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont
 
 from refbrowser.app.plot.box import PlotBox
 from refbrowser.app.widgets import theme
-from refbrowser.views.profile import Element
+from refbrowser.views.plot.profile import Element
 
 NAMES = ("A", "B")
 _SIZE = 15

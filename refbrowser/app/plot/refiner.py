@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.loader import PictureLoader
 from refbrowser.app.plot.source import PlotSource
-from refbrowser.views.picture import Picture
-from refbrowser.views.plan import plan_view, widened
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plan import plan_view, widened
 
 
 class Refiner(QObject):

@@ -13,14 +13,13 @@ from refbrowser.app.plot.chart import ChartLine, chart_line
 from refbrowser.app.plot.marks import MARKS, Mark
 from refbrowser.app.plot.series_pane import PointRow, SeriesPane
 from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
-from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.io.cancel import Cancelled
-from refbrowser.views.coordinates import AxisScale, line_scale
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.picture import ChunkState
-from refbrowser.views.reading import reads_the_same
-from refbrowser.views.series import (
+from refbrowser.views.plot.coordinates import AxisScale, line_scale
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState
+from refbrowser.views.plot.reading import reads_the_same
+from refbrowser.views.plot.series import (
     MOST,
     SeriesCost,
     choices,
@@ -29,6 +28,7 @@ from refbrowser.views.series import (
     series_of,
     series_rows,
 )
+from refbrowser.views.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
@@ -313,7 +313,7 @@ class SeriesTool(QObject):
             return
         if self.reader.current is not None:
             picture = self.reader.current.picture
-            done, whole = theme.count_text(picture.arrived), theme.count_text(picture.plan.chunks)
+            done, whole = count_text(picture.arrived), count_text(picture.plan.chunks)
             self.pane.said.set_text(f"reading: {done} of {whole} chunks")
             return
         index = self._index_shown()
@@ -325,7 +325,7 @@ class SeriesTool(QObject):
             # Points in the same chunks share what became of these.
             counts = {point.read.column: point.read.picture.count(state) for point in self.points}
             if count := sum(counts.values()):
-                words.append(f"{theme.count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
+                words.append(f"{count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
         errors = {str(point.read.error): point.read.error for point in self.points}
         words += [error_text(error) for error in errors.values() if _is_news(error)]
         if any(point.read.plan.is_sampled for point in self.points):
@@ -379,10 +379,10 @@ def question_text(costs: list[SeriesCost | None]) -> str:
     known = [cost for cost in costs if cost is not None]
     if not known:
         return ""
-    chunks = theme.count_text(sum(cost.chunks if cost.stored is None else cost.stored for cost in known))
+    chunks = count_text(sum(cost.chunks if cost.stored is None else cost.stored for cost in known))
     sizes = [cost.size for cost in known]
     size = None if None in sizes else sum(each or 0 for each in sizes)
-    words = f"Reads {chunks} chunks" + ("" if size is None else f", {theme.size_text(size)}")
+    words = f"Reads {chunks} chunks" + ("" if size is None else f", {size_text(size)}")
     if any(cost.remote for cost in known):
         words += ", over the network"
     return f"{words}."

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.picture import Picture
-from refbrowser.views.plan import ViewPlan
-from refbrowser.views.series import SeriesCost, column_of
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plan import ViewPlan
+from refbrowser.views.plot.series import SeriesCost, column_of
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobHandle
@@ -139,8 +139,8 @@ class SeriesReader(QObject):
         allowed = read.is_allowed
 
         def work(control: TaskControl) -> SeriesCost | None:
-            from refbrowser.views.reading import read_picture
-            from refbrowser.views.series import cost_of
+            from refbrowser.views.plot.reading import read_picture
+            from refbrowser.views.plot.series import cost_of
 
             cost = None if allowed else cost_of(session, access, read.node, read.plan)
             if cost is not None and cost.asks:

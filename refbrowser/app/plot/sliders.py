@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.views.coordinates import Coordinate
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.coordinates import Coordinate
+from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.words import one_line
 
 #: Rows that are seen at once; more are scrolled.
 ROWS_SEEN = 4

@@ -15,9 +15,9 @@ from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.subject import Subject
 from refbrowser.app.plot.values_view import PictureRows
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.colouring import flag_shares
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.readout import notes_of, value_at
+from refbrowser.views.plot.colouring import flag_shares
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.readout import notes_of, value_at
 
 _UNWRITTEN = "the default fill of netCDF: nothing was ever written"
 

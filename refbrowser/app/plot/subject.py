@@ -5,9 +5,9 @@ from __future__ import annotations
 from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.coordinates import attribute_text
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.coordinates import attribute_text
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.slicing import SliceState
 
 
 class Subject:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation
 from refbrowser.app.plot.animation_bar import AnimationBar
-from refbrowser.views.series import choices
+from refbrowser.views.plot.series import choices
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter

@@ -13,11 +13,11 @@ from refbrowser.app.widgets.cards import plain_label
 from refbrowser.app.widgets.virtual_table import Column, NoRows, VirtualTable
 from refbrowser.model.member_types import names_of
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.coordinates import Coordinate
-from refbrowser.views.interpretation import NUMBER_KINDS, Interpretation
 from refbrowser.views.numbers import value_text
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.table import ROW_COLUMNS, named_text
+from refbrowser.views.plot.coordinates import Coordinate
+from refbrowser.views.plot.interpretation import NUMBER_KINDS, Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.table import ROW_COLUMNS, named_text
 
 if TYPE_CHECKING:
     from refbrowser.app.facets.ragged.row_charts import RowCharts

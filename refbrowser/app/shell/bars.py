@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QScrollArea, QV
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button, show_progress
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import one_line, size_text
 
 _CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
 
@@ -146,7 +146,7 @@ class ReadingStrip(QFrame):
 
     def set_progress(self, title: str, done: int, total: int | None) -> None:
         """Show how many bytes are read."""
-        amount = theme.size_text(done) + (f" of {theme.size_text(total)}" if total else "")
+        amount = size_text(done) + (f" of {size_text(total)}" if total else "")
         self._text.setText(f"Reading {one_line(title)}: {amount}")
         show_progress(self._bar, done, total)
 

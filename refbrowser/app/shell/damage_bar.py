@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text, size_text
 from refbrowser.formats.ncstream.left_out import left_out
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.errors import Finding

@@ -12,7 +12,7 @@ from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.exporting.request import Loss

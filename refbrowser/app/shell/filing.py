@@ -11,8 +11,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.titles import Titles
 from refbrowser.app.controller.watching import DiskWatch
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.typed import Typed

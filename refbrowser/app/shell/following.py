@@ -9,10 +9,9 @@ from PySide6.QtCore import QObject
 from refbrowser.app.controller.confirming import DocumentConfirming
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import time_text
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
@@ -81,7 +80,7 @@ class DocumentFollower(QObject):
 
     def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
         window = self._window
-        text = f"It has at least {theme.size_text(question.size)}. Reading it takes time and memory."
+        text = f"It has at least {size_text(question.size)}. Reading it takes time and memory."
         window.questions.large(document, text, question.answer)
 
     def _open_ended(self, document: OpenDocument) -> None:

@@ -12,7 +12,7 @@ from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.shell.status_line import pending_words
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import hint_label, plain_label
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -24,8 +24,8 @@ from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import hint_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -240,8 +240,8 @@ def _texts(status: JobStatus) -> tuple[str, ...]:
         one_line(status.job.title),
         str(status.state),
         one_line(progress),
-        theme.size_text(status.read_bytes) if status.read_bytes else "",
-        theme.count_text(status.requests) if status.requests else "",
+        size_text(status.read_bytes) if status.read_bytes else "",
+        count_text(status.requests) if status.requests else "",
         f"{seconds:.1f} s",
     )
 

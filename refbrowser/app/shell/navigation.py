@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.array_words import detail_text, extent_text, type_text
-from refbrowser.app.panes.hierarchy.dimension_rows import size_words
-from refbrowser.app.panes.hierarchy.hierarchy_model import Item, ItemKind
+from refbrowser.app.panes.hierarchy.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUse
@@ -87,7 +85,7 @@ class Navigation(QObject):
 
         The user chose something else already where not the document itself is selected.
         """
-        from refbrowser.views.first_array import first_array
+        from refbrowser.views.dimensions import first_array
 
         window, hierarchy = self._window, document.hierarchy
         item = window.hierarchy.current_item()

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.picture import Picture
-    from refbrowser.views.table import TableLayout
+    from refbrowser.views.plot.picture import Picture
+    from refbrowser.views.plot.table import TableLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def shown_beside(plot: PlotPane | None) -> Shown | None:
 
 
 def _shown(plot: PlotPane, node: ArrayNode | None) -> Shown | None:
-    from refbrowser.views.interpretation import Interpretation
-    from refbrowser.views.table import TableLayout
+    from refbrowser.views.plot.interpretation import Interpretation
+    from refbrowser.views.plot.table import TableLayout
 
     state, source = plot.slice_state(), plot.source()
     if node is None or state is None or source is None or source.dataset is None:

@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.format_words import short_format
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel, LineButton
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.hierarchy import short_format
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
@@ -119,8 +119,8 @@ class StatusLine(QObject):
         scheme, count = theme.colors(), faults + warnings
         name, color = ("fault", scheme.fault) if faults else ("warning", scheme.warning)
         self._problems.setIcon(icons.icon(name, color) if count else icons.icon("done", scheme.muted))
-        self._problems.setText(f"Problems {theme.count_text(count)}" if count else "No problems")
-        words = f"Show problems: {theme.count_text(faults)} faults, {theme.count_text(warnings)} warnings"
+        self._problems.setText(f"Problems {count_text(count)}" if count else "No problems")
+        words = f"Show problems: {count_text(faults)} faults, {count_text(warnings)} warnings"
         self._problems.setAccessibleName(words)
         self._problems.setToolTip(words)
 
@@ -141,9 +141,9 @@ class StatusLine(QObject):
             return
         self._unconfirmed.setIcon(icons.icon("warning", theme.colors().warning))
         self._unconfirmed.setText("Not confirmed yet")
-        names = [f"{one_line(each.name)} ({theme.size_text(each.size)})" for each in members[:MEMBERS_NAMED]]
+        names = [f"{one_line(each.name)} ({size_text(each.size)})" for each in members[:MEMBERS_NAMED]]
         if len(members) > MEMBERS_NAMED:
-            names.append(f"and {theme.count_text(len(members) - MEMBERS_NAMED)} more")
+            names.append(f"and {count_text(len(members) - MEMBERS_NAMED)} more")
         words = (
             "A part of these files is shown; whether they are whole is known when all of their bytes were "
             f"read and their checksums compared:\n{chr(10).join(names)}\nClick to read and compare them now."
@@ -187,8 +187,8 @@ class StatusLine(QObject):
             self._jobs.setText(one_line(running[0].job.title))
         else:
             self._jobs.setText(f"{len(running)} jobs")
-        requests = f"{theme.count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"
-        read = f"{theme.size_text(self._all_read)} in {requests}" if self._all_read else ""
+        requests = f"{count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"
+        read = f"{size_text(self._all_read)} in {requests}" if self._all_read else ""
         self._amount.setText(read)
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
-from refbrowser.app.widgets.plain_text import one_line, plain_lines
+from refbrowser.views.words import one_line, plain_lines, size_text
 
 _WIDTH = 520
 
@@ -162,7 +162,7 @@ class LoadingCard(Card):
     def set_progress(self, title: str, done: int, total: int | None) -> None:
         """Show how many bytes are read."""
         show_progress(self._bar, done, total)
-        text = f"{theme.size_text(done)}{f' of {theme.size_text(total)}' if total else ''} read"
+        text = f"{size_text(done)}{f' of {size_text(total)}' if total else ''} read"
         self.set_content("document", f"Opening {title}", text)
 
     def set_stage(self, title: str, stage: str) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 #: A label is seen of which so much is left, in pixels.
 LEAST = 24

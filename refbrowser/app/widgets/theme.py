@@ -149,27 +149,10 @@ def plain_tooltip(text: str) -> str:
     """Return foreign text so that a tool tip shows it as it stands, never as markup."""
     from html import escape
 
-    from refbrowser.app.widgets.plain_text import plain_lines
+    from refbrowser.views.words import plain_lines
 
     shown = plain_lines(text, TOOLTIP_LIMIT)
     return f'<p style="white-space:pre-wrap">{escape(shown)}</p>' if shown else ""
-
-
-def size_text(size: int | None) -> str:
-    """Return a number of bytes as people write it (``12.4 MB``); ``unknown`` for None."""
-    if size is None:
-        return "unknown"
-    value = float(size)
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if value < 1000 or unit == "TB":
-            break
-        value /= 1000
-    return f"{size} B" if unit == "B" else f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
-
-
-def count_text(count: int) -> str:
-    """Return a whole number with thin spaces between the thousands."""
-    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _palette(scheme: Colors) -> QPalette:

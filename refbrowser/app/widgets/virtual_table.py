@@ -31,7 +31,6 @@ from PySide6.QtWidgets import QHeaderView, QToolTip, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.long_bar import LongBar
 from refbrowser.app.widgets.painted_view import PaintedView
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.row_model import (
     PAGE_ROWS,
     Column,
@@ -42,6 +41,7 @@ from refbrowser.app.widgets.row_model import (
     RowStyle,
     StyledRowModel,
 )
+from refbrowser.views.words import one_line
 
 __all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "VirtualTable"]
 

@@ -1,4 +1,4 @@
-"""Elements and tiles that are assembled from messages: which give them, and which one counts."""
+"""Elements put together from messages or buffers: which give them, and which one counts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.engine.layers import layers_of
+from refbrowser.engine.nested.planning import buffer_parts, reference_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.grid import ChunkPart
+from refbrowser.model.nested import BufferPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
 from refbrowser.model.source import SourcePiece
-from refbrowser.views.explain.explanation import Line, Step, StepState
-from refbrowser.views.explain.place import Place, find_place
-from refbrowser.views.explain.texts import bytes_text, counted, plain
+from refbrowser.views.explain.explanation import Line, Step, StepState, bytes_text, counted, plain
+from refbrowser.views.explain.verdicts import Place, find_place
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+
 
 #: Pieces of one tile that are listed.
 _LISTED = 20
@@ -145,4 +147,70 @@ def _facts(piece: SourcePiece, is_seen: bool) -> dict[str, Any]:
         facts["url"] = piece.reference.url
     if isinstance(piece.reference, ByteRange):
         facts |= {"start": piece.reference.offset, "stop": piece.reference.offset + piece.reference.length}
+    return facts
+
+
+#: Buffers that are listed.
+_LISTED_ROWS = 20
+
+
+def rows_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | None) -> tuple[int, int]:
+    """Return the rows of a tile, or the one that is asked about."""
+    assert node.grid is not None
+    if not node.shape:
+        return 0, 1
+    start = coords[0] * node.grid.chunk_shape[0]
+    if inside is not None:
+        return start + inside[0], start + inside[0] + 1
+    return start, min(start + node.grid.chunk_shape[0], node.shape[0])
+
+
+def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:
+    """Return which buffers give rows from `start` to `stop`; nothing is read."""
+    assert node.nested is not None
+    found = buffer_parts(node.nested, start, stop)
+    lines = [Line(_told(part), plain(part.buffer.name)) for part in found[:_LISTED_ROWS]]
+    if len(found) > _LISTED_ROWS:
+        lines.append(Line(f"and {counted(len(found) - _LISTED_ROWS, 'buffer')} more", "Not listed"))
+    return Step(
+        name="buffers",
+        title="What the rows are made from",
+        state=StepState.OK,
+        lines=[
+            Line(node.type_name, "Type of a row"),
+            *(lines or [Line("no buffer has any of them", "Contents")]),
+        ],
+        facts={"rows": [start, stop], "buffers": [_row_facts(part) for part in found[:_LISTED_ROWS]]},
+    )
+
+
+def _told(part: BufferPart) -> str:
+    buffer = part.buffer
+    codecs = f", decoded with {', '.join(buffer.codecs)}" if buffer.codecs else ""
+    what = f"at most elements {part.start} to {part.stop} of {buffer.count}, {buffer.dtype}"
+    return f"{what}: {bytes_text(part.nbytes)}{codecs}; {_where(part)}"
+
+
+def _where(part: BufferPart) -> str:
+    reference = reference_of(part)
+    if isinstance(reference, Inline):
+        return "they stand in the document"
+    url = plain(getattr(reference, "url", ""))
+    if isinstance(reference, ByteRange):
+        return f"{bytes_text(reference.length)} from byte {reference.offset} of {url}"
+    return f"all of {url}"
+
+
+def _row_facts(part: BufferPart) -> dict[str, Any]:
+    reference = reference_of(part)
+    facts: dict[str, Any] = {
+        "name": part.buffer.name,
+        "dtype": str(part.buffer.dtype),
+        "elements": [part.start, part.stop],
+        "codecs": list(part.buffer.codecs),
+    }
+    if not isinstance(reference, Inline):
+        facts["url"] = getattr(reference, "url", "")
+    if isinstance(reference, ByteRange):
+        facts |= {"start": reference.offset, "stop": reference.offset + reference.length}
     return facts

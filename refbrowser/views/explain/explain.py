@@ -6,8 +6,8 @@ At most the one chunk is read, with the permission that there is; without it not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,18 +15,16 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.damage import damage_of
-from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.views.explain import verdicts
-from refbrowser.views.explain.assembled import assembly_of, element_at, place_of
-from refbrowser.views.explain.chunk import Opened, open_chunk
-from refbrowser.views.explain.contents import contents_step, document_step
-from refbrowser.views.explain.decoding import bytes_step
-from refbrowser.views.explain.entry import entry_step, missing_step
+from refbrowser.views.explain.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
+from refbrowser.views.explain.chunk import Opened, bytes_step, open_chunk
+from refbrowser.views.explain.entry import entry_step, find_occurrences, missing_step
 from refbrowser.views.explain.explanation import (
     Explanation,
     Line,
@@ -35,21 +33,79 @@ from refbrowser.views.explain.explanation import (
     Step,
     StepState,
     VerdictKind,
+    counted,
+    exact_text,
+    plain,
 )
-from refbrowser.views.explain.meaning import Meaning, meaning_of
-from refbrowser.views.explain.nested_rows import buffers_step, rows_of
-from refbrowser.views.explain.occurrences import find_occurrences
-from refbrowser.views.explain.place import find_place
-from refbrowser.views.explain.question import Question
+from refbrowser.views.explain.meaning import Meaning, contents_step, document_step, meaning_of
 from refbrowser.views.explain.source import Source
-from refbrowser.views.explain.texts import counted, exact_text, plain
-from refbrowser.views.explain.trouble import of_problem, problem_key, problem_step
-from refbrowser.views.explain.verdicts import Verdict
-from refbrowser.views.slicing import dimension_names
+from refbrowser.views.explain.verdicts import Verdict, find_place, of_problem, problem_key, problem_step
+from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """An element of an array, a key, or a problem.
+
+    Attributes
+    ----------
+    key
+        None where an element is asked about.
+    array, index
+        Path of the array, and the element's index along each dimension.
+    places
+        What each index stands for (a date, a latitude), where that is known; empty texts else.
+    decoded
+        Whether the view shows values under the CF conventions.
+    read
+        Whether the chunk may be read; else only what is known without it is told.
+    seen
+        The stored element as a view has it already, a numpy scalar.
+    pending
+        What an edit that is not applied would make of the key; empty where there is none.
+    problem
+        Asked about in the place of an element or a key.
+    """
+
+    key: str | None = None
+    array: str = ""
+    index: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
+    decoded: bool = True
+    read: bool = True
+    seen: Any = None
+    pending: str = ""
+    problem: Problem | None = None
+
+    def __str__(self) -> str:
+        if self.problem is not None:
+            return self.problem.where
+        if self.key is not None:
+            return self.key
+        return f"{self.array} [{', '.join(map(str, self.index))}]"
+
+    def node(self, hierarchy: Hierarchy) -> ArrayNode:
+        """Return the array of the element that is asked about.
+
+        Raises
+        ------
+        RefbrowserError
+            `USAGE`: there is no such array, or no such element in it.
+        """
+        node = hierarchy.find(self.array)
+        if not isinstance(node, ArrayNode):
+            raise RefbrowserError(ErrorKind.USAGE, f"there is no array {quoted(self.array)}")
+        if node.error is None:
+            inside = all(0 <= at < size for at, size in zip(self.index, node.shape, strict=False))
+            if len(self.index) != len(node.shape) or not inside:
+                shape = " × ".join(map(str, node.shape)) or "no dimensions"
+                message = f"there is no element {list(self.index)}: the shape is {shape}"
+                raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
+        return node
 
 
 #: Places of a damaged source that are told.

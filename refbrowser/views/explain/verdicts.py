@@ -1,15 +1,106 @@
-"""The sentences that explanations come to: plain words first, for a person who asks why."""
+"""The sentences that explanations come to, and where a key points: plain words for a person who asks why."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.problems.problem import Origin as ProblemOrigin
+from refbrowser.engine.problems.problem import Problem
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.views.explain.explanation import Link, LinkKind, StepState, VerdictKind
+from refbrowser.io.access import Access, Location
+from refbrowser.io.origins import Origin, is_below
+from refbrowser.model.reference import ByteRange, WholeFile
+from refbrowser.views.explain.explanation import (
+    Explanation,
+    Line,
+    Link,
+    LinkKind,
+    Step,
+    StepState,
+    VerdictKind,
+    bytes_text,
+    counted,
+    plain,
+)
 from refbrowser.views.explain.meaning import Meaning
-from refbrowser.views.explain.place import PERMISSIONS
-from refbrowser.views.explain.texts import plain
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+
+PERMISSIONS = Link(LinkKind.PERMISSIONS, "Review permissions…")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reference points.
+
+    Attributes
+    ----------
+    error
+        Why it can never be read from this document; None where it can.
+    allowed
+        Whether it may be read now.
+    """
+
+    step: Step
+    origin: Origin | None = None
+    error: RefbrowserError | None = None
+    allowed: bool = False
+
+
+def find_place(access: Access, reference: ByteRange | WholeFile) -> Place:
+    """Return where a reference points and whether it may be read; nothing is read."""
+    lines = [Line(plain(reference.url), "URL")]
+    facts: dict[str, Any] = {"url": reference.url}
+    try:
+        location = access.locate(reference.url)
+    except RefbrowserError as error:
+        lines.append(Line(error.message, "Refused"))
+        facts |= {"permission": "never", "error": error.message}
+        title = "Where the bytes are"
+        step = Step(name="place", title=title, state=StepState.FAULT, lines=lines, facts=facts)
+        return Place(step, error=error)
+    if location.url != reference.url:
+        lines.append(Line(plain(location.url), "Resolved to"))
+    lines.append(Line(_range_text(reference), "Range"))
+    allowed = access.permits(location)
+    lines.append(Line(_permission_text(access, location, allowed), "Permission"))
+    facts |= {
+        "resolved": location.url,
+        "origin": str(location.origin),
+        "permission": "given" if allowed else "needed",
+    }
+    if isinstance(reference, ByteRange):
+        facts |= {"start": reference.offset, "stop": reference.offset + reference.length}
+    step = Step(
+        name="place",
+        title="Where the bytes are",
+        state=StepState.OK if allowed else StepState.WARNING,
+        lines=lines,
+        facts=facts,
+        links=() if allowed else (PERMISSIONS,),
+    )
+    return Place(step, location.origin, allowed=allowed)
+
+
+def _range_text(reference: ByteRange | WholeFile) -> str:
+    if isinstance(reference, WholeFile):
+        return "the whole file"
+    stop = reference.offset + reference.length
+    return f"{bytes_text(reference.length)}, from {reference.offset} up to {stop}"
+
+
+def _permission_text(access: Access, location: Location, allowed: bool) -> str:
+    origin = location.origin
+    if not allowed:
+        return f"needed: this document may not read from {plain(origin)} yet"
+    if origin.scheme == "file" and not access.from_network and is_below(origin.folder, access.base):
+        return "given: the file is below the folder of the document"
+    return f"given: this document may read from {plain(origin)}"
+
 
 RETRY = Link(LinkKind.RETRY, "Try again")
 
@@ -120,3 +211,102 @@ def of_decode_error(subject: str, error: RefbrowserError) -> Verdict:
 def of_not_read(subject: str) -> Verdict:
     """Return the verdict where nothing was asked for."""
     return Verdict(VerdictKind.NOT_READ, f"{subject} can be read; pointing at it reads nothing")
+
+
+#: Names of metadata documents, in the order in which they are looked for below a node.
+_METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
+_ORIGINS = {
+    ProblemOrigin.DOCUMENT: "the document itself",
+    ProblemOrigin.STRUCTURE: "groups and arrays, as their metadata give them",
+    ProblemOrigin.READING: "a chunk that was read",
+    ProblemOrigin.PERMISSION: "what the document wants to read",
+}
+
+
+def explain_problem(problem: Problem) -> Explanation:
+    """Return what a problem of a document says that could not be opened."""
+    verdict = of_problem(problem)
+    return Explanation(
+        subject=plain(problem.where),
+        verdict=verdict.text,
+        kind=verdict.kind,
+        state=verdict.state,
+        steps=(problem_step(problem),),
+        links=verdict.links,
+    )
+
+
+def problem_step(problem: Problem) -> Step:
+    """Return the step that tells what is wrong, and where."""
+    place = problem.place
+    lines = [Line(plain(problem.message), "Problem"), Line(plain(problem.where), "Where")]
+    if problem.line is not None:
+        column = f", column {place.column}" if place.column is not None else ""
+        lines.append(Line(f"line {problem.line}{column} of the document", "Line"))
+    if place.pointer:
+        lines.append(Line(plain(place.pointer), "JSON pointer"))
+    if place.url and place.url != problem.where:
+        lines.append(Line(plain(place.url), "URL"))
+    if problem.count > 1:
+        lines.append(Line(f"{counted(problem.count, 'place')} share it; this is the first", "Count"))
+    lines.append(Line(_ORIGINS[problem.origin], "Found in"))
+    lines += [Line(plain(problem.advice), "What to do")] if problem.advice else []
+    return Step(
+        name="problem",
+        title="The problem",
+        state=_state(problem),
+        lines=lines,
+        facts={"kind": str(problem.kind), "message": problem.message, "where": problem.where},
+        links=_links(problem),
+    )
+
+
+def problem_key(dataset: Dataset, problem: Problem) -> str | None:
+    """Return the key in which a problem shows; None where it shows in none."""
+    place, (kind, name) = problem.place, problem.spot
+    if place.rule is not None and place.row is not None and place.rule < len(dataset.document.rules):
+        rule = dataset.document.rules[place.rule]
+        if 0 <= place.row < rule.count:
+            key = rule.row(place.row).key
+            return key if isinstance(key, str) else place.key
+    if place.key is not None:
+        return place.key
+    if kind in ("array", "group"):
+        return _metadata_key(dataset, str(name))
+    return None
+
+
+def of_problem(problem: Problem) -> Verdict:
+    """Return the verdict where no key tells more."""
+    kind = VerdictKind.BLOCKED if problem.origin is ProblemOrigin.PERMISSION else VerdictKind.PROBLEM
+    text = plain(problem.message)
+    return Verdict(kind, text[:1].upper() + text[1:], _state(problem), tuple(_links(problem)))
+
+
+def _metadata_key(dataset: Dataset, path: str) -> str | None:
+    prefix = f"{path.strip('/')}/" if path.strip("/") else ""
+    for name in _METADATA:
+        try:
+            found: Any = dataset.document.expansion.reference(prefix + name)
+        except RefbrowserError:
+            return prefix + name
+        if found is not None:
+            return prefix + name
+    return None
+
+
+def _state(problem: Problem) -> StepState:
+    return StepState.FAULT if problem.is_fault else StepState.WARNING
+
+
+def _links(problem: Problem) -> list[Link]:
+    kind, name = problem.spot
+    if problem.origin is ProblemOrigin.PERMISSION:
+        return [PERMISSIONS]
+    if kind == "rule":
+        return [Link(LinkKind.RULE, f"Edit gen rule {name}", name)]
+    if kind == "template":
+        return [Link(LinkKind.TEMPLATE, f"Edit template {plain(name, 40)}", name)]
+    if kind == "array":
+        return [Link(LinkKind.ATTRIBUTES, "Show the metadata", name)]
+    return []

@@ -10,13 +10,12 @@ import pytest
 from awkward0_encoder import Encoder, function, pickled, reference
 from awkward_files import cycle_members, events_members
 
-from refbrowser.app.facets.awkward0.expression_graph import ExpressionGraph
-from refbrowser.app.facets.awkward0.parameter_names import parameter_names
 from refbrowser.errors import NOWHERE
 from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.model.reference import ByteRange
+from refbrowser.views.expressions import ExpressionGraph, parameter_names
 
 
 def graph_of(members: dict[str, bytes], name: str, **more: Any) -> ExpressionGraph:

@@ -19,9 +19,10 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
 from refbrowser.app.facets.awkward0.expressions_link import ExpressionsLink
 from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
-from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
+from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE
 from refbrowser.app.shell.centre import EXPRESSIONS, PLOT, RAW
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]
 

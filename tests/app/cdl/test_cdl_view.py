@@ -19,13 +19,13 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.cdl import found_lines, text_view
-from refbrowser.app.panes.cdl.found_lines import Lines
+from refbrowser.app.panes.cdl import text_view
 from refbrowser.app.panes.cdl.pane import CdlPane
 from refbrowser.app.panes.cdl.text_view import TextView
-from refbrowser.app.panes.cdl.tokens import CdlToken, tokens
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.views import cdl_text as found_lines
+from refbrowser.views.cdl_text import CdlToken, Lines, tokens
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -16,7 +16,8 @@ from window_fixtures import Open
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
-from refbrowser.views.chunk_map import ChunkMapValues
+from refbrowser.views.chunks.chunk_map import ChunkMapValues
+from refbrowser.views.words import count_text
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 
@@ -75,7 +76,7 @@ class TestStates:
 
         for style in ("read", "inline", "missing", "pending", "failed", "changed", "added", "removed"):
             assert GLYPHS[style]
-        from refbrowser.views.chunk_colouring import MapClass
+        from refbrowser.views.chunks.chunk_colouring import MapClass
 
         patterns = {style: look_of(MapClass(style))[2] for style in ("missing", "pending", "failed", "whole")}
         assert len(set(patterns.values())) == 4
@@ -85,7 +86,7 @@ class TestStates:
 class TestPointing:
     def test_hover_says_key_and_reference(self, mapped: Mapped) -> None:
         said = mapped.hover(0, 1)
-        bytes_ = f"bytes {theme.count_text(1200)} to {theme.count_text(1600)}"
+        bytes_ = f"bytes {count_text(1200)} to {count_text(1600)}"
         for part in ("field/0.1.0", "field.bin", bytes_, "400 B", "read in"):
             assert part in said, said
         assert mapped.pane.foot.readout.text().startswith("field/0.1.0")

@@ -19,7 +19,7 @@ from refbrowser.app.facets.nested.charts_pane import ChartsPane
 from refbrowser.app.widgets import theme
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
-from refbrowser.views import nested_collect
+from refbrowser.views.nested import nested_tally as nested_collect
 
 
 def charts(pane: ChartsPane, qtbot: QtBot, kind: ChartKind, *fields: str) -> None:

@@ -20,7 +20,7 @@ from refbrowser.app.facets.nested.nested_pane import NestedPane
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.table import Mark
+from refbrowser.views.plot.table import Mark
 
 
 def lines(pane: NestedPane, count: int) -> list[list[str]]:

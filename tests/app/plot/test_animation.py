@@ -98,7 +98,7 @@ def test_a_frame_that_is_late_is_waited_for(
 ) -> None:
     if not ahead:
         # As where the frames are too large to be read before they are due.
-        monkeypatch.setattr("refbrowser.views.frames.AHEAD_CHUNKS", 0)
+        monkeypatch.setattr("refbrowser.views.plot.plan.AHEAD_CHUNKS", 0)
     movie.session.gate.clear()
     movie.session.held = lambda path, coords: coords[0] == 3
     watch = Watch(pane)

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.views.picture import ChunkState
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.picture import ChunkState
+from refbrowser.views.plot.slicing import SliceState
 
 Plotted = Callable[..., object]
 LEFT = Qt.MouseButton.LeftButton

@@ -19,8 +19,8 @@ from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import ground_color
 from refbrowser.app.widgets import theme
-from refbrowser.views.levels import Levels
-from refbrowser.views.painting import NO_VALUE
+from refbrowser.views.plot.colouring import NO_VALUE
+from refbrowser.views.plot.levels import Levels
 
 Plotted = Callable[..., MemoryDocument]
 
@@ -485,7 +485,7 @@ def test_a_chunk_is_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> Non
 def test_a_chunk_of_what_is_too_large_is_shown_at_once(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.views import plan
+    from refbrowser.views.plot import plan
 
     monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_chunks=9))
     plotted(array("/field", np.zeros((100, 100)), ("y", "x"), (10, 10)))

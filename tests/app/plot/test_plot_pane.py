@@ -20,9 +20,9 @@ from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import state_colors
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
-from refbrowser.views.levels import Levels, levels_of
-from refbrowser.views.painting import NO_VALUE
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.plot.colouring import NO_VALUE
+from refbrowser.views.plot.levels import Levels, levels_of
+from refbrowser.views.plot.picture import ChunkState
 
 Plotted = Callable[..., MemoryDocument]
 
@@ -646,7 +646,7 @@ def test_a_picture_of_ten_thousand_million_values_asks_and_is_never_held(
 def test_zooming_into_a_sampled_picture_reads_the_detail(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.views import plan
+    from refbrowser.views.plot import plan
 
     monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_elements=10_000))
     values = ramp(1000, 1000)
@@ -673,7 +673,7 @@ def test_zooming_into_a_sampled_picture_reads_the_detail(
 def test_a_long_line_is_sampled_and_read_in_detail_where_it_is_looked_at(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.views import plan
+    from refbrowser.views.plot import plan
 
     monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_points=10_000))
     plotted(array("/series", np.arange(100_000, dtype=np.float32), ("n",), (10_000,)))

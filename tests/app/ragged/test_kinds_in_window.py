@@ -12,12 +12,13 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, drop
 
-from refbrowser.app.panes.attributes.attribute_rows import sections_of
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind, detail_of
+from refbrowser.app.panes.hierarchy.hierarchy_model import detail_of
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.theme import size_text
+from refbrowser.views.attributes import sections_of
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import size_text
 
 Settle = Callable[[], None]
 

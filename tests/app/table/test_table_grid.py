@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.widgets.table.columns import ColumnKind
 from refbrowser.app.widgets.table.grid import GridView
-from refbrowser.views.table import Cells, Mark
+from refbrowser.views.plot.table import Cells, Mark
 
 KEY, CONTROL, SHIFT = Qt.Key, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

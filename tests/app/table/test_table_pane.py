@@ -20,7 +20,7 @@ from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.table.pane import TablePane
 from refbrowser.references.edits.edits import SetReference
-from refbrowser.views.table import Mark
+from refbrowser.views.plot.table import Mark
 
 Shown = Callable[[str], TablePane]
 Settle = Callable[[], None]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import refbrowser
-from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import Explanation, Step, StepState
-from refbrowser.views.explain.question import Question
 
 ZARRAY = {
     "zarr_format": 2,

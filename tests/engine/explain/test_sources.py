@@ -20,9 +20,8 @@ from documents_made import DocumentMaker
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import LinkKind, StepState, VerdictKind
-from refbrowser.views.explain.question import Question
 
 CHUNK = np.arange(6, dtype="<i2").reshape(2, 3)
 ZLIB = {"compressor": {"id": "zlib", "level": 1}}

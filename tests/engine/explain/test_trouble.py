@@ -13,10 +13,9 @@ from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.problem import Origin, Problem, problem_of_opening
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
-from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
-from refbrowser.views.explain.question import Question
-from refbrowser.views.explain.trouble import explain_problem
+from refbrowser.views.explain.verdicts import explain_problem
 
 
 def problems(opened: refbrowser.Dataset) -> list[Problem]:

@@ -29,7 +29,7 @@ from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
-from refbrowser.views.nested_values import row_value
+from refbrowser.views.nested.nested_values import row_value
 
 DAYS = np.array(["2020-01-01", "NaT"], "M8[D]")
 

@@ -9,9 +9,9 @@ from view_arrays import node
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
-from refbrowser.views.auxiliary import AuxiliaryNode, auxiliary_nodes, read_auxiliary
-from refbrowser.views.plan import plan_view
-from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.reading import AuxiliaryNode, auxiliary_nodes, read_auxiliary
+from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 LATITUDES = np.linspace(40, 60, 20).reshape(4, 5)
 

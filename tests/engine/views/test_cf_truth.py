@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.coordinates import AxisScale
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.reading import made_coordinate
+from refbrowser.views.plot.coordinates import AxisScale
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.reading import made_coordinate
 
 netCDF4 = pytest.importorskip("netCDF4")
 cftime = pytest.importorskip("cftime")

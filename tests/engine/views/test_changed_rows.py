@@ -25,8 +25,7 @@ from refbrowser.references.edits.edits import (
 from refbrowser.references.edits.many_edits import RemoveReferences, ReplacePrefixIn
 from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
 from refbrowser.views import changed_rows as module
-from refbrowser.views.changed_rows import ChangedRows, changed_rows
-from refbrowser.views.row_changes import Difference
+from refbrowser.views.changed_rows import ChangedRows, Difference, changed_rows
 
 RULE = {
     "key": "t/{{i}}.{{j}}",

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from view_arrays import node
 
-from refbrowser.views.chunk_layout import ChunkLayout, first_chunk_slice, with_axes_of, wrapped_columns
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of, wrapped_columns
+from refbrowser.views.plot.slicing import SliceState
 
 
 @st.composite

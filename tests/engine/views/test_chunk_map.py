@@ -21,12 +21,19 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
-from refbrowser.views import chunk_map
-from refbrowser.views.chunk_changes import Change, manifest_in
-from refbrowser.views.chunk_colouring import ColourBy, ColouredMap, coloured
-from refbrowser.views.chunk_facts import chunk_facts
-from refbrowser.views.chunk_layout import ChunkLayout, first_chunk_slice
-from refbrowser.views.chunk_map import NOTHING, OTHER_URL, ChunkMapValues, MapSource
+from refbrowser.views.chunks import chunk_map
+from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
+from refbrowser.views.chunks.chunk_facts import chunk_facts
+from refbrowser.views.chunks.chunk_map import (
+    NOTHING,
+    OTHER_URL,
+    Change,
+    ChunkLayout,
+    ChunkMapValues,
+    MapSource,
+    first_chunk_slice,
+    manifest_in,
+)
 
 GRID = (6, 50)
 MISSING, INLINE, WHOLE, FAULTY = (1, 1), (2, 3), (3, 4), (5, 5)

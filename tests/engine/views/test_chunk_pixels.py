@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.chunk_pixels import MARKS_MOST, TILE, Span, mark_few, painted, pooled
+from refbrowser.views.chunks.chunk_pixels import MARKS_MOST, TILE, Span, mark_few, painted, pooled
 
 
 @given(

@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 from view_arrays import node
 
-from refbrowser.views.colouring import OTHER, FlagColouring, LevelColouring, flag_shares
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.levels import Levels
-from refbrowser.views.painting import NO_VALUE
+from refbrowser.views.plot.colouring import NO_VALUE, OTHER, FlagColouring, LevelColouring, flag_shares
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.levels import Levels
 
 QUALITY = node(
     (5,), dtype="i1", _FillValue=-1, flag_values=[0, 2, 5], flag_meanings="good doubtful_value bad"

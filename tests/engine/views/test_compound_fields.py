@@ -3,7 +3,7 @@
 import numpy as np
 
 from refbrowser.model.member_types import named_values, rows_type
-from refbrowser.views.compound_fields import FieldRow, fields_of
+from refbrowser.views.attributes import FieldRow, fields_of
 
 
 def test_fields_have_types_and_places():

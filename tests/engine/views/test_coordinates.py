@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.model.cf import TimeUnits
-from refbrowser.views.coordinates import (
+from refbrowser.views.numbers import DateScale, nice_numbers, stepped_text, value_text
+from refbrowser.views.plot.coordinates import (
+    AxisRole,
     AxisScale,
     Coordinate,
     cell_aspect,
@@ -16,10 +18,7 @@ from refbrowser.views.coordinates import (
     line_scale,
     plain_coordinate,
 )
-from refbrowser.views.dates import DateScale
-from refbrowser.views.exact import coordinate_text
-from refbrowser.views.numbers import nice_numbers, stepped_text, value_text
-from refbrowser.views.roles import AxisRole
+from refbrowser.views.plot.interpretation import coordinate_text
 
 
 def coordinate(values: object, role: AxisRole = AxisRole.OTHER, **more: object) -> Coordinate:

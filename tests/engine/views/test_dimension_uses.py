@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy
-from refbrowser.views import dimension_uses
-from refbrowser.views.compound_fields import fields_of
-from refbrowser.views.dimension_uses import (
+from refbrowser.views import dimensions as dimension_uses
+from refbrowser.views.attributes import fields_of
+from refbrowser.views.dimensions import (
     declared_paths,
     dimension_at,
     dimension_path,

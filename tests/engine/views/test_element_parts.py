@@ -13,7 +13,7 @@ from refbrowser.model.member_types import named_values
 from refbrowser.model.nodes import ArrayNode, MemberAttributes
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.source import SourcePiece, columns_of_tiles
-from refbrowser.views.element_parts import LENGTH, part_node, parts_of, row_lengths
+from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of, row_lengths
 
 INNER = np.dtype([("speed", ">f4"), ("kind", named_values(np.dtype("u1"), {1: "gust"}))])
 DTYPE = np.dtype(

@@ -7,7 +7,7 @@ import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
-from refbrowser.views.first_array import first_array
+from refbrowser.views.dimensions import first_array
 
 
 def node(path: str, *dimensions: str, size: int = 4, dtype: str = "<f4", **more: Any) -> ArrayNode:

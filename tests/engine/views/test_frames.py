@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from view_arrays import node
 
-from refbrowser.views import frames
-from refbrowser.views.frames import Course, Ending, Tempo, plans_ahead
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot import plan as frames
+from refbrowser.views.plot.plan import Course, Ending, Tempo, plans_ahead
+from refbrowser.views.plot.slicing import SliceState
 
 
 def run(course: Course, index: int, count: int) -> list[int]:

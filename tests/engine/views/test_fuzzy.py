@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.fuzzy import best, match
+from refbrowser.views.key_search import best, match
 
 
 @pytest.mark.parametrize(("pattern", "text", "marked"), [

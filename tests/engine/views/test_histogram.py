@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.histogram import BINS, histogram
-from refbrowser.views.levels import Levels
+from refbrowser.views.plot.levels import BINS, Levels, histogram
 
 
 def test_every_value_is_counted_where_it_is() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.plot.interpretation import Interpretation
 
 PACKED = node((3,), dtype=">i2", units="K", scale_factor=0.5, add_offset=100.0, _FillValue=-99, valid_max=50)
 

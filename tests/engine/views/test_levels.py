@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.histogram import histogram
-from refbrowser.views.levels import LevelKeeper, Levels, beyond, levels_of, outside, still_fit
+from refbrowser.views.plot.levels import LevelKeeper, Levels, beyond, histogram, levels_of, outside, still_fit
 
 
 @given(st.lists(st.floats(width=32), max_size=200))

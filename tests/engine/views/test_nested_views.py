@@ -17,14 +17,11 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views import nested_collect
-from refbrowser.views.nested_collect import collect
-from refbrowser.views.nested_density import density, nearest
-from refbrowser.views.nested_folds import NestedFolds
-from refbrowser.views.nested_numbers import choices_of, field_numbers, joined, paired
-from refbrowser.views.nested_tally import Tally
-from refbrowser.views.nested_values import NestedValue, ValueKind, row_value
-from refbrowser.views.nested_words import short_text
+from refbrowser.views.nested import nested_tally as nested_collect
+from refbrowser.views.nested.nested_lines import NestedFolds
+from refbrowser.views.nested.nested_numbers import choices_of, field_numbers, joined, paired
+from refbrowser.views.nested.nested_tally import Tally, collect, density, nearest
+from refbrowser.views.nested.nested_values import NestedValue, ValueKind, row_value, short_text
 
 NUMBERS = st.one_of(st.none(), st.integers(-9, 9), st.floats(allow_nan=False, width=32))
 LISTS = st.recursive(NUMBERS | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=12)

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.coordinates import Coordinate
 from refbrowser.views.numbers import log_ticks, nice_numbers, stepped_text
+from refbrowser.views.plot.coordinates import Coordinate
 
 
 def texts(low: float, high: float, count: int) -> list[str]:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.views.levels import Levels
-from refbrowser.views.painting import (
+from refbrowser.views.plot.colouring import (
     NO_VALUE,
     PIXELS_MOST,
     boxes_of,
@@ -15,6 +14,7 @@ from refbrowser.views.painting import (
     extremes,
     window,
 )
+from refbrowser.views.plot.levels import Levels
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from view_arrays import node
 
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.plan import plan_view
-from refbrowser.views.roles import AxisRole
-from refbrowser.views.slicing import SliceState, first_slice
+from refbrowser.views.plot.coordinates import AxisRole
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.slicing import SliceState, first_slice
 
 
 @st.composite

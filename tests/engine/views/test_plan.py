@@ -10,9 +10,9 @@ from view_arrays import node
 
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.plan import first_values_plan, middle_plan, plan_view, sampled_plan, widened
-from refbrowser.views.roles import AxisRole
-from refbrowser.views.slicing import first_slice
+from refbrowser.views.plot.coordinates import AxisRole
+from refbrowser.views.plot.plan import first_values_plan, middle_plan, plan_view, sampled_plan, widened
+from refbrowser.views.plot.slicing import first_slice
 
 
 def whole(array: ArrayNode):  # type: ignore[no-untyped-def]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.plan import plan_view
-from refbrowser.views.profile import (
+from refbrowser.views.plot.coordinates import AxisRole, Coordinate, plain_coordinate
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.profile import (
     Profile,
     elements_between,
     first_line,
@@ -18,8 +18,7 @@ from refbrowser.views.profile import (
     profile_of,
     profile_rows,
 )
-from refbrowser.views.roles import AxisRole
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.slicing import SliceState
 
 ROWS, COLUMNS = 20, 30
 LATITUDES = Coordinate("lat", ROWS, AxisRole.LATITUDE, np.linspace(-10, 9, ROWS), units="degrees_north")
@@ -132,7 +131,7 @@ def test_axes_that_are_exchanged() -> None:
 
 
 def test_very_long_lines_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("refbrowser.views.profile.MOST", 8)
+    monkeypatch.setattr("refbrowser.views.plot.profile.MOST", 8)
     rows, columns = elements_between(picture(), (0, 0), (19, 29))
     assert len(rows) == len(columns) == 8
     assert (rows[-1], columns[-1]) == (19, 29)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.quantity import Quantity, quantity_of
+from refbrowser.views.plot.colouring import Quantity, quantity_of
 
 
 def quantity(path: str = "/field", **attributes: object) -> Quantity:

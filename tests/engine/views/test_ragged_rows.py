@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.ragged import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
+from refbrowser.views.nested.element_parts import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
 
 
 def node(row_dtype: str, **attributes: object) -> ArrayNode:
@@ -65,7 +65,7 @@ def test_all_values_have_gaps_between_rows() -> None:
 
 
 def test_more_values_than_a_line_holds_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("refbrowser.views.ragged.LIMITS", type(LIMITS)(view_points=5))
+    monkeypatch.setattr("refbrowser.views.nested.element_parts.LIMITS", type(LIMITS)(view_points=5))
     shown = shown_rows(node(">f4"), True)
     assert shown is not None
     assert all_numbers(shown, rows_of(2, 3, 1)).rows == 2

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.exact import exact_text
 from refbrowser.views.numbers import value_text
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.plan import plan_view
-from refbrowser.views.readout import notes_of
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.interpretation import exact_text
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.readout import notes_of
+from refbrowser.views.plot.slicing import SliceState
 
 
 def line(values: np.ndarray, axis: int) -> Picture:

@@ -8,11 +8,10 @@ import pytest
 from view_arrays import node
 
 from refbrowser.io.ranges import Request
-from refbrowser.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.roles import AxisRole
-from refbrowser.views.series import (
+from refbrowser.views.plot.coordinates import AxisRole, Coordinate, plain_coordinate
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.series import (
     ASK_BYTES,
     ASK_CHUNKS,
     SeriesCost,
@@ -25,7 +24,7 @@ from refbrowser.views.series import (
     series_of,
     series_rows,
 )
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.slicing import SliceState
 
 SHAPE = (12, 3, 20, 30)
 STATE = SliceState(SHAPE, ("time", "level", "y", "x"), 3, 2, (4, 1, 0, 0))

@@ -18,11 +18,10 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views import saving
-from refbrowser.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.views.exact import coordinate_text, exact_text
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.saving import (
+from refbrowser.views.plot import saving
+from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, exact_text
+from refbrowser.views.plot.saving import (
     ShownValues,
     cells_as_tsv,
     csv_blocks,
@@ -32,8 +31,8 @@ from refbrowser.views.saving import (
     rows_with_headers,
     tsv_text,
 )
-from refbrowser.views.slicing import SliceState, dimension_names
-from refbrowser.views.table import TableLayout
+from refbrowser.views.plot.slicing import SliceState, dimension_names
+from refbrowser.views.plot.table import TableLayout
 
 
 @pytest.fixture

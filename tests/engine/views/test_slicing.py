@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.views.roles import AxisRole, role_of
-from refbrowser.views.slicing import (
+from refbrowser.views.plot.coordinates import AxisRole, role_of
+from refbrowser.views.plot.slicing import (
     SliceMemory,
     SliceState,
     chunk_window,

@@ -7,12 +7,11 @@ from view_arrays import node
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.cell_names import cell_from_text
-from refbrowser.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.slicing import SliceState
-from refbrowser.views.table import Mark, TableLayout
+from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.plot.table import Mark, TableLayout, cell_from_text
 
 
 def layout(

@@ -25,7 +25,7 @@ from refbrowser.formats.ncstream.losses import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.source import SourcePiece
-from refbrowser.views.stored_chunks import stored_chunks
+from refbrowser.views.attributes import stored_chunks
 
 SHAPE = (4, 3)
 DIMENSIONS = [enc.dimension(name, size) for name, size in zip("yx", SHAPE, strict=True)]

@@ -8,7 +8,7 @@ import pytest
 
 import refbrowser
 from refbrowser import zarr_draft
-from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.plot.slicing import SliceState, dimension_names
 from refbrowser.views.snippet_store import source_of
 from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.awkward0.safety_rows import SafetyRow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.safety import SafetyRow
+from refbrowser.views.words import count_text, one_line
 
 _TEXT = (
     "What you allow is taken from the program's own table of functions; nothing that a file names is ever "
@@ -93,7 +93,7 @@ class AllowDialog(QDialog):
         for section, width in ((1, 80), (2, 140)):
             view.header().resizeSection(section, width)
         for row in rows:
-            item = QTreeWidgetItem([one_line(row.name), theme.count_text(row.count), row.state])
+            item = QTreeWidgetItem([one_line(row.name), count_text(row.count), row.state])
             item.setData(0, _NAME, row.name)
             item.setSizeHint(0, QSize(0, theme.ROW))
             item.setFont(0, theme.mono_font(-0.5))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from refbrowser.app.facets.awkward0.expression_graph import verdict_words
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.titled_model import RIGHT
 from refbrowser.formats.awkward0.expressions import ExpressionKind
+from refbrowser.views.expressions import verdict_words
 
 if TYPE_CHECKING:
-    from refbrowser.app.facets.awkward0.expression_graph import ExpressionGraph
+    from refbrowser.views.expressions import ExpressionGraph
 
 Index = QModelIndex | QPersistentModelIndex
 EXPRESSION, WHAT, ID, LINKS = range(4)

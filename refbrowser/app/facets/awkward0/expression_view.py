@@ -8,9 +8,9 @@ from PySide6.QtCore import QModelIndex, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
-from refbrowser.app.facets.awkward0.expression_graph import ExpressionGraph
 from refbrowser.app.facets.awkward0.expression_model import EXPRESSION, ID, LINKS, WHAT, ExpressionModel
 from refbrowser.app.widgets import theme
+from refbrowser.views.expressions import ExpressionGraph
 
 #: Room for the arrows, in pixels, and how far the widest of them reaches.
 _LINKS_WIDTH = 44

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.facets.awkward0.graph_nodes import node_of_expression, number_of_node
-from refbrowser.app.facets.awkward0.safety_rows import refused_words
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import EXPRESSIONS, RAW
+from refbrowser.views.expressions import node_of_expression, number_of_node
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.safety import refused_words
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.awkward0.expression_graph import ExpressionGraph
     from refbrowser.app.facets.awkward0.expressions_pane import ExpressionsPane
     from refbrowser.app.facets.awkward0.safety_bar import SafetyBar
     from refbrowser.app.panes.hierarchy.hierarchy_model import Item
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.views.expressions import ExpressionGraph
 
 
 class ExpressionsLink(QObject):
@@ -85,7 +85,7 @@ class ExpressionsLink(QObject):
         self._stale = False
 
         def make(_control: TaskControl) -> ExpressionGraph:
-            from refbrowser.app.facets.awkward0.expression_source import graph_of
+            from refbrowser.views.expressions import graph_of
 
             return graph_of(origin, array)
 

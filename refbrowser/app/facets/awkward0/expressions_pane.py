@@ -8,15 +8,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.facets.awkward0.expression_graph import ExpressionGraph
 from refbrowser.app.facets.awkward0.expression_view import ExpressionView
 from refbrowser.app.facets.stream.fields_view import FieldsView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import push_button
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.awkward0.expressions import ExpressionKind
+from refbrowser.views.expressions import ExpressionGraph
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.formats.awkward0.expressions import SchemaDocument

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.awkward0.safety_rows import SafetyRow, report_text, summary
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.safety import SafetyRow, report_text, summary
+from refbrowser.views.words import count_text, one_line
 
 _TEXT = (
     "Names in a file are looked up in the program's own table. Nothing is imported, no pickle is run, and no "
@@ -87,7 +87,7 @@ class SafetyDialog(QDialog):
             rows = sorted(
                 (row for row in self._rows if row.section == title), key=lambda row: not row.is_refused
             )
-            head = QTreeWidgetItem([f"{title} ({theme.count_text(len(rows))})"])
+            head = QTreeWidgetItem([f"{title} ({count_text(len(rows))})"])
             head.setSizeHint(0, QSize(0, theme.ROW))
             head.setForeground(0, QColor(theme.colors().muted))
             view.addTopLevelItem(head)
@@ -142,7 +142,7 @@ class SafetyDialog(QDialog):
 
 def _item(row: SafetyRow) -> QTreeWidgetItem:
     scheme = theme.colors()
-    item = QTreeWidgetItem([one_line(row.name), row.state, theme.count_text(row.count), one_line(row.where)])
+    item = QTreeWidgetItem([one_line(row.name), row.state, count_text(row.count), one_line(row.where)])
     item.setData(0, _ROW, row)
     item.setSizeHint(0, QSize(0, theme.ROW))
     item.setFont(_WHAT, theme.mono_font(-0.5))

@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.theme import count_text
-from refbrowser.views.coordinates import AxisScale, Coordinate, plain_coordinate
-from refbrowser.views.dates import DateScale
-from refbrowser.views.nested_bars import NO_BARS, Bars
-from refbrowser.views.numbers import value_text
+from refbrowser.views.nested.nested_tally import NO_BARS, Bars
+from refbrowser.views.numbers import DateScale, value_text
+from refbrowser.views.plot.coordinates import AxisScale, Coordinate, plain_coordinate
+from refbrowser.views.words import count_text
 
 _MARGINS = (2, 8, 18, 2)
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.model.nodes import ArrayNode, Hierarchy
-from refbrowser.views.nested_numbers import FieldChoice, choices_of, neighbours_of
+from refbrowser.views.nested.nested_numbers import FieldChoice, choices_of, neighbours_of
+from refbrowser.views.words import one_line
 
 
 class ChartKind(IntEnum):

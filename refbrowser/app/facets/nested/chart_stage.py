@@ -13,13 +13,10 @@ from refbrowser.app.facets.nested.bars_chart import BarsChart
 from refbrowser.app.facets.nested.chart_choice import ChartKind
 from refbrowser.app.facets.nested.points_chart import PointsChart
 from refbrowser.app.widgets.parts import hint_label
-from refbrowser.app.widgets.theme import count_text
-from refbrowser.views.dates import DateScale
-from refbrowser.views.nested_bars import NO_BARS
-from refbrowser.views.nested_collect import Collected
-from refbrowser.views.nested_numbers import FieldChoice, FieldNumbers, dates_of, paired, spread_in_rows
-from refbrowser.views.nested_tally import FieldTally
-from refbrowser.views.numbers import value_text
+from refbrowser.views.nested.nested_numbers import FieldChoice, FieldNumbers, dates_of, paired, spread_in_rows
+from refbrowser.views.nested.nested_tally import NO_BARS, Collected, FieldTally
+from refbrowser.views.numbers import DateScale, value_text
+from refbrowser.views.words import count_text
 
 _NO_VALUES = "There are no numbers in these rows."
 _NO_LISTS = "There are no lists in these rows."

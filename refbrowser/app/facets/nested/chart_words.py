@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.facets.nested.field_facts import length_facts, memory_of, number_facts
-from refbrowser.app.widgets.theme import count_text, size_text
-from refbrowser.views.nested_collect import Collected
-from refbrowser.views.nested_numbers import FieldChoice
+from refbrowser.views.nested.nested_numbers import FieldChoice
+from refbrowser.views.nested.nested_tally import Collected
+from refbrowser.views.words import count_text, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.facets.nested.facts_view import Fact

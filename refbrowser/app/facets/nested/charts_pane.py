@@ -28,12 +28,12 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import push_button, show_progress
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.nested_collect import UNASKED, Collected, collect
+from refbrowser.views.nested.nested_tally import UNASKED, Collected, collect
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.source import PlotSource
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.nested_numbers import FieldChoice
+    from refbrowser.views.nested.nested_numbers import FieldChoice
 
 #: From this width on facts stand beside the plot, below it in less; and how wide they are there.
 _WIDE, _FACTS = 420, 204

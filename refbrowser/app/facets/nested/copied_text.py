@@ -12,10 +12,8 @@ from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.reading import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedRows
-from refbrowser.views.nested_columns import NestedColumn
-from refbrowser.views.nested_folds import NestedPath
-from refbrowser.views.nested_lines import LineMaker
-from refbrowser.views.nested_values import NestedValue, ValueKind, fault_of
+from refbrowser.views.nested.nested_lines import LineMaker, NestedPath
+from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, ValueKind, fault_of
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

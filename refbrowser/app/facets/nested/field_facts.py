@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.model.nested import NestedValues, TypeKind
-from refbrowser.views.nested_numbers import FieldChoice, dates_of
-from refbrowser.views.nested_tally import FieldTally
+from refbrowser.views.nested.nested_numbers import FieldChoice, dates_of
+from refbrowser.views.nested.nested_tally import FieldTally
 from refbrowser.views.numbers import value_text
+from refbrowser.views.words import count_text
 
 
 def memory_of(values: NestedValues) -> tuple[int, int | None]:

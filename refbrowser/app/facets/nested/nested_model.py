@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.app.widgets.row_model import Column
-from refbrowser.views.nested_columns import NestedColumn, columns_of, has_lists
-from refbrowser.views.nested_folds import NestedFolds, NestedPath
-from refbrowser.views.nested_lines import LineMaker, NestedLine
-from refbrowser.views.nested_values import NestedValue
+from refbrowser.views.nested.nested_lines import LineMaker, NestedFolds, NestedLine, NestedPath
+from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, columns_of, has_lists
 
 if TYPE_CHECKING:
     from refbrowser.app.facets.nested.row_pages import RowPages

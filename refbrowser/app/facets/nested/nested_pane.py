@@ -12,7 +12,6 @@ from refbrowser.app.facets.nested.nested_model import UNFOLD_MOST, NestedModel
 from refbrowser.app.facets.nested.nested_table import NestedTable
 from refbrowser.app.facets.nested.row_pages import RowPages
 from refbrowser.app.facets.nested.table_menu import add_menu
-from refbrowser.app.panes.hierarchy.nested_words import nested_text
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
@@ -20,7 +19,9 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import tool_button
 from refbrowser.app.widgets.row_model import NoRows
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.nested_words import exact_text
+from refbrowser.views.hierarchy import nested_text
+from refbrowser.views.nested.nested_values import exact_text
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
@@ -193,7 +194,7 @@ class NestedPane(QWidget):
             self.go_to.selectAll()
             return
         if not -model.length <= row < model.length:
-            self.said.emit(f"Not found: the rows are 0 to {theme.count_text(model.length - 1)}")
+            self.said.emit(f"Not found: the rows are 0 to {count_text(model.length - 1)}")
             self.go_to.selectAll()
             return
         self.go_to.clear()
@@ -223,7 +224,7 @@ class NestedPane(QWidget):
 
         def done(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            count = f"{theme.count_text(len(paths))} values" if len(paths) != 1 else "1 value"
+            count = f"{count_text(len(paths))} values" if len(paths) != 1 else "1 value"
             self.said.emit(f"{count} copied as JSON")
 
         def failed(error: BaseException) -> None:
@@ -267,4 +268,4 @@ class NestedPane(QWidget):
         QShortcut(QKeySequence("Ctrl+G"), self, context=inside).activated.connect(self.focus_go_to)
 
     def _say_cut(self) -> None:
-        self.said.emit(f"At most {theme.count_text(UNFOLD_MOST)} lines are unfolded at once")
+        self.said.emit(f"At most {count_text(UNFOLD_MOST)} lines are unfolded at once")

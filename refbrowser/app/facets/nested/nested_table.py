@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.facets.nested.nested_model import NestedModel
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.row_model import RowStyle
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.views.nested_lines import Cell, NestedLine
-from refbrowser.views.table import Mark
+from refbrowser.views.nested.nested_lines import Cell, NestedLine
+from refbrowser.views.plot.table import Mark
+from refbrowser.views.words import count_text, one_line
 
 _PADDING = 8
 #: How far a level stands to the right of the one above, and the room of the mark that unfolds.
@@ -121,7 +121,7 @@ class NestedTable(VirtualTable):
             painter.setPen(QColor(scheme.muted))
             painter.setFont(self._fonts[Mark.VALUE])
             if line.length is not None:
-                painter.drawText(_inner(self._area(row, section)), _RIGHT, theme.count_text(line.length))
+                painter.drawText(_inner(self._area(row, section)), _RIGHT, count_text(line.length))
             section += 1
         is_span = len(line.cells) < len(model.fields)
         for number, cell in enumerate(line.cells):

@@ -15,8 +15,8 @@ from refbrowser.app.facets.nested.bars_chart import plain_scale
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.dates import DateScale
-from refbrowser.views.nested_density import density, nearest
+from refbrowser.views.nested.nested_tally import density, nearest
+from refbrowser.views.numbers import DateScale
 
 _MARGINS = (2, 8, 18, 2)
 #: So many points are drawn one by one; of more how dense they are.

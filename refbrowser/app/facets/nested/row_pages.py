@@ -12,7 +12,7 @@ from refbrowser.app.widgets.timers import one_shot
 from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
-from refbrowser.views.nested_collect import NOT_OF_ROWS
+from refbrowser.views.nested.nested_tally import NOT_OF_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.views.ragged import Bar
+    from refbrowser.views.nested.element_parts import Bar
 
 #: What the height of a bar counts.
 _UP = "rows"

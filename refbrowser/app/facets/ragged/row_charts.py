@@ -11,11 +11,7 @@ from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.app.widgets.theme import count_text
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.numbers import value_text
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.ragged import (
+from refbrowser.views.nested.element_parts import (
     RowNumbers,
     all_numbers,
     length_bars,
@@ -23,6 +19,10 @@ from refbrowser.views.ragged import (
     rows_come,
     shown_rows,
 )
+from refbrowser.views.numbers import value_text
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.words import count_text
 
 _POSITION = "position in the row"
 _POSITIONS = "values of all rows, one after the other"

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.views.words import count_text
 
 
 class AsOfBar(QFrame):
@@ -38,9 +39,9 @@ class AsOfBar(QFrame):
         """Say which message is the last that counts; None hides the bar."""
         self.setVisible(last is not None)
         if last is not None:
-            later = theme.count_text(count - 1 - last)
+            later = count_text(count - 1 - last)
             self._text.setText(
-                f"The stream as it was after message {theme.count_text(last)}: "
+                f"The stream as it was after message {count_text(last)}: "
                 f"the {later} later message{'s do' if count - 1 - last != 1 else ' does'} not count."
             )
 

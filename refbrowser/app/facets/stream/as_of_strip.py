@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import count_text
 
 #: A slider that rests so long, in milliseconds, is taken at its word.
 REST = 160
@@ -68,7 +69,7 @@ class AsOfStrip(QWidget):
             control.setValue(most if last is None else min(last, most))
             control.setEnabled(count > 1 and not why_fixed)
         self.slider.setPageStep(max(1, count // 10))
-        self._of.setText(f"of {theme.count_text(most)}" if count else "")
+        self._of.setText(f"of {count_text(most)}" if count else "")
         self.all.setEnabled(last is not None and not why_fixed)
         self.setToolTip(why_fixed or "Show the data as they were before later messages came")
         self._quiet = False

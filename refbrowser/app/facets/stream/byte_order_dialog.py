@@ -22,9 +22,9 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.exporting.streams.readings import Reading, Readings
 from refbrowser.views.numbers import value_text
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -160,7 +160,7 @@ class ByteOrderDialog(QDialog):
             self.list.addTopLevelItem(row)
         likelier = found.likelier
         self._mark(likelier)
-        count = theme.count_text(found.count)
+        count = count_text(found.count)
         words = f"{_TITLES[likelier]} makes more sense" if likelier else "Both make sense, or neither does"
         self._summary.setText(f"{words}, by {count} values. {self._now()} {self._prospect()}.")
 

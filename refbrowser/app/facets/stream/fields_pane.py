@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from refbrowser.app.facets.stream.fields_view import FieldsView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.views.words import count_text
 
 
 class FieldsPane(QWidget):
@@ -44,7 +45,7 @@ class FieldsPane(QWidget):
 
     def set_message(self, message: int, note: str) -> None:
         """Say which message it is, and what is wrong with it; empty where nothing is."""
-        self._title.setText(f"Message {theme.count_text(message)}")
+        self._title.setText(f"Message {count_text(message)}")
         self._note.setText(note)
         self._note.setVisible(bool(note))
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import count_text, one_line
 
 #: Rows that are made in all, and below one field.
 ROWS_MOST, BELOW_MOST = 5_000, 500
@@ -83,7 +83,7 @@ class FieldsView(QTreeWidget):
             else:
                 self._row(parent, name, _checksum(each) if name == "crc32" else value_words(each))
         if len(entries) > BELOW_MOST:
-            self._row(parent, f"and {theme.count_text(len(entries) - BELOW_MOST)} more", "", muted=True)
+            self._row(parent, f"and {count_text(len(entries) - BELOW_MOST)} more", "", muted=True)
 
     def _row(self, parent: QTreeWidgetItem, name: str, value: str, *, muted: bool = False) -> QTreeWidgetItem:
         self._left -= 1
@@ -103,7 +103,7 @@ def value_words(value: Any) -> str:
         return ", ".join(f"{name} {value_words(each)}" for name, each in value.items())
     if isinstance(value, bytes | bytearray | memoryview):
         data = bytes(value[:_BYTES_SHOWN])
-        more = f" … {theme.count_text(len(value))} bytes" if len(value) > _BYTES_SHOWN else ""
+        more = f" … {count_text(len(value))} bytes" if len(value) > _BYTES_SHOWN else ""
         return data.hex(" ") + more
     return "" if value is None else str(value)
 
@@ -140,4 +140,4 @@ def _summary(value: Any) -> str:
         return name if isinstance(name, str) else ""
     if len(value) <= 8 and not any(isinstance(each, Mapping) or _is_nested(each) for each in value):
         return ", ".join(map(value_words, value))
-    return theme.count_text(len(value))
+    return count_text(len(value))

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 from refbrowser.app.facets.stream.message_rows import Faults
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.exporting.streams.sections import messages_of
 from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
+from refbrowser.views.words import count_text, one_line
 
 #: Variables that are listed by name.
 NAMES_MOST = 500
@@ -97,7 +97,7 @@ class MessageFilter(QWidget):
 
     def say_count(self, shown: int, total: int) -> None:
         """Say how many messages are listed."""
-        self._count.setText(f"{theme.count_text(shown)} of {theme.count_text(total)}")
+        self._count.setText(f"{count_text(shown)} of {count_text(total)}")
 
     def _go(self) -> None:
         text = _digits(self.go.text())

@@ -22,6 +22,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.row_model import Column, RowStyle
 from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
+from refbrowser.views.words import count_text
 
 COLUMNS = (
     Column("No.", 38, right=True),
@@ -119,11 +120,11 @@ class MessageRows:
         """Return the cells of a message."""
         table = self.index.table
         return [
-            theme.count_text(message),
+            count_text(message),
             KINDS[MessageKind(int(table.kind[message]))],
             name_of(table, message),
             section_words(table.ranges(message)).replace(", ", ","),
-            theme.count_text(int(table.stop[message]) - int(table.offset[message])),
+            count_text(int(table.stop[message]) - int(table.offset[message])),
             codec_words(table, message),
             order_words(table, message),
             str(int(table.offset[message])),

@@ -10,7 +10,7 @@ from refbrowser.app.facets.stream.section_mark import SectionMark
 from refbrowser.app.facets.stream.supply_view import section_rect
 from refbrowser.app.shell.centre import PLOT
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
-from refbrowser.views.coordinates import line_scale
+from refbrowser.views.plot.coordinates import line_scale
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -22,6 +22,7 @@ from refbrowser.app.widgets.page_switch import PageSwitch
 from refbrowser.app.widgets.parts import tool_button
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -219,9 +220,7 @@ class MessagesPane(QWidget):
         elif message is None or section is None:
             self.caption.set_text(f"{path}: which message supplied each element")
         else:
-            self.caption.set_text(
-                f"{path}: message {theme.count_text(message)} gave {section_words(section)}"
-            )
+            self.caption.set_text(f"{path}: message {count_text(message)} gave {section_words(section)}")
 
     def _show_fields(self) -> None:
         """Show the fields of the chosen message, where they are wanted."""

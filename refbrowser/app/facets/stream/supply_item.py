@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from refbrowser.app.facets.stream.supply_looks import ground_of, ink_on, tiles_of
 from refbrowser.app.widgets import theme
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label
-from refbrowser.views.chunk_pixels import painted
+from refbrowser.views.chunks.chunk_pixels import painted
 
 #: Free around the number of a message, in pixels.
 _PAD = 3.0

@@ -10,6 +10,7 @@ from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.facets.stream.supply_looks import swatch
 from refbrowser.app.widgets import theme
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, SupplyClass, SupplyKind
+from refbrowser.views.words import count_text
 
 #: Entries for messages that are shown; of more, those with most elements.
 ENTRIES_MOST = 8
@@ -92,7 +93,7 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
     found = [(each, False, _name(each)) for each in _explained(messages)]
     overwritten = [each for each in messages if each.overwritten]
     if overwritten:
-        count = theme.count_text(sum(each.overwritten for each in overwritten))
+        count = count_text(sum(each.overwritten for each in overwritten))
         found.append((overwritten[0], True, f"replaced an earlier message  {count}"))
     words = {
         SupplyKind.NEVER: "never sent: fill value",
@@ -100,7 +101,7 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
         SupplyKind.LOST: "lost: damaged or cut off",
     }
     found += [
-        (each, False, f"{words[each.kind]}  {theme.count_text(each.elements)}")
+        (each, False, f"{words[each.kind]}  {count_text(each.elements)}")
         for each in shown.legend
         if each.kind in words
     ]
@@ -118,5 +119,5 @@ def _explained(messages: list[SupplyClass]) -> list[SupplyClass]:
 
 def _name(entry: SupplyClass) -> str:
     if not entry.is_scale:
-        return f"message {theme.count_text(entry.first)}  {theme.count_text(entry.elements)}"
-    return f"messages {theme.count_text(entry.first)} to {theme.count_text(entry.last)}"
+        return f"message {count_text(entry.first)}  {count_text(entry.elements)}"
+    return f"messages {count_text(entry.first)} to {count_text(entry.last)}"

@@ -13,8 +13,8 @@ from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 from refbrowser.app.plot.patterns import state_colors
 from refbrowser.app.widgets import theme
 from refbrowser.exporting.streams.supply_classes import SupplyClass, SupplyKind
-from refbrowser.views.chunk_pixels import TILE
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.chunks.chunk_pixels import TILE
+from refbrowser.views.plot.picture import ChunkState
 
 #: Colours of single messages, told apart also by those who see no red or green, light and dark in turn.
 _SINGLE = (

@@ -17,13 +17,13 @@ from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.exporting.streams.sections import section_of, supplied_sections
 from refbrowser.exporting.streams.supply import is_cut_off, is_lost, messages_of_element, supply_of, taken_for
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label, coloured, labels
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.readout import readout
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.readout import readout
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.tiles import Sections
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.slicing import SliceState
 
 NOTHING = "Select an array in the hierarchy: which message supplied each of its elements appears here."
 NO_AXES = "A single value has no picture."

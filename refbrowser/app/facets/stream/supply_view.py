@@ -15,8 +15,8 @@ from refbrowser.app.facets.stream.supply_item import SupplyItem
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.exporting.streams.supply import Supply
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label
-from refbrowser.views.coordinates import AxisScale, Coordinate, plain_coordinate
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.plot.coordinates import AxisScale, Coordinate, plain_coordinate
+from refbrowser.views.plot.slicing import SliceState
 
 _MARGINS = (2, 6, 16, 2)
 _MOVES = {

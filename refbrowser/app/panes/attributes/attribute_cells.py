@@ -28,13 +28,13 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.editors.code_field import raw_text, with_line_ends
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import CELL_LIMIT, one_line, plain_lines
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.references.text.typed_values import typed_lines
+from refbrowser.views.words import CELL_LIMIT, one_line, plain_lines
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.attributes.attribute_rows import Row
     from refbrowser.app.panes.attributes.attributes_tree import AttributesTree
+    from refbrowser.views.attributes import Row
 
 Index = QModelIndex | QPersistentModelIndex
 NAME, VALUE, TYPE = 0, 1, 2

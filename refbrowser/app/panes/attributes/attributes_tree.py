@@ -7,14 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QAbstractItemDelegate,
-    QAbstractItemView,
-    QHeaderView,
-    QMenu,
-    QTreeView,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from refbrowser.app.panes.attributes.attribute_cells import (
     ATTRIBUTE_ROLE,
@@ -31,9 +24,9 @@ from refbrowser.app.panes.attributes.attribute_cells import (
     cells_of,
     set_text,
 )
-from refbrowser.app.panes.attributes.attribute_rows import Row, Section, layout_of
 from refbrowser.app.panes.attributes.name_column import NameColumn
 from refbrowser.references.text.typed_values import typed_lines
+from refbrowser.views.attributes import Row, Section, layout_of
 
 Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)

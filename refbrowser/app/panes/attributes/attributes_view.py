@@ -13,14 +13,6 @@ from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
 from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.panes.attributes.attribute_cells import NAME, NEW, VALUE
-from refbrowser.app.panes.attributes.attribute_rows import (
-    STORED,
-    STORED_SIZE,
-    dimension_sections,
-    node_of,
-    sections_of,
-    stored_pairs,
-)
 from refbrowser.app.panes.attributes.attributes_tree import AttributesTree
 from refbrowser.app.panes.hierarchy.hierarchy_model import Item
 from refbrowser.app.shell.docks import hint_of
@@ -28,6 +20,14 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label
+from refbrowser.views.attributes import (
+    STORED,
+    STORED_SIZE,
+    dimension_sections,
+    node_of,
+    sections_of,
+    stored_pairs,
+)
 
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from refbrowser.errors import Place
     from refbrowser.model.nodes import Flavour
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.views.dimension_uses import DimensionUse
-    from refbrowser.views.stored_chunks import StoredChunks
+    from refbrowser.views.attributes import StoredChunks
+    from refbrowser.views.dimensions import DimensionUse
 
 HINT = "Enter edits, Ins adds, Del removes"
 ATTRIBUTES, METADATA = 0, 1
@@ -278,7 +278,7 @@ class AttributesPane(QWidget):
             return
 
         def count(control: TaskControl) -> StoredChunks | None:
-            from refbrowser.views.stored_chunks import stored_chunks
+            from refbrowser.views.attributes import stored_chunks
 
             return stored_chunks(node, control.check)
 
@@ -302,7 +302,7 @@ class AttributesPane(QWidget):
             return
 
         def find(control: TaskControl) -> DimensionUse:
-            from refbrowser.views.dimension_uses import variables_of
+            from refbrowser.views.dimensions import variables_of
 
             return variables_of(hierarchy, path, control.check)
 

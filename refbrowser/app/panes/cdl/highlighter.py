@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextBlock, QTextCharFormat, QTextDocument
 
 from refbrowser.app.editors.text_units import utf16_offsets
-from refbrowser.app.panes.cdl.tokens import CdlToken, tokens
 from refbrowser.app.widgets import theme
+from refbrowser.views.cdl_text import CdlToken, tokens
 
 
 class CdlHighlighter(QSyntaxHighlighter):

@@ -17,9 +17,10 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import count_text, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.cdl.found_lines import Lines
+    from refbrowser.views.cdl_text import Lines
 
 #: A search begins so long after a keystroke, in milliseconds.
 PAUSE = 120
@@ -121,8 +122,8 @@ class CdlPane(QWidget):
         self._pages.setCurrentWidget(self.text)
 
         def make(control: TaskControl) -> Lines:
-            from refbrowser.app.panes.cdl.found_lines import Lines
             from refbrowser.engine.cdl import dataset_cdl
+            from refbrowser.views.cdl_text import Lines
 
             return Lines.of(dataset_cdl(dataset, token=control.token))
 
@@ -150,10 +151,10 @@ class CdlPane(QWidget):
                 self.text.clear()
                 self._pages.setCurrentWidget(self._card_page)
         else:
-            count = f"{theme.count_text(lines.count)} line{'' if lines.count == 1 else 's'}"
+            count = f"{count_text(lines.count)} line{'' if lines.count == 1 else 's'}"
             is_cut = lines.shown < lines.count
-            cut = f", the first {theme.count_text(lines.shown)} are shown" if is_cut else ""
-            self._title.set_text(f"{count}, {theme.size_text(len(lines.text))}{cut}")
+            cut = f", the first {count_text(lines.shown)} are shown" if is_cut else ""
+            self._title.set_text(f"{count}, {size_text(len(lines.text))}{cut}")
         for part in (self.field, self._copy):
             part.setEnabled(lines is not None)
         self._save.setEnabled(self._document is not None and self._document.dataset is not None)
@@ -219,7 +220,7 @@ class CdlPane(QWidget):
         self._show_count(number)
 
     def _show_count(self, number: int | None = None) -> None:
-        from refbrowser.app.panes.cdl.found_lines import FOUND
+        from refbrowser.views.cdl_text import FOUND
 
         count = len(self._found) if self._sought and self._lines is not None else 0
         if not self._sought or self._lines is None:
@@ -229,7 +230,7 @@ class CdlPane(QWidget):
         else:
             at = self._place_at(self.text.position()) if number is None else number
             more = "+" if count >= FOUND else ""
-            self._count.setText(f"{theme.count_text(at + 1)} of {theme.count_text(count)}{more}")
+            self._count.setText(f"{count_text(at + 1)} of {count_text(count)}{more}")
         for button in (self._before, self._next):
             button.setEnabled(count > 0)
 

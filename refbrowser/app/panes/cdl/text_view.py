@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
-from refbrowser.app.panes.cdl.found_lines import Lines
 from refbrowser.app.panes.cdl.highlighter import CdlHighlighter
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.cdl_text import Lines
 
 #: Lines that are added at a time.
 PIECE = 500

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from refbrowser.app.editors.flow_layout import FlowLayout
-from refbrowser.app.panes.chunk_map.words import COLOURINGS
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.views.slicing import SliceState
+from refbrowser.views.chunks.chunk_facts import COLOURINGS
+from refbrowser.views.plot.slicing import SliceState
+from refbrowser.views.words import count_text, one_line
 
 _LARGEST = 2**31 - 1
 _LONGEST_NAME = 20
@@ -169,7 +169,7 @@ def _wrapped(state: SliceState, columns: int) -> str:
     name = _shortened(state.names[state.x])
     if state.shape[state.x] <= columns:
         return f"Across: {name}"
-    return f"{name}, {theme.count_text(columns)} chunks in a row"
+    return f"{name}, {count_text(columns)} chunks in a row"
 
 
 def _combo(name: str, title: str) -> QComboBox:

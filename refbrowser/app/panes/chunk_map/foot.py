@@ -9,6 +9,7 @@ from refbrowser.app.panes.chunk_map.patterns import GLYPHS
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.views.words import count_text
 
 #: Buttons in a line of text: as high as it.
 _LOW = "QToolButton { padding: 1px 5px; }"
@@ -61,7 +62,7 @@ class MapFoot(QWidget):
 
     def set_changed(self, count: int) -> None:
         """Tell how many chunks edits changed."""
-        number, chunks = theme.count_text(count), "chunk" if count == 1 else "chunks"
+        number, chunks = count_text(count), "chunk" if count == 1 else "chunks"
         self.changes.setText(f"{GLYPHS['changed']} {number} changed")
         self.changes.setAccessibleName(f"Show the {number} {chunks} changed since the document was saved")
         self.changes.setToolTip(self.changes.accessibleName())

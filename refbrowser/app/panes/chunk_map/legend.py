@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.panes.chunk_map.patterns import swatch
-from refbrowser.app.panes.chunk_map.words import class_text
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
+from refbrowser.views.chunks.chunk_facts import class_text
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.views.chunk_colouring import ColouredMap, MapClass
+    from refbrowser.views.chunks.chunk_colouring import ColouredMap, MapClass
 
 #: Entries that are shown; of more, those with most chunks.
 ENTRIES_MOST = 12
@@ -138,7 +139,7 @@ class MapLegend(QWidget):
 
     def _fill(self, button: QToolButton, number: int, entry: MapClass, shown: ColouredMap) -> None:
         text = class_text(entry, shown.by)
-        count = theme.count_text(entry.count)
+        count = count_text(entry.count)
         button.setObjectName(f"chunkMapLegend_{entry.style}{entry.number if entry.total > 1 else ''}")
         button.setProperty("class", number)
         button.setIcon(QIcon(swatch(entry, self.devicePixelRatioF())))

@@ -9,10 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.chunk_changes import manifest_in
-from refbrowser.views.chunk_colouring import ColourBy, ColouredMap, coloured
-from refbrowser.views.chunk_layout import ChunkLayout
-from refbrowser.views.chunk_map import ChunkMapValues, MapSource
+from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
+from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.panes.chunk_map.patterns import GLYPHS, ink_on, look_of, mark_colours, tiles
 from refbrowser.app.widgets import theme
-from refbrowser.views.chunk_colouring import ColourBy
-from refbrowser.views.chunk_pixels import draw_lines, mark_few, painted, pooled
+from refbrowser.views.chunks.chunk_colouring import ColourBy
+from refbrowser.views.chunks.chunk_pixels import draw_lines, mark_few, painted, pooled
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.chunk_map.viewport import Viewport
-    from refbrowser.views.chunk_colouring import ColouredMap
+    from refbrowser.views.chunks.chunk_colouring import ColouredMap
+    from refbrowser.views.chunks.chunk_pixels import Viewport
 
 Cell = tuple[int, int]
 Box = tuple[int, int, int, int]

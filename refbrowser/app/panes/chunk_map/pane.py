@@ -19,13 +19,14 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import hint_label
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.views.chunk_colouring import ColourBy, ColouredMap
-from refbrowser.views.chunk_layout import ChunkLayout, first_chunk_slice, with_axes_of
+from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
+from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.slicing import SliceState
 
 #: A view that stands still so long, in milliseconds, is looked at more closely.
 _IDLE = 120
@@ -419,9 +420,7 @@ def _counts(shown: ColouredMap) -> str:
         (shown.missing, "missing"),
         (shown.failed, "failed"),
     )
-    words = ", ".join(
-        f"{theme.count_text(count)} {name}" for count, name in counts if count or name == "stored"
-    )
+    words = ", ".join(f"{count_text(count)} {name}" for count, name in counts if count or name == "stored")
     return words if shown.is_complete else f"{words} so far"
 
 

@@ -12,11 +12,11 @@ from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
 from refbrowser.app.plot.patterns import state_colors
 from refbrowser.app.widgets import theme
-from refbrowser.views.chunk_pixels import TILE
-from refbrowser.views.picture import ChunkState
+from refbrowser.views.chunks.chunk_pixels import TILE
+from refbrowser.views.plot.picture import ChunkState
 
 if TYPE_CHECKING:
-    from refbrowser.views.chunk_colouring import MapClass
+    from refbrowser.views.chunks.chunk_colouring import MapClass
 
 #: A mark that is drawn in cells that are large enough.
 GLYPHS = {

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.slicing import SliceState
+    from refbrowser.views.plot.slicing import SliceState
 
 
 def plotted_parts(plot: PlotPane, node: ArrayNode) -> tuple[range, ...] | None:

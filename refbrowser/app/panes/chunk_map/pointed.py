@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.panes.chunk_map.loader import MapLoader
-from refbrowser.app.panes.chunk_map.words import facts_line
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.engine.chunk_log import ReadState
 from refbrowser.engine.jobs import Priority
-from refbrowser.views.chunk_facts import ChunkFacts, chunk_facts
+from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -23,11 +23,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from refbrowser.app.panes.chunk_map.painting import MapPainter
-from refbrowser.app.panes.chunk_map.viewport import Viewport
-from refbrowser.app.panes.chunk_map.words import GAP
 from refbrowser.app.widgets import theme
-from refbrowser.views.chunk_colouring import ColouredMap
-from refbrowser.views.chunk_layout import ChunkLayout
+from refbrowser.views.chunks.chunk_colouring import ColouredMap
+from refbrowser.views.chunks.chunk_facts import GAP
+from refbrowser.views.chunks.chunk_map import ChunkLayout
+from refbrowser.views.chunks.chunk_pixels import Viewport
 
 Cell = tuple[int, int]
 

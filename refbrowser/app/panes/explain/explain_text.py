@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextEdit
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.views.explain.explanation import Explanation, HexBlock, Link, Step

@@ -19,13 +19,13 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, push_button
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
+    from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Explanation, Link
-    from refbrowser.views.explain.question import Question
 
 #: What is pointed at is explained when the pointer rests so long, in milliseconds.
 REST = 120
@@ -240,7 +240,7 @@ class ExplainPane(QWidget):
 
         def work(control: TaskControl) -> Explanation:
             from refbrowser.views.explain.explain import explain
-            from refbrowser.views.explain.trouble import explain_problem
+            from refbrowser.views.explain.verdicts import explain_problem
 
             if dataset is None:
                 assert problem is not None

@@ -41,7 +41,7 @@ class CommandPalette(QuickList):
         self._search("")
 
     def _search(self, text: str) -> None:
-        from refbrowser.views.fuzzy import best
+        from refbrowser.views.key_search import best
 
         found = best(text, self._found, lambda item: item[0], SHOWN)
         answers = [

@@ -12,8 +12,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.finding.quick_list import Answer, QuickList
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import icons
-from refbrowser.app.widgets.plain_text import one_line
-from refbrowser.app.widgets.theme import count_text
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.views.key_search import Hit, Hits

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.words import one_line
 
 _ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _WIDTH, _HEIGHT = 640, 420

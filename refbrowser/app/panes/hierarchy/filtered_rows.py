@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QModelIndex
 
-from refbrowser.app.panes.hierarchy.hierarchy_model import HierarchyModel, ItemKind
+from refbrowser.app.panes.hierarchy.hierarchy_model import HierarchyModel
+from refbrowser.views.hierarchy import ItemKind
 
 _ROOT = QModelIndex()
 

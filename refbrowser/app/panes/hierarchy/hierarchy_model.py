@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.array_words import detail_text, icon_name
-from refbrowser.app.panes.hierarchy.dimension_rows import coordinate_words, dimensions_of, size_words
-from refbrowser.app.panes.hierarchy.format_words import format_words, has_rules, short_format
-from refbrowser.app.panes.hierarchy.parts import groups_of, node_words, parts_of, rows_of
-from refbrowser.app.panes.hierarchy.tree_changes import changed_words
 from refbrowser.app.panes.problems.badges import badge_of, badge_words
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.hierarchy import (
+    ItemKind,
+    changed_words,
+    coordinate_words,
+    detail_text,
+    dimensions_of,
+    format_words,
+    groups_of,
+    has_rules,
+    icon_name,
+    node_words,
+    parts_of,
+    rows_of,
+    short_format,
+    size_words,
+)
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Node
@@ -35,19 +45,6 @@ CHANGED_ROLE = Qt.ItemDataRole.UserRole + 3
 MATCH_ROLE = Qt.ItemDataRole.UserRole + 4
 #: Of what attributes call a node, so many characters are searched and shown.
 _TITLE = 200
-
-
-class ItemKind(StrEnum):
-    """What a row of the tree stands for."""
-
-    DOCUMENT = "document"
-    GROUP = "group"
-    ARRAY = "array"
-    DIMENSION = "dimension"
-    TEMPLATES = "templates"
-    TEMPLATE = "template"
-    RULES = "rules"
-    RULE = "rule"
 
 
 @dataclass(slots=True, eq=False)
@@ -174,7 +171,7 @@ class HierarchyModel(QAbstractItemModel):
         return QModelIndex() if found is None else self.index_of(found)
 
     def _find_dimension(self, root: Item, path: str) -> QModelIndex:
-        from refbrowser.views.dimension_uses import dimension_at
+        from refbrowser.views.dimensions import dimension_at
 
         hierarchy = root.document.hierarchy
         found = None if hierarchy is None else dimension_at(hierarchy, path)
@@ -398,7 +395,7 @@ def detail_of(item: Item) -> str:
         return str(len(document.rules))
     if item.kind is ItemKind.RULE:
         rule = _rule(item)
-        return "" if rule is None else f"{theme.count_text(rule.count)} row{'' if rule.count == 1 else 's'}"
+        return "" if rule is None else f"{count_text(rule.count)} row{'' if rule.count == 1 else 's'}"
     if item.kind is ItemKind.ARRAY and item.node is not None:
         array: Any = item.node
         if array.error is not None:

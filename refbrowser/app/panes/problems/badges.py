@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.engine.problems.problem import Badge
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.panes.hierarchy.hierarchy_model import Item
@@ -25,7 +26,7 @@ def badge_of(item: Item) -> Badge:
 def badge_words(badge: Badge) -> str:
     """Return the number of problems in words; nothing where there are none."""
     parts = [
-        f"{theme.count_text(number)} {word}{'' if number == 1 else 's'}"
+        f"{count_text(number)} {word}{'' if number == 1 else 's'}"
         for number, word in ((badge.faults, "fault"), (badge.warnings, "warning"))
         if number
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import RAW, REFERENCES
+from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -226,7 +226,7 @@ def _alike_title(rows: list[Row]) -> str:
     first = rows[0].problem
     alike = all(row.problem.message == first.message for row in rows)
     message = first.message if alike else _kind(first)[-1]
-    return f"{message[:1].upper()}{message[1:]}: {theme.count_text(sum(row.problem.count for row in rows))}"
+    return f"{message[:1].upper()}{message[1:]}: {count_text(sum(row.problem.count for row in rows))}"
 
 
 def _severity_icon(problem: Problem) -> Any:
@@ -252,7 +252,7 @@ def _of_heading(heading: Heading, column: int, role: int) -> Any:
 def _text(row: Row, column: int) -> str:
     problem = row.problem
     if column == MESSAGE:
-        times = f"  ×{theme.count_text(problem.count)}" if problem.count > 1 else ""
+        times = f"  ×{count_text(problem.count)}" if problem.count > 1 else ""
         advice = f"  {problem.advice}" if problem.advice else ""
         message = problem.message[:1].upper() + problem.message[1:]
         return one_line(f"{message}{times}.{advice}" if advice else f"{message}{times}")

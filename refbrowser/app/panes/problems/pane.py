@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.panes.problems.model import LINE, MESSAGE, PLACE, SEVERITY, ProblemsModel, Row
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, tool_button
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
@@ -134,10 +135,10 @@ class ProblemsPane(QWidget):
         self._keep(current)
         found = [document.problems.found for document in documents]
         faults, warnings = (sum(getattr(each, name) for each in found) for name in ("faults", "warnings"))
-        self._faults.setText(f"Faults {theme.count_text(faults)}")
-        self._warnings.setText(f"Warnings {theme.count_text(warnings)}")
+        self._faults.setText(f"Faults {count_text(faults)}")
+        self._warnings.setText(f"Warnings {count_text(warnings)}")
         more = sum(each.more for each in found)
-        self._more.setText(f"and {theme.count_text(more)} more, which are not listed" if more else "")
+        self._more.setText(f"and {count_text(more)} more, which are not listed" if more else "")
         self._more.setVisible(bool(more))
         self._draw_icons()
         self._show_state()
@@ -207,7 +208,7 @@ class ProblemsPane(QWidget):
         self._hint.setText(hint)
         self._pages.setCurrentWidget(self._table if shown else self._hint)
         is_part = shown != listed
-        self._shown.setText(f"{theme.count_text(shown)} of {theme.count_text(listed)}" if is_part else "")
+        self._shown.setText(f"{count_text(shown)} of {count_text(listed)}" if is_part else "")
         self._copy.setEnabled(bool(shown))
         self._again.setEnabled(bool(self._documents.all()))
         self._show_fix()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.panes.references.reference_rows import BUDGET, COLUMNS, PENDING, SLICE, ExpansionRows
-from refbrowser.app.widgets.plain_text import CELL_LIMIT
 from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.views.words import CELL_LIMIT
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

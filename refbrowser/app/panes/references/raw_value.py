@@ -26,6 +26,7 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.words import size_text
 
 if TYPE_CHECKING:
     from refbrowser.references.checks.excerpt import Excerpt
@@ -218,7 +219,7 @@ class RawValuePane(QWidget):
 
     def _show(self, result: tuple[bytes, dict[View, str]]) -> None:
         self._data, self._texts = result
-        self._size.setText(theme.size_text(len(self._data)))
+        self._size.setText(size_text(len(self._data)))
         for button in self._buttons.buttons():
             view = View(button.text().casefold())
             button.setEnabled(view is View.HEX or view in self._texts)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.widgets.plain_text import CELL_LIMIT
 from refbrowser.app.widgets.row_model import Column, RowStyle
-from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.registry import title_of
+from refbrowser.views.words import CELL_LIMIT, count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows

@@ -21,6 +21,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
@@ -141,7 +142,7 @@ class ReferencesPane(QWidget):
         top = self.table.top_row()
         self.table.set_model(FirstRowsModel(rows))
         self.table.set_top_row(top)
-        self._count.setText(f"{theme.count_text(rows.count)} rows so far…")
+        self._count.setText(f"{count_text(rows.count)} rows so far…")
 
     def focus_go_to(self) -> None:
         """Put the cursor in the field for a key."""
@@ -273,12 +274,12 @@ class ReferencesPane(QWidget):
         rows = self.table.model().row_count()
         document = self._document
         changes = None if document is None or not document.changes.is_known else document.changes.rows
-        text = f"{theme.count_text(rows)} row{'' if rows == 1 else 's'}"
+        text = f"{count_text(rows)} row{'' if rows == 1 else 's'}"
         if self.changed_only.isChecked():
             at_most = "" if changes is None or changes.is_exact else "at most "
             text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
             unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
-            text += f", and {theme.count_text(unlisted)} more are gone" if unlisted else ""
+            text += f", and {count_text(unlisted)} more are gone" if unlisted else ""
         self._count.setText(text)
 
     def _filter(self, on: bool) -> None:

@@ -25,7 +25,7 @@ from refbrowser.app.widgets.table.columns import ColumnWidths
 from refbrowser.app.widgets.table.grid_model import GridModel, NoCells
 from refbrowser.app.widgets.table.grid_painter import GridPainter
 from refbrowser.app.widgets.table.selection import Cell, CellSelection, moved
-from refbrowser.views.table import Cells, Mark
+from refbrowser.views.plot.table import Cells, Mark
 
 #: Narrowest and widest column, in characters.
 NARROW, WIDE = 6, 60

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from refbrowser.app.widgets.table.columns import ColumnKind
-from refbrowser.views.table import Cells
+from refbrowser.views.plot.table import Cells
 
 
 class GridModel(Protocol):

@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.app.widgets.table.grid_model import GridModel
 from refbrowser.app.widgets.table.selection import Cell, CellSelection
-from refbrowser.views.table import Cells, Mark
+from refbrowser.views.plot.table import Cells, Mark
+from refbrowser.views.words import one_line
 
 PADDING = 7
 #: Made once: combining flags costs more than painting a cell.

@@ -20,16 +20,17 @@ from refbrowser.app.widgets.table.grid_model import NoCells
 from refbrowser.app.widgets.table.slice_cells import SliceCells
 from refbrowser.app.widgets.timers import one_shot
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.coordinates import attribute_text
-from refbrowser.views.interpretation import Interpretation
-from refbrowser.views.picture import ChunkState, Picture
-from refbrowser.views.table import TableLayout, has_cells
+from refbrowser.views.plot.coordinates import attribute_text
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.table import TableLayout, has_cells
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.plot.source import PlotSource
     from refbrowser.model.nodes import ArrayNode
-    from refbrowser.views.plan import ViewPlan
+    from refbrowser.views.plot.plan import ViewPlan
 
 #: While scrolling, cells are asked for this often, in milliseconds.
 PACE = 30
@@ -261,7 +262,7 @@ class TablePane(QWidget):
         layout = self.layout_shown()
         if layout is None or not self.go_to.text().strip():
             return
-        from refbrowser.views.cell_names import cell_from_text
+        from refbrowser.views.plot.table import cell_from_text
 
         try:
             found = cell_from_text(layout, self.go_to.text(), self.grid.current() or (0, 0))
@@ -284,7 +285,7 @@ class TablePane(QWidget):
         current, chosen = self.grid.current(), self.grid.selection()
         text = "" if current is None or self._cells is None else self._cells.describe(*current)
         if chosen is not None and chosen.size > 1:
-            count = f"{theme.count_text(len(chosen.rows))} × {theme.count_text(len(chosen.columns))} cells"
+            count = f"{count_text(len(chosen.rows))} × {count_text(len(chosen.columns))} cells"
             text = f"{count} selected   {text}"
         self.status.set_text(text)
 
@@ -296,14 +297,14 @@ class TablePane(QWidget):
         if document is None or document.dataset is None or layout is None or chosen is None:
             return
         if chosen.size > COPY_CELLS:
-            most = theme.count_text(COPY_CELLS)
+            most = count_text(COPY_CELLS)
             self.said.emit(f"At most {most} cells can be copied; Export view writes more to a file")
             return
         dataset = document.dataset
         rows, columns = chosen.rows, chosen.columns
 
         def read(control: TaskControl) -> str:
-            from refbrowser.views.saving import cells_as_tsv
+            from refbrowser.views.plot.saving import cells_as_tsv
 
             return cells_as_tsv(
                 dataset.session, dataset.access, layout, rows, columns, control.token, control.progress
@@ -311,7 +312,7 @@ class TablePane(QWidget):
 
         def copied(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            size = f"{theme.count_text(len(rows))} × {theme.count_text(len(columns))}"
+            size = f"{count_text(len(rows))} × {count_text(len(columns))}"
             self.said.emit(f"{size} values copied")
 
         def failed(error: BaseException) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.app.widgets.table.columns import ColumnKind
-from refbrowser.views.interpretation import NUMBER_KINDS
-from refbrowser.views.picture import Picture
-from refbrowser.views.table import ROW_COLUMNS, Cells, TableLayout
+from refbrowser.views.plot.interpretation import NUMBER_KINDS
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.table import ROW_COLUMNS, Cells, TableLayout
 
 #: Texts of headers that are kept: dates take a while to make.
 _KEPT = 4_096

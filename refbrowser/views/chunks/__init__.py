@@ -1,0 +1,1 @@
+"""What the chunk map shows: classes, colours, pixels and facts of chunks."""

@@ -1,0 +1,1 @@
+"""What tables and charts of nested values show."""

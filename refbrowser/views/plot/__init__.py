@@ -1,0 +1,1 @@
+"""What the plot and the table of values show: slices, plans, pictures, coordinates, levels, series."""

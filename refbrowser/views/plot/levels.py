@@ -1,0 +1,273 @@
+"""The levels of a colour bar, from the first data that comes and then left alone, and its histogram."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: Parts of the values that lie below and above levels that leave out the outermost ones.
+CLIPPED = 0.02
+#: What the ends of levels are, in words: the lower and the upper one.
+PERCENTILES = ("2nd percentile", "98th percentile")
+EXTREMES = ("minimum", "maximum")
+BY_USER = ("set by you", "set by you")
+_AROUND = ("below the only value", "above the only value")
+_MIRRORED = "as far from zero"
+#: Levels are given up when more than this part of the values lies outside...
+OUTSIDE_MOST = 0.25
+#: ...or when the values fill less than this part of them.
+FILLED_LEAST = 0.1
+#: The same when a picture is complete, once.
+OUTSIDE_SETTLED = 0.1
+#: Values beyond this are taken as this: differences of greater ones would be infinite.
+FARTHEST = 1e300
+#: The least number above zero, and the greatest.
+_LEAST, _GREATEST = 5e-324, 1.7976931348623157e308
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The values at the lower and upper end of the colour map; `low` is below `high`, by a finite number.
+
+    With `log` equal ratios of values are equally far apart, and both ends are above zero.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"levels must rise: {self.low} to {self.high}")
+        if not math.isfinite(self.high - self.low):
+            raise ValueError(f"levels must be finite: {self.low} to {self.high}")
+        if self.log and not self.low > 0:
+            raise ValueError(f"logarithmic levels must be above zero: {self.low}")
+
+    def part(self, value: float) -> float:
+        """Return where a value lies between the levels: 0 at the lower, 1 at the upper one."""
+        if not self.log:
+            return (value - self.low) / (self.high - self.low)
+        if value <= 0:
+            return -math.inf
+        return (math.log(value) - math.log(self.low)) / self._width
+
+    def value(self, part: float) -> float:
+        """Return the value at a part of the way from the lower to the upper level."""
+        if not self.log:
+            return self.low + part * (self.high - self.low)
+        # In two steps: the ratio of denormal numbers to others is more than a float holds.
+        root = math.exp(max(-700.0, min(part * self._width / 2, 700.0)))
+        return max(_LEAST, min(self.low * root * root, _GREATEST))
+
+    @property
+    def _width(self) -> float:
+        return math.log(self.high) - math.log(self.low)
+
+    def symmetric(self) -> Levels:
+        """Return levels that reach equally far below and above zero, for a diverging map."""
+        reach = max(abs(self.low), abs(self.high))
+        return Levels(-reach, reach)
+
+
+def finite(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the finite values as one axis of float64, those beyond `FARTHEST` as that."""
+    flat = np.asarray(values, np.float64).ravel()
+    return np.clip(flat[np.isfinite(flat)], -FARTHEST, FARTHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Levels that were taken from values, and what their ends are, in words: the lower and the upper one."""
+
+    levels: Levels
+    ends: tuple[str, str]
+
+    def symmetric(self) -> Found:
+        """Return levels that reach equally far below and above zero."""
+        low, high = self.ends
+        reaches_down = -self.levels.low >= self.levels.high
+        ends = (low, _MIRRORED) if reaches_down else (_MIRRORED, high)
+        return Found(self.levels.symmetric(), ends)
+
+
+def found_in(sample: npt.NDArray[Any], log: bool = False, extremes: bool = False) -> Found | None:
+    """Return levels for a sample of values: without the outermost ones, or their extremes.
+
+    None where no value is finite. With `log` only values above zero count.
+    """
+    known = finite(sample)
+    if log:
+        known = known[known > 0]
+    if not len(known):
+        return None
+    if not extremes:
+        low, high = (float(value) for value in np.quantile(known, [CLIPPED, 1 - CLIPPED]))
+        if low < high:
+            return Found(Levels(low, high, log), PERCENTILES)
+    low, high = float(known.min()), float(known.max())
+    if low < high:
+        return Found(Levels(low, high, log), EXTREMES)
+    # One value everywhere: levels around it, so that it has a colour and a place on the bar.
+    if log:
+        return Found(Levels(low / 1.1, low * 1.1, log=True), _AROUND)
+    reach = max(abs(low) * 0.01, 1e-12) if low else 1.0
+    return Found(Levels(low - reach, low + reach), _AROUND)
+
+
+def levels_of(sample: npt.NDArray[Any], log: bool = False) -> Levels | None:
+    """Return levels for a sample of values, without the outermost ones; None where none is finite."""
+    found = found_in(sample, log)
+    return None if found is None else found.levels
+
+
+def beyond(levels: Levels, sample: npt.NDArray[Any]) -> tuple[float, float]:
+    """Return which parts of the finite values lie below and above the levels; 0 where there are none.
+
+    What has no place on a logarithmic scale at all does not count.
+    """
+    known = finite(sample)
+    if levels.log:
+        known = known[known > 0]
+    if not len(known):
+        return 0.0, 0.0
+    below, above = np.count_nonzero(known < levels.low), np.count_nonzero(known > levels.high)
+    return float(below / len(known)), float(above / len(known))
+
+
+def outside(levels: Levels, sample: npt.NDArray[Any]) -> float:
+    """Return the part of the finite values that lies outside the levels; 0 where there is none."""
+    return sum(beyond(levels, sample))
+
+
+def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
+    """Whether levels may stay for other values of the same variable.
+
+    They stay while they show most values apart; a complete picture is held to more than a part of one.
+    """
+    known = finite(sample)
+    fresh = levels_of(known, levels.log)
+    if fresh is None:
+        return True
+    flat = known.min() == known.max()
+    if not flat and levels.part(fresh.high) - levels.part(fresh.low) < FILLED_LEAST:
+        return False
+    return outside(levels, sample) <= (OUTSIDE_SETTLED if complete else OUTSIDE_MOST)
+
+
+class LevelKeeper:
+    """Keeps the levels of one variable still while its pictures change.
+
+    They come from the first data, and again from all of it when that picture is complete, so that they are
+    what their ends are called whatever came first. While a picture fills, and from one slice to the next,
+    they stay as long as they fit; what the user set stays until `auto`.
+    """
+
+    def __init__(self) -> None:
+        self.levels: Levels | None = None
+        #: What the ends of the levels are, in words: the lower and the upper one.
+        self.ends = ("", "")
+        self.by_user = False
+        #: Whether the least and the greatest value are wanted as ends, not percentiles.
+        self.extremes = False
+        self.symmetric = False
+        #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
+        self.log = False
+        self._is_of_part = False
+
+    def take(self, sample: npt.NDArray[Any], complete: bool) -> bool:
+        """Look at the values that have come; whether the levels changed."""
+        if self.by_user:
+            return False
+        is_final = complete and self._is_of_part
+        if self.levels is not None and not is_final and still_fit(self.levels, sample, complete):
+            return False
+        self._is_of_part = not complete
+        return self._follow(sample)
+
+    def auto(self, sample: npt.NDArray[Any]) -> bool:
+        """Take levels from these values again; whether they changed."""
+        self.by_user = False
+        return self._follow(sample)
+
+    def set_by_user(self, levels: Levels) -> None:
+        """Hold these levels until `auto`."""
+        self.levels, self.by_user = self._scaled(levels), True
+        self.ends = BY_USER
+
+    def set_log(self, log: bool, sample: npt.NDArray[Any]) -> None:
+        """Use a logarithmic scale or not; levels of the user stay where they can."""
+        self.log = log
+        if self.by_user and self.levels is not None and (not log or self.levels.low > 0):
+            self.levels = self._scaled(self.levels)
+        else:
+            self.auto(sample)
+
+    def forget(self) -> None:
+        """Begin anew with another variable, or other units."""
+        self.levels, self.by_user, self.ends = None, False, ("", "")
+
+    def _scaled(self, levels: Levels) -> Levels:
+        return Levels(levels.low, levels.high, self.log and levels.low > 0)
+
+    def _follow(self, sample: npt.NDArray[Any]) -> bool:
+        found = found_in(sample, True, self.extremes) if self.log else None
+        found = found or found_in(sample, False, self.extremes)
+        if found is None:
+            return False
+        if self.symmetric and not found.levels.log and found.levels.low < 0 < found.levels.high:
+            found = found.symmetric()
+        changed = found.levels != self.levels
+        self.levels, self.ends = found.levels, found.ends
+        return changed
+
+
+BINS = 96
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Counts of a sample of values.
+
+    Attributes
+    ----------
+    span
+        The least and greatest value, on a linear or logarithmic scale.
+    counts
+        Of values in each of equally wide (on that scale) parts of `span`.
+    """
+
+    span: Levels
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def heights(self) -> npt.NDArray[np.float64]:
+        """Heights from 0 to 1: roots of the counts, so that rare values are seen beside frequent ones."""
+        most = self.counts.max() if len(self.counts) else 0
+        return np.sqrt(self.counts / most) if most else np.zeros(len(self.counts))
+
+
+def histogram(sample: npt.NDArray[Any], levels: Levels) -> Histogram | None:
+    """Return how often values occur, on the scale of `levels`; None where there is none to count.
+
+    The span holds the levels and the values, but at most three times as much as the levels on each side:
+    one stray value must not press all others into one bar.
+    """
+    known = finite(sample)
+    if levels.log:
+        known = known[known > 0]
+    if not len(known):
+        return None
+    low = min(levels.low, max(levels.value(-3.0), float(known.min())))
+    high = max(levels.high, min(levels.value(4.0), float(known.max())))
+    span = Levels(low, high, levels.log)
+    if levels.log:
+        places, ends = np.log(known), (np.log(span.low), np.log(span.high))
+    else:
+        places, ends = known, (span.low, span.high)
+    counts, _edges = np.histogram(places, BINS, ends)
+    return Histogram(span, counts)

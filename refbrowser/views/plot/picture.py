@@ -1,0 +1,198 @@
+"""One read of a slice while it fills: values, and the state of each chunk that is part of it."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.plan import ViewPlan
+
+#: Errors that are kept with their chunk; more are only counted.
+KEPT_ERRORS = 1_000
+
+
+class ChunkState(IntEnum):
+    """What a chunk of a picture shows."""
+
+    PENDING = 0
+    DONE = 1
+    MISSING = 2
+    FAILED = 3
+
+
+class Picture:
+    """The values of one `ViewPlan`, written by workers and read by the view at any time.
+
+    Workers write disjoint parts of `out` and then the chunk's state; a reader looks at the state first, so
+    what it takes for done is whole.
+
+    Attributes
+    ----------
+    plan
+        What is read.
+    out
+        The array that the reader fills, in native byte order, shape of ``plan.selection``.
+    values
+        The same memory in the order of the axes, ``(y, x)`` or ``(x,)``.
+    states
+        `ChunkState` of each chunk, uint8, one axis per axis of the plot.
+    """
+
+    def __init__(self, node: ArrayNode, plan: ViewPlan) -> None:
+        assert node.grid is not None
+        assert node.dtype is not None
+        self.node = node
+        self.plan = plan
+        self.out = np.empty(plan.selection.shape, node.dtype.newbyteorder("="))
+        state = plan.slice
+        self.values = self.out.T if state.y is not None and state.y > state.x else self.out
+        self._sides = tuple(node.grid.chunk_shape[axis] for axis in state.axes)
+        #: Numbers of the chunks touched along each axis, ascending.
+        self.chunk_numbers = tuple(
+            _chunks_of(taken, side) for taken, side in zip(plan.ranges, self._sides, strict=True)
+        )
+        # As lists: numpy's search leaves the interpreter to others for each chunk that comes, and then waits.
+        self._numbers: tuple[list[int], ...] = tuple(numbers.tolist() for numbers in self.chunk_numbers)
+        self.states = np.zeros(tuple(len(numbers) for numbers in self.chunk_numbers), np.uint8)
+        self.errors: dict[tuple[int, ...], RefbrowserError] = {}
+        self.error: BaseException | None = None
+        self.finished = False
+        self._lock = threading.Lock()
+        self._arrived = 0
+
+    @property
+    def arrived(self) -> int:
+        """How many chunks have come so far; it only grows, so it tells whether anything is new."""
+        return self._arrived
+
+    def accept(
+        self, coords: tuple[int, ...], state: ChunkState, error: RefbrowserError | None = None
+    ) -> None:
+        """Note what became of one chunk; its values are in `out` already. Called by workers."""
+        cell = tuple(
+            bisect_left(numbers, coords[axis])
+            for numbers, axis in zip(self._numbers, self.plan.slice.axes, strict=True)
+        )
+        with self._lock:
+            if error is not None and len(self.errors) < KEPT_ERRORS:
+                self.errors[cell] = error
+            self.states[cell] = state
+            self._arrived += 1
+
+    def count(self, state: ChunkState) -> int:
+        """Return how many chunks are in a state."""
+        return int(np.count_nonzero(self.states == state))
+
+    @property
+    def has_data(self) -> bool:
+        """Whether any chunk came with values."""
+        return bool((self.states == ChunkState.DONE).any())
+
+    @property
+    def all_done(self) -> bool:
+        """Whether every chunk came with values."""
+        return bool((self.states == ChunkState.DONE).all())
+
+    @property
+    def all_ended(self) -> bool:
+        """Whether every chunk came or is missing, and none failed."""
+        return bool(((self.states == ChunkState.DONE) | (self.states == ChunkState.MISSING)).all())
+
+    def chunk_edges(self, axis: int) -> npt.NDArray[np.float64]:
+        """Return the borders between the chunks along an axis of the plot, in indices, cells being centred.
+
+        The first and last are the borders of the picture; with n chunks there are n + 1.
+        """
+        taken, numbers = self.plan.ranges[axis], self.chunk_numbers[axis]
+        inner = numbers[1:] * self._sides[axis]
+        # A border lies between the last value taken of one chunk and the first of the next.
+        first = taken.start + -(-(inner - taken.start) // taken.step) * taken.step
+        return np.concatenate(
+            [[taken.start - taken.step / 2], first - taken.step / 2, [taken[-1] + taken.step / 2]]
+        )
+
+    def element_states(
+        self, rows: Sequence[npt.NDArray[np.int64]], states: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.uint8]:
+        """Return the state of the chunk of each value; `rows` are positions in `values` along each axis.
+
+        `states` is an earlier copy of the states; those of now when None.
+        """
+        cells = [
+            np.searchsorted(numbers, (taken.start + positions * taken.step) // side)
+            for positions, taken, numbers, side in zip(
+                rows, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
+            )
+        ]
+        return (self.states if states is None else states)[np.ix_(*cells)]
+
+    def cell_span(self, axis: int, first: int, stop: int) -> range:
+        """Return the positions in `values` along an axis that belong to the chunks `first` to `stop`."""
+        taken, side = self.plan.ranges[axis], self._sides[axis]
+        begin = max(0, -(-(int(self.chunk_numbers[axis][first]) * side - taken.start) // taken.step))
+        end = -(-((int(self.chunk_numbers[axis][stop - 1]) + 1) * side - taken.start) // taken.step)
+        return range(begin, min(end, len(taken)))
+
+    def position(self, indices: Sequence[int]) -> tuple[int, ...] | None:
+        """Return where in `values` the value at (or just before) array indices is, or None outside."""
+        found = []
+        for index, taken in zip(indices, self.plan.ranges, strict=True):
+            position = (index - taken.start + taken.step // 2) // taken.step
+            if not 0 <= position < len(taken):
+                return None
+            found.append(position)
+        return tuple(found)
+
+    def state_at(self, position: tuple[int, ...]) -> ChunkState:
+        """Return the state of the chunk that holds ``values[position]``."""
+        return ChunkState(int(self.states[self._cell(position)]))
+
+    def error_at(self, position: tuple[int, ...]) -> RefbrowserError | None:
+        """Return why the chunk that holds ``values[position]`` could not be read."""
+        return self.errors.get(self._cell(position))
+
+    def _cell(self, position: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(
+            int(np.searchsorted(numbers, taken[at] // side))
+            for at, taken, numbers, side in zip(
+                position, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
+            )
+        )
+
+    def chunk_coords(self, indices: Sequence[int]) -> tuple[int, ...]:
+        """Return the coordinates of the chunk that holds the value at indices along the axes."""
+        grid = self.node.grid
+        assert grid is not None
+        full = list(self.plan.slice.indices)
+        for axis, index in zip(self.plan.slice.axes, indices, strict=True):
+            full[axis] = index
+        return tuple(index // side for index, side in zip(full, grid.chunk_shape, strict=True))
+
+    def sample(self, most: int = 40_000) -> npt.NDArray[Any]:
+        """Return at most about `most` of the values that have come, spread evenly, one axis."""
+        if not self.values.size:
+            return self.values.ravel()
+        step = max(1, int((self.values.size / most) ** (1 / self.values.ndim)))
+        rows = [np.arange(0, size, step, dtype=np.int64) for size in self.values.shape]
+        taken = self.values[tuple(slice(None, None, step) for _ in rows)]
+        if self.all_done:
+            return taken.ravel()
+        return taken[self.element_states(rows) == ChunkState.DONE]
+
+
+def _chunks_of(taken: range, side: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of the chunks that indices are in, ascending."""
+    if not len(taken):
+        return np.zeros(0, np.int64)
+    if taken.step <= side:
+        # None is left out: of millions of indices not each is looked at.
+        return np.arange(taken[0] // side, taken[-1] // side + 1, dtype=np.int64)
+    return np.unique(np.arange(taken.start, taken.stop, taken.step, dtype=np.int64) // side)

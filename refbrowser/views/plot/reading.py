@@ -1,0 +1,306 @@
+"""Reads for a view, done by a worker: chunks of a picture, coordinates, auxiliary coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.selection import Selection
+from refbrowser.views.dimensions import is_coordinate
+from refbrowser.views.numbers import degrees_text, value_text
+from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text, plain_coordinate, role_of
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.plan import ViewPlan
+from refbrowser.views.plot.slicing import dimension_names
+
+if TYPE_CHECKING:
+    from refbrowser.engine.pieces import Piece
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+
+
+#: Coordinates longer than this are not read: the axis shows indices.
+LONGEST_COORDINATE = 1 << 22
+#: Attributes that say which number a stored element stands for.
+_PACKING = ("scale_factor", "add_offset", "_Unsigned")
+
+
+def read_picture(
+    session: Session,
+    access: Access,
+    picture: Picture,
+    cancel: CancelToken,
+    progress: Callable[..., None] | None = None,
+) -> None:
+    """Read the chunks of a picture into it, noting each as it comes.
+
+    Raises
+    ------
+    RefbrowserError
+        Nothing can be read at all; chunks that failed alone are noted in the picture.
+    """
+    from refbrowser.engine.pieces import PieceState
+
+    states = {
+        PieceState.DONE: ChunkState.DONE,
+        PieceState.MISSING: ChunkState.MISSING,
+        PieceState.FAILED: ChunkState.FAILED,
+    }
+
+    def note(piece: Piece) -> None:
+        picture.accept(piece.part.coords, states[piece.state], piece.error)
+
+    session.read(
+        picture.node,
+        access,
+        picture.plan.selection,
+        out=picture.out,
+        on_piece=note,
+        cancel=cancel,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateSet:
+    """The coordinates of an array's dimensions, and why some could not be read."""
+
+    coordinates: tuple[Coordinate, ...]
+    errors: Mapping[str, BaseException] = field(default_factory=dict)
+
+
+def coordinate_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[ArrayNode | None, ...]:
+    """Return the coordinate array of each dimension: 1-D, of its name and size, in the group or one above."""
+    found: list[ArrayNode | None] = []
+    groups = groups_above(hierarchy, node.path)
+    for name, size in zip(dimension_names(node), node.shape, strict=True):
+        candidates = (group.arrays.get(name) for group in groups)
+        fitting = (array for array in candidates if array is not None and array.shape == (size,))
+        array = next(fitting, None)
+        found.append(None if array is None or array.path == node.path else array)
+    return tuple(found)
+
+
+def roles_of(nodes: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
+    """Return what each dimension's coordinate means, from its metadata alone."""
+    return tuple(AxisRole.NONE if node is None else role_of(node.name, node.attributes) for node in nodes)
+
+
+def groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:
+    """Return the group that a path is in, and those above it, the nearest first."""
+    groups: list[GroupNode] = []
+    node: Any = hierarchy.root
+    for part in [part for part in path.split("/") if part]:
+        if not isinstance(node, GroupNode):
+            break
+        groups.append(node)
+        node = node.groups.get(part)
+    return groups[::-1]
+
+
+def read_coordinates(
+    session: Session,
+    access: Access,
+    node: ArrayNode,
+    nodes: tuple[ArrayNode | None, ...],
+    cancel: CancelToken,
+) -> CoordinateSet:
+    """Read the coordinates of an array's dimensions; one that fails is left out and told."""
+    coordinates, errors = [], {}
+    for name, size, array in zip(dimension_names(node), node.shape, nodes, strict=True):
+        coordinate = None
+        if array is not None and array.error is None and size <= LONGEST_COORDINATE:
+            try:
+                values = session.read(array, access, Selection.whole(array.shape), cancel=cancel)
+                coordinate = made_coordinate(name, array, values)
+            except RefbrowserError as error:
+                errors[name] = error
+        coordinates.append(coordinate or plain_coordinate(name, size))
+    return CoordinateSet(tuple(coordinates), errors)
+
+
+def made_coordinate(name: str, array: ArrayNode, values: Any) -> Coordinate | None:
+    """Return the coordinate that the values of `array` make, or None where they are no numbers or text."""
+    attributes = array.attributes
+    label = attribute_text(attributes, "long_name").replace("_", " ") or name
+    role = role_of(array.name, attributes)
+    if values.dtype.kind in "SUOT":
+        texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in values]
+        return Coordinate(name=name, size=len(values), role=role, texts=texts, label=label)
+    shown = Interpretation(array, decoded=True)
+    if not shown.is_number:
+        return None
+    numbers = shown.numbers(values).astype(np.float64)
+    coordinate = Coordinate(
+        name=name,
+        size=len(values),
+        role=role,
+        values=numbers,
+        units="" if shown.dates is not None else shown.units,
+        label=label,
+        dates=shown.dates,
+    )
+    # Looked at here, in the worker: for millions of values it takes longer than a frame.
+    _ = coordinate.ascending, coordinate.even, coordinate.step, coordinate.tells_cells_apart
+    return coordinate
+
+
+def same_packing(before: ArrayNode, now: ArrayNode) -> bool:
+    """Whether the stored elements of an array mean the same numbers after an edit of its attributes."""
+    return all(before.attributes.get(name) == now.attributes.get(name) for name in _PACKING)
+
+
+def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) -> bool:
+    """Whether a selection has the same chunks, decoded in the same way, after an edit as before it."""
+    kept = ("shape", "dtype", "grid", "order", "codecs", "format")
+    if any(getattr(before, name) != getattr(after, name) for name in kept):
+        return False
+    if repr(before.fill_value) != repr(after.fill_value) or before.source is not after.source:
+        return False
+    if before.manifest is None or after.manifest is None or before.grid is None:
+        return False
+    coords = before.grid.coords(selection)
+    one, other = before.manifest.columns(coords), after.manifest.columns(coords)
+    if not all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("kind", "offset", "length")
+    ):
+        return False
+    urls, others = np.array([*one.urls, ""], object), np.array([*other.urls, ""], object)
+    return bool((urls[one.url] == others[other.url]).all()) and dict(one.inline) == dict(other.inline)
+
+
+#: So many of an array's auxiliary coordinates are shown.
+MOST = 8
+#: Elements of one that are read for one view.
+ELEMENTS_MOST = 1 << 23
+_NAMES_LENGTH = 4_000
+_HEMISPHERES = {AxisRole.LATITUDE: ("N", "S"), AxisRole.LONGITUDE: ("E", "W")}
+
+
+@dataclass(frozen=True, slots=True)
+class AuxiliaryNode:
+    """An array of coordinates, and which dimension of the plotted array each of its own is."""
+
+    node: ArrayNode
+    dimensions: tuple[int, ...]
+
+
+def auxiliary_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[AuxiliaryNode, ...]:
+    """Return the auxiliary coordinates of an array.
+
+    They are those that its attribute `coordinates` names, or else that of its group (as xarray writes it),
+    and arrays of latitudes and longitudes over two or more of its dimensions beside it. Coordinates of
+    dimensions, and scalars, which are the same for all elements, are not among them.
+    """
+    groups = groups_above(hierarchy, node.path)
+    names = attribute_text(node.attributes, "coordinates")
+    names = names or (attribute_text(groups[0].attributes, "coordinates") if groups else "")
+    found: dict[str, AuxiliaryNode] = {}
+    for name in names[:_NAMES_LENGTH].split():
+        for group in groups:
+            array = group.arrays.get(name)
+            if array is not None:
+                _add(found, node, array)
+                break
+    if groups and len(node.shape) > 1:
+        for array in groups[0].arrays.values():
+            if len(array.shape) > 1 and role_of(array.name, array.attributes) in _HEMISPHERES:
+                _add(found, node, array)
+    return tuple(found.values())[:MOST]
+
+
+def _add(found: dict[str, AuxiliaryNode], node: ArrayNode, array: ArrayNode) -> None:
+    """Take an array whose dimensions are some of those of `node`; not the coordinate of a dimension."""
+    if array.path == node.path or array.error is not None or array.dtype is None or array.grid is None:
+        return
+    if not array.shape or is_coordinate(array):
+        return
+    numbers = []
+    for name, size in zip(array.dimensions, array.shape, strict=False):
+        if name is None or node.dimensions.count(name) != 1:
+            return
+        number = node.dimensions.index(name)
+        if node.shape[number] != size:
+            return
+        numbers.append(number)
+    if len(numbers) == len(array.shape):
+        found.setdefault(array.path, AuxiliaryNode(array, tuple(numbers)))
+
+
+class Auxiliary:
+    """The part of an auxiliary coordinate that belongs to one view.
+
+    Parameters
+    ----------
+    values
+        Elements for the indices that `plan` reads, one axis per dimension of it that is on an axis.
+    """
+
+    def __init__(self, found: AuxiliaryNode, plan: ViewPlan, values: npt.NDArray[Any]) -> None:
+        self.name = found.node.name
+        self._plan, self._values = plan, values
+        self._dimensions = found.dimensions
+        self._shown = Interpretation(found.node, decoded=True)
+        self._role = role_of(found.node.name, found.node.attributes)
+
+    def text(self, indices: Sequence[int]) -> str:
+        """Return the coordinate of an element (an index per dimension of the plotted array).
+
+        It is empty where the element was left out of the view, or lies on another slice.
+        """
+        taken = dict(zip(self._plan.slice.axes, self._plan.ranges, strict=True))
+        place = []
+        for dimension in self._dimensions:
+            if dimension not in taken:
+                if indices[dimension] != self._plan.slice.indices[dimension]:
+                    return ""
+            elif indices[dimension] in taken[dimension]:
+                place.append(taken[dimension].index(indices[dimension]))
+            else:
+                return ""
+        return self._value_text(self._values[tuple(place)])
+
+    def _value_text(self, raw: Any) -> str:
+        if self._role in _HEMISPHERES and self._shown.is_number and not self._shown.is_missing(raw):
+            return degrees_text(float(self._shown.numbers(np.asarray(raw))), None, *_HEMISPHERES[self._role])
+        return self._shown.text_with_units(raw) if isinstance(raw, np.generic) else value_text(raw)
+
+
+def read_auxiliary(
+    session: Session,
+    access: Access,
+    nodes: Sequence[AuxiliaryNode],
+    plan: ViewPlan,
+    cancel: CancelToken,
+) -> tuple[Auxiliary, ...]:
+    """Read the auxiliary coordinates of what a plan reads; those that are too large or fail are left out."""
+    from refbrowser.engine.jobs import Priority
+
+    taken = dict(zip(plan.slice.axes, plan.ranges, strict=True))
+    found = []
+    for each in nodes:
+        index = tuple(
+            slice(taken[dimension].start, taken[dimension].stop, taken[dimension].step)
+            if dimension in taken
+            else plan.slice.indices[dimension]
+            for dimension in each.dimensions
+        )
+        selection = Selection.from_index(index, each.node.shape)
+        assert each.node.grid is not None
+        if selection.size > ELEMENTS_MOST or each.node.grid.count(selection) > LIMITS.view_chunks:
+            continue
+        try:
+            values = session.read(each.node, access, selection, cancel=cancel, priority=Priority.NEIGHBOUR)
+        except RefbrowserError:
+            continue
+        found.append(Auxiliary(each, plan, np.asarray(values)))
+    return tuple(found)

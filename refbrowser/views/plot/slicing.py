@@ -1,0 +1,174 @@
+"""Which slice of an array a view shows: the axes of the plot and an index for every other dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.coordinates import AxisRole
+
+#: Slices, and indices of dimensions, that are remembered.
+_REMEMBERED = 500
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class SliceState:
+    """The slice on the screen; a change gives a new value.
+
+    Attributes
+    ----------
+    shape
+        Of the whole array.
+    names
+        One name per dimension, made up where the array has none.
+    x
+        The dimension that runs to the right.
+    y
+        The dimension that runs upwards, or None for a line.
+    indices
+        One index per dimension; those of the axes are kept for when they become sliders.
+    """
+
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    x: int
+    y: int | None
+    indices: tuple[int, ...]
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The dimensions on the axes in the order of a picture: ``(y, x)`` or ``(x,)``; none of a scalar."""
+        if not self.shape:
+            return ()
+        return (self.x,) if self.y is None else (self.y, self.x)
+
+    @property
+    def sliders(self) -> tuple[int, ...]:
+        """The dimensions that are not on an axis, in the array's order."""
+        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
+
+    def with_index(self, dimension: int, index: int) -> SliceState:
+        """Return the slice moved to `index` along one dimension; the index is held inside the array."""
+        held = max(0, min(index, self.shape[dimension] - 1))
+        indices = (*self.indices[:dimension], held, *self.indices[dimension + 1 :])
+        return replace(self, indices=indices)
+
+    def with_x(self, dimension: int) -> SliceState:
+        """Return the slice with another x axis; when that was the y axis, the two are exchanged."""
+        return replace(self, x=dimension, y=self.x if dimension == self.y else self.y)
+
+    def with_y(self, dimension: int | None) -> SliceState:
+        """Return the slice with another y axis (None: a line); exchanged when that was the x axis."""
+        if dimension is not None and dimension == self.x:
+            if self.y is None:
+                return self
+            return replace(self, x=self.y, y=dimension)
+        return replace(self, y=dimension)
+
+    def index(self, ranges: Sequence[range]) -> tuple[int | slice, ...]:
+        """Return the numpy index of `ranges` along the axes (in the order of `axes`) at this slice."""
+        chosen = dict(zip(self.axes, ranges, strict=True))
+        return tuple(
+            slice(chosen[axis].start, chosen[axis].stop, chosen[axis].step) if axis in chosen else index
+            for axis, index in enumerate(self.indices)
+        )
+
+    def text(self) -> str:
+        """Return the slice as it is written for `--select` (``0,3,:,:``)."""
+        return ",".join(":" if axis in self.axes else str(index) for axis, index in enumerate(self.indices))
+
+
+def dimension_names(node: ArrayNode) -> tuple[str, ...]:
+    """Return a name for each dimension of `node`; ``dim 0`` and so on where it has none."""
+    given = node.dimensions if len(node.dimensions) == len(node.shape) else (None,) * len(node.shape)
+    return tuple(name or f"dim {axis}" for axis, name in enumerate(given))
+
+
+def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState | None = None) -> SliceState:
+    """Return the slice to begin with.
+
+    The axes are longitude and latitude (or projected x and y) where the roles tell them, else the last
+    dimensions longer than one; a single such dimension gives a line. Where `before` has the same dimensions,
+    its axes and indices stay. A scalar has no axis.
+    """
+    names = dimension_names(node)
+    if before is not None and before.names == names and before.shape == node.shape:
+        return before
+    x, y = _first_axes(node.shape, roles)
+    state = SliceState(node.shape, names, x, y, (0,) * len(node.shape))
+    if before is not None:
+        for dimension, name in enumerate(names):
+            if name in before.names and before.shape[before.names.index(name)] == node.shape[dimension]:
+                state = state.with_index(dimension, before.indices[before.names.index(name)])
+    return state
+
+
+def grown_slice(state: SliceState, node: ArrayNode) -> SliceState | None:
+    """Return the slice of an array that got longer; None where it is not the same with longer dimensions."""
+    if dimension_names(node) != state.names or node.shape == state.shape:
+        return None
+    is_longer = all(now >= before for now, before in zip(node.shape, state.shape, strict=True))
+    return replace(state, shape=node.shape) if is_longer else None
+
+
+def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | None:
+    """Return the indices along each dimension that a chunk holds, or None where there is no such chunk."""
+    grid = node.grid
+    if grid is None or len(coords) != len(node.shape):
+        return None
+    if not all(0 <= at < count for at, count in zip(coords, grid.grid_shape, strict=True)):
+        return None
+    return tuple(
+        range(at * side, min((at + 1) * side, size))
+        for at, side, size in zip(coords, grid.chunk_shape, node.shape, strict=True)
+    )
+
+
+class SliceMemory:
+    """Where the user was: an array of the same dimensions begins there, in this document or another."""
+
+    def __init__(self) -> None:
+        self._states: dict[tuple[tuple[str, ...], tuple[int, ...]], SliceState] = {}
+        self._indices: dict[tuple[str, int], int] = {}
+
+    def keep(self, state: SliceState, named: Sequence[str | None]) -> None:
+        """Remember a slice; `named` are the dimensions' own names, None where they have none."""
+        _put(self._states, (state.names, state.shape), state)
+        for name, size, index in zip(named, state.shape, state.indices, strict=False):
+            if name is not None:
+                _put(self._indices, (name, size), index)
+
+    def first(self, node: ArrayNode, roles: Sequence[AxisRole]) -> SliceState:
+        """Return the slice to begin with: the last one of such an array, else `first_slice`.
+
+        In the second case dimensions of the same name and size keep their index.
+        """
+        state = first_slice(node, roles, self._states.get((dimension_names(node), node.shape)))
+        for dimension, key in enumerate(zip(node.dimensions, node.shape, strict=False)):
+            index = self._indices.get(key)  # type: ignore[arg-type]
+            if index is not None:
+                state = state.with_index(dimension, index)
+        return state
+
+
+def _put(into: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Put a value at the end, and let go of the oldest beyond what is remembered."""
+    into.pop(key, None)
+    into[key] = value
+    if len(into) > _REMEMBERED:
+        del into[next(iter(into))]
+
+
+def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int, int | None]:
+    long = [axis for axis, size in enumerate(shape) if size > 1]
+    if len(long) < 2:
+        return (long[0] if long else max(0, len(shape) - 1)), None
+    east = [axis for axis in long if roles[axis].runs_east]
+    north = [axis for axis in long if roles[axis].runs_north]
+    if east and north:
+        return east[-1], north[-1]
+    return long[-1], long[-2]

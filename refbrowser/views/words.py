@@ -1,0 +1,50 @@
+"""Words that every part of the window writes alike: counts, sizes, and text from files made plain."""
+
+from __future__ import annotations
+
+#: Characters of one line that are shown at most.
+CELL_LIMIT = 600
+#: What stands for a line's end; and spaces that Python does not count as printable stay spaces.
+_VISIBLE = {
+    "\n": "↵",
+    "\t": " ",
+    "\N{NO-BREAK SPACE}": "\N{NO-BREAK SPACE}",
+    "\N{NARROW NO-BREAK SPACE}": "\N{NARROW NO-BREAK SPACE}",
+}
+
+
+def plain_lines(text: str, most: int) -> str:
+    """Return text of several lines: cut, with control characters other than the lines' ends made visible."""
+    cut = text if len(text) <= most else text[:most] + "…"
+    return "\n".join(_visible(line) for line in cut.replace("\r\n", "\n").split("\n"))
+
+
+def one_line(text: str) -> str:
+    """Return text fit for one cell: cut, with control characters shown as a visible mark."""
+    cut = text if len(text) <= CELL_LIMIT else text[:CELL_LIMIT] + "…"
+    return _visible(cut)
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else _VISIBLE.get(character, "·") for character in text
+    )
+
+
+def size_text(size: int | None) -> str:
+    """Return a number of bytes as people write it (``12.4 MB``); ``unknown`` for None."""
+    if size is None:
+        return "unknown"
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if value < 1000 or unit == "TB":
+            break
+        value /= 1000
+    return f"{size} B" if unit == "B" else f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+
+
+def count_text(count: int) -> str:
+    """Return a whole number with thin spaces between the thousands."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
