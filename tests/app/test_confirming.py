@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 
 import refbrowser
-from refbrowser.app.controller.confirming import DocumentConfirming
+from refbrowser.app.controller.followers import DocumentConfirming
 from refbrowser.app.shell.status_line import StatusLine
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.engine.dataset import Dataset

@@ -17,8 +17,7 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
-from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.origins import Origin

@@ -27,13 +27,11 @@ from PySide6.QtWidgets import (
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
 from refbrowser.app.dialogs.export_leftover import ask_leftover
-from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
-from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
+from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
 from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
-from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
 from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
 from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
 from refbrowser.app.facets.stream.byte_order_dialog import ByteOrderDialog

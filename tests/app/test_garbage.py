@@ -8,8 +8,8 @@ import weakref
 
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.shell import garbage
-from refbrowser.app.shell.garbage import collect_due
+from refbrowser.app.shell import housekeeping
+from refbrowser.app.shell.housekeeping import collect_due
 
 
 class Knot:
@@ -20,14 +20,14 @@ class Knot:
 
 
 def test_the_oldest_generation_that_is_due_is_collected(qtbot: QtBot, monkeypatch) -> None:
-    monkeypatch.setattr(garbage, "COLLECT_AFTER", (10**9, 10**9, 10**9))
+    monkeypatch.setattr(housekeeping, "COLLECT_AFTER", (10**9, 10**9, 10**9))
     knot = weakref.ref(Knot())
     assert collect_due() is None
     assert knot() is not None
-    monkeypatch.setattr(garbage, "COLLECT_AFTER", (-1, 10**9, 10**9))
+    monkeypatch.setattr(housekeeping, "COLLECT_AFTER", (-1, 10**9, 10**9))
     assert collect_due() == 0
     assert knot() is None
-    monkeypatch.setattr(garbage, "COLLECT_AFTER", (10**9, -1, -1))
+    monkeypatch.setattr(housekeeping, "COLLECT_AFTER", (10**9, -1, -1))
     assert collect_due() == 2
 
 
@@ -36,10 +36,10 @@ import os, sys, threading
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
-from refbrowser.app.shell import garbage
+from refbrowser.app.shell import housekeeping
 
-garbage.PAUSE = 50
-garbage.COLLECT_AFTER = (10, 1000, 1000)
+housekeeping.LOOK_PAUSE = 50
+housekeeping.COLLECT_AFTER = (10, 1000, 1000)
 application = QApplication([])
 died = []
 
@@ -50,7 +50,7 @@ class Knot(QObject):
     def __del__(self):
         died.append(threading.current_thread() is threading.main_thread())
 
-collector = garbage.GarbageCollector(application)
+collector = housekeeping.GarbageCollector(application)
 for _ in range(50):
     Knot()
 

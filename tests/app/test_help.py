@@ -12,11 +12,9 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.actions.menus import ACTIONS
-from refbrowser.app.help.about import AboutDialog
-from refbrowser.app.help.keys import VIEW_KEYS, sections, title_of
-from refbrowser.app.help.manual import PAGES, read_page
-from refbrowser.app.help.manual_window import ManualWindow
-from refbrowser.app.help.shortcut_list import ShortcutList
+from refbrowser.app.dialogs.about import AboutDialog
+from refbrowser.app.dialogs.manual_window import PAGES, ManualWindow, read_page
+from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sections, title_of
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.preferences import PREFERENCES
 from refbrowser.app.widgets import theme

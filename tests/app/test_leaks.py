@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.shell.ahead import Ahead
+from refbrowser.app.shell.housekeeping import Ahead
 from refbrowser.app.shell.main_window import MainWindow
 
 ARRAY_PATHS = ("/temp", "/depth")

@@ -16,10 +16,10 @@ from window_fixtures import button, drop
 
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.app.widgets.table_models import RowStyle
 from refbrowser.exporting.saving.write import SaveOrder
 
 Open = Callable[[str | Path], OpenDocument]

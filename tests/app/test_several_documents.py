@@ -14,9 +14,9 @@ from small_documents import small_document
 from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
-from refbrowser.app.opening.drops import DROP_LIMIT, read_drop
+from refbrowser.app.dialogs.save_dialogs import UnsavedDialog
 from refbrowser.app.shell.centre import RAW
+from refbrowser.app.shell.drops import DROP_LIMIT, read_drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetReference, SetTemplate
 from refbrowser.views.hierarchy import ItemKind

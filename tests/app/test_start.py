@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtGui import QImage
 
 from refbrowser.app.shell import launch
+from refbrowser.app.shell.housekeeping import send_exceptions_to
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.messages import send_exceptions_to
 
 HEAVY = "numpy pyqtgraph jinja2 fsspec zarr numcodecs pandas xarray pyarrow h5py concurrent.futures asyncio"
 
@@ -147,7 +147,7 @@ def test_qt_names_are_made_by_the_thread_that_is_asked() -> None:
     """Two threads that make classes of PySide6 at once crash the program."""
     code = """
 import sys, threading
-from refbrowser.app.widgets.qt_names import QtNames
+from refbrowser.app.shell.housekeeping import QtNames
 from PySide6 import QtWidgets
 names, asked, made = QtNames(), [], []
 main = threading.get_ident()

@@ -38,7 +38,7 @@ from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.table.grid import GridView
+from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits.edits import SetReference

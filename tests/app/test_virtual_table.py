@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.panes.references.hex_rows import HexRows
 from refbrowser.app.panes.references.reference_rows import ExpansionRows
-from refbrowser.app.widgets.row_model import PAGE_ROWS, Column, NoRows, RowStyle
+from refbrowser.app.widgets.table_models import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.app.widgets.virtual_table import PAGES_KEPT, VirtualTable
 from refbrowser.formats.references import open_references
 from refbrowser.views.words import CELL_LIMIT, one_line

@@ -32,7 +32,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.actions.menus import MENUS
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.help.keys import sections
+from refbrowser.app.dialogs.shortcut_list import sections
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.virtual_table import VirtualTable

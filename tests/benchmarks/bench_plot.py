@@ -20,7 +20,7 @@ from window import Gaps, wait
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.shell.garbage import GarbageCollector
+from refbrowser.app.shell.housekeeping import GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
 from refbrowser.app.shell.tasks import Tasks
 

@@ -14,8 +14,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 from report import figure
 
-from refbrowser.app.shell.ahead import Ahead
-from refbrowser.app.shell.garbage import GarbageCollector
+from refbrowser.app.shell.housekeeping import Ahead, GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme

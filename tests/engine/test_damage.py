@@ -15,7 +15,7 @@ import zarr
 from awkward0_encoder import Encoder, zipped
 
 import refbrowser
-from refbrowser.app.shell.damage_bar import damage_words, repaired_words, source_words
+from refbrowser.app.shell.bars import damage_words, repaired_words, source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.damage import damage_of
 from refbrowser.engine.fetching import confirm_later

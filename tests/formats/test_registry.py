@@ -21,9 +21,9 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.dialogs.export_formats import FORMATS as CHOICES
+from refbrowser.app.dialogs.manual_window import read_page
 from refbrowser.app.dialogs.questions import open_filter
-from refbrowser.app.help.manual import read_page
-from refbrowser.app.opening.drops import Drop
+from refbrowser.app.shell.drops import Drop
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.request import ExportRequest

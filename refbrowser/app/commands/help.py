@@ -16,14 +16,14 @@ class HelpCommands(CommandGroup):
 
     def manual(self, page: str = "index") -> None:
         """Show a page of the manual."""
-        from refbrowser.app.help.manual_window import ManualWindow
+        from refbrowser.app.dialogs.manual_window import ManualWindow
 
         shown = self._window.findChild(ManualWindow) or ManualWindow(self._window)
         shown.show_page(page)
 
     def shortcuts(self) -> None:
         """Show all keys."""
-        from refbrowser.app.help.shortcut_list import ShortcutList
+        from refbrowser.app.dialogs.shortcut_list import ShortcutList
 
         shown = self._window.findChild(ShortcutList) or ShortcutList(self._window)
         shown.show()
@@ -32,6 +32,6 @@ class HelpCommands(CommandGroup):
 
     def about(self) -> None:
         """Show the versions of the program and of what it stands on."""
-        from refbrowser.app.help.about import AboutDialog
+        from refbrowser.app.dialogs.about import AboutDialog
 
         AboutDialog(self._window).open()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.centre import EXPRESSIONS, VALUES
-from refbrowser.app.shell.tab_order import move_to_pane
+from refbrowser.app.shell.keyboard import move_to_pane
 
 
 class ViewCommands(CommandGroup):

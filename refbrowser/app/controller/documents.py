@@ -1,4 +1,4 @@
-"""The documents that are opened in one window, and the one that is shown."""
+"""The documents that are opened in one window, which is shown, their titles, and watching their files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.shell.tasks import Tasks
+from refbrowser.io.watch import FileWatcher
 
 if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
@@ -115,3 +117,81 @@ def split_target(text: str) -> tuple[str, str | None]:
     """Split ``PATH::/array`` of a command line at the last ``::/``; None where there is no array."""
     path, mark, array = text.rpartition("::/")
     return (path, f"/{array}") if mark and path else (text, None)
+
+
+def distinctions(paths: Sequence[str]) -> list[str]:
+    """Return for each path the shortest end of its folder that no other path of the same name has.
+
+    Empty where the name is enough.
+    """
+    parts = [path.rstrip("/").replace("\\", "/").split("/") for path in paths]
+    found = []
+    for own in parts:
+        others = [other for other in parts if other is not own and other[-1] == own[-1] and other != own]
+        depth = 0
+        while others and depth < len(own):
+            depth += 1
+            others = [other for other in others if other[-1 - depth :] == own[-1 - depth :]]
+        found.append("/".join(own[-1 - depth : -1]) if depth else "")
+    return found
+
+
+class Titles(QObject):
+    """Keeps the titles of all documents of a window distinct."""
+
+    def __init__(self, documents: Documents) -> None:
+        super().__init__(documents)
+        self._documents = documents
+        documents.added.connect(self._added)
+        documents.removed.connect(lambda _document: self._update())
+
+    def _added(self, document: OpenDocument) -> None:
+        # A save under another name tells a new identity.
+        document.identityChanged.connect(self._update)
+        self._update()
+
+    def _update(self) -> None:
+        documents = self._documents.all()
+        for document, distinction in zip(
+            documents, distinctions([one.path for one in documents]), strict=True
+        ):
+            if document.distinction != distinction:
+                document.distinction = distinction
+                document.savedChanged.emit()
+
+
+class DiskWatch(QObject):
+    """Tells each document when its file is another one; a store's is its archive or the root's metadata."""
+
+    _news = Signal(int, object)
+
+    def __init__(self, documents: Documents) -> None:
+        super().__init__(documents)
+        self._documents = documents
+        # From the watcher's thread to this one.
+        self._watcher = FileWatcher(self._news.emit)
+        self._news.connect(self._tell)
+        documents.added.connect(self._added)
+        documents.removed.connect(lambda document: self._watcher.forget(document.number))
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._watcher.close()
+
+    def _added(self, document: OpenDocument) -> None:
+        document.identityChanged.connect(lambda: self._watch(document))
+
+    def _watch(self, document: OpenDocument) -> None:
+        from refbrowser.io.identity import FileIdentity
+
+        state, path = document.document, document.store.watched_path()
+        is_parquet = state is not None and state.from_parquet
+        if isinstance(document.identity, FileIdentity) and path is not None and not is_parquet:
+            self._watcher.watch(document.number, path, document.identity)
+        else:
+            self._watcher.forget(document.number)
+
+    def _tell(self, number: int, identity: object) -> None:
+        document = next((one for one in self._documents.all() if one.number == number), None)
+        if document is not None:
+            document.file.noticed(identity)  # type: ignore[arg-type]

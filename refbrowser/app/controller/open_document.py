@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.awkward import DocumentAwkward
-from refbrowser.app.controller.disk import DocumentFile
-from refbrowser.app.controller.edit_errors import moved_on
-from refbrowser.app.controller.journaling import DocumentJournal
-from refbrowser.app.controller.problems import DocumentProblems
-from refbrowser.app.controller.row_changes import DocumentChanges
-from refbrowser.app.controller.saving import DocumentSaving
+from refbrowser.app.controller.document_files import DocumentFile, DocumentSaving, DocumentStore
+from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems, moved_on
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.controller.store import DocumentStore
 from refbrowser.app.controller.stream import DocumentStream
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 

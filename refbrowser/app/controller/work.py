@@ -6,12 +6,15 @@ What only edits, saves and permissions need is imported where it is used: the fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks
-from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -19,7 +22,9 @@ from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen, foreign
-from refbrowser.io.access import Access, Want
+from refbrowser.io.access import Access, Source, Want
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.chained import is_chained, storage_url
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import Flavour
@@ -33,7 +38,9 @@ if TYPE_CHECKING:
     from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import Edit, ReferenceDocument
     from refbrowser.references.edits.history import History
+    from refbrowser.references.rules.gen import GenRule
     from refbrowser.views.changed_rows import Difference
+
 
 Identity = FileIdentity | ObjectIdentity
 
@@ -138,8 +145,6 @@ def open_document(
     from refbrowser.references.edits.history import History
 
     if document.store is not None:
-        from refbrowser.app.controller.store_files import identity_of_store
-
         identity = identity_of_store(document.store)
     elif scheme_of(path) is None:
         # Of saves whose process was killed.
@@ -278,7 +283,6 @@ def save_into_store(
     RefbrowserError
         As `refbrowser.exporting.saving.store.save_into_store`.
     """
-    from refbrowser.app.controller.store_files import identity_of_store
     from refbrowser.exporting.saving.store import save_into_store as into
     from refbrowser.exporting.saving.write import Written
 
@@ -340,7 +344,6 @@ def read_on_disk(
     if store is None:
         opened = REFERENCES.open(opening)
         return OnDisk(opened.document, opened.identity)
-    from refbrowser.app.controller.store_files import identity_of_store
 
     now = identity_of_store(store)
     return OnDisk(ZARR.open(opening).document, now)
@@ -410,3 +413,129 @@ def sample_path() -> str:
     from refbrowser.app.widgets.resources import resource
 
     return os.fspath(resource(SAMPLE))
+
+
+#: Metadata of a root, what tells most of the store first.
+_ROOT = (".zmetadata", "zarr.json", ".zattrs", ".zgroup", ".zarray", "root.group.json", "root.array.json")
+
+
+def watched_file(store: StoreOrigin) -> str | None:
+    """Return the path of the file that stands for a store; None where there is none on this machine."""
+    if store.container == "zip":
+        return None if "://" in store.root else store.root
+    if store.container != "folder":
+        return None
+    folder = os.path.join(store.root, store.folder)
+    paths = (os.path.join(folder, name) for name in _ROOT)
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def identity_of_store(store: StoreOrigin) -> FileIdentity | None:
+    """Return the state of the file that stands for a store."""
+    path = watched_file(store)
+    return None if path is None else identity_on_disk(path)
+
+
+#: `{{u}}/a/{{i}}`, and `zip://a/{{i}}::{{u}}`.
+_ABOVE = re.compile(
+    r"\{\{(?P<folder>[A-Za-z_]\w*)\}\}/|zip://(?:(?!::).)*::\{\{(?P<archive>[A-Za-z_]\w*)\}\}\Z"
+)
+#: Rows of a rule that are looked at for its URLs and the sum of their lengths.
+ROWS_SEEN = 1_000
+#: Edited entries are few; of more than this, only so many are looked at one by one.
+EDITED_SEEN = 20_000
+
+
+def sources_of(document: ReferenceDocument) -> list[Source]:
+    """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
+    found = _refs_sources(document)
+    same: Counter[str] = Counter()
+    for rule in document.rules:
+        if not rule.count:
+            continue
+        above = _template_above(rule) if document.store is not None else None
+        if above is None:
+            found.append(_rule_source(document, rule))
+        else:
+            same[above] += rule.count
+    return [*found, *_sources_below(document, same)]
+
+
+def _template_above(rule: GenRule) -> str | None:
+    """Return the template that the URLs of a rule begin with, as a folder or as the archive of members.
+
+    Told from the text alone: a store has as many rules as arrays, and parsing them takes seconds.
+    """
+    found = _ABOVE.match(rule.url or "")
+    name = None if found is None else found["folder"] or found["archive"]
+    if found is None or name in rule.dimension_names:
+        return None
+    return f"{{{{{name}}}}}/" if found["folder"] else f"{{{{{name}}}}}"
+
+
+def _sources_below(document: ReferenceDocument, counts: Mapping[str, int]) -> Iterator[Source]:
+    for text, count in counts.items():
+        try:
+            yield Source(document.templates.render(text), count, is_pattern=text.endswith("/"))
+        except RefbrowserError:
+            # Its rules have faults.
+            continue
+
+
+def _refs_sources(document: ReferenceDocument) -> list[Source]:
+    refs, urls = document.refs, document.urls.texts
+    table = refs.table
+    kept = table.url >= 0
+    kept[refs.removed] = False
+    kept[np.array([*refs.replaced], np.int64)] = False
+    ids = table.url[kept].astype(np.int64)
+    lengths = table.length[kept].astype(np.float64)
+    counts = np.bincount(ids, minlength=len(urls))
+    sizes = np.bincount(ids, weights=lengths, minlength=len(urls))
+    whole = np.bincount(ids, weights=lengths < 0, minlength=len(urls)) > 0
+    found = [
+        Source(urls[number], int(counts[number]), None if whole[number] else int(sizes[number]))
+        for number in np.flatnonzero(counts).tolist()
+    ]
+    return found + _edited_sources(document)
+
+
+def _edited_sources(document: ReferenceDocument) -> list[Source]:
+    refs = document.refs
+    slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    page = (document.refs.position(slot) for slot in slots[:EDITED_SEEN])
+    sources = []
+    for position in page:
+        row = document.expansion.items(position, position + 1)
+        url = row.urls[0] if len(row) else None
+        if url is not None:
+            sources.append(Source(url, 1, row.lengths[0]))
+    return sources
+
+
+def _rule_source(document: ReferenceDocument, rule: GenRule) -> Source:
+    """Return the origin of a rule: its URL where it does not change, else its static beginning."""
+    size = None
+    url = rule.static_origin()
+    first = rule.rows(0, min(rule.count, ROWS_SEEN))
+    if rule.count <= ROWS_SEEN and first.lengths is not None and all(n is not None for n in first.lengths):
+        size = sum(n for n in first.lengths if n is not None)
+    distinct = {text for text in first.urls if text is not None}
+    if len(distinct) == 1 and rule.count <= ROWS_SEEN:
+        return Source(distinct.pop(), rule.count, size)
+    archive = _archive(document, rule)
+    if archive is not None:
+        return Source(archive, rule.count)
+    return Source(url, rule.count, size, is_pattern=True)
+
+
+def _archive(document: ReferenceDocument, rule: GenRule) -> str | None:
+    """Return the zip archive that all rows of a rule are members of; None where there is no such one."""
+    url = rule.url or ""
+    if not is_chained(url):
+        return None
+    try:
+        return document.templates.render(storage_url(url))
+    except RefbrowserError:
+        # It depends on a dimension.
+        return None

@@ -38,8 +38,7 @@ from refbrowser.app.dialogs.export_table_options import TableOptionsForm
 from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import framed, plain_label, push_button, show_progress
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:

@@ -11,13 +11,11 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
-from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
-from refbrowser.app.dialogs.open_url_dialog import OpenRemoteDialog, OpenUrlDialog
+from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenRemoteDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
-from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, file_dialog, has_news
+from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog, file_dialog, has_news
 from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.dialogs.trust import TrustSheet
-from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
 from refbrowser.formats.registry import openable
 from refbrowser.views.words import count_text, one_line
 

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.editors.draft import DimensionDraft, DimensionKind
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.titled_model import ROOT, Index, TitledModel
+from refbrowser.app.widgets.table_models import ROOT, Index, TitledModel
 from refbrowser.views.words import count_text
 
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")

@@ -16,8 +16,7 @@ from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.metadata_draft import MetadataDraft, metadata_edit
 from refbrowser.app.editors.rows import OutcomeLine, named
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

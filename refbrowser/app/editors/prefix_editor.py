@@ -17,7 +17,7 @@ from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

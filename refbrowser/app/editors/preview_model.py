@@ -9,7 +9,7 @@ from functools import cache
 from PySide6.QtCore import Qt
 
 from refbrowser.app.editors.preview_source import Mark, NoSource, PreviewRow, PreviewSource
-from refbrowser.app.widgets.row_model import Column, RowStyle
+from refbrowser.app.widgets.table_models import Column, RowStyle
 
 #: One page takes the GUI thread at most about this long, in seconds; what is left follows later.
 BUDGET = 0.004

@@ -23,7 +23,7 @@ from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.words import count_text, one_line
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.titled_model import ROOT, Index, TitledModel
+from refbrowser.app.widgets.table_models import ROOT, Index, TitledModel
 from refbrowser.views.words import count_text, one_line
 
 COLUMNS = ("Name", "Text", "Uses")

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.numbers import DateScale
 from refbrowser.views.plot.colouring import extremes
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate

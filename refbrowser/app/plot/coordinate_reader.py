@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.source import PlotSource
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
 from refbrowser.views.plot.reading import CoordinateSet, coordinate_nodes

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF
 from refbrowser.app.plot.canvas import PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,

@@ -13,7 +13,7 @@ from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.profile import (
     Element,

@@ -1,18 +1,37 @@
-"""Strips over the tabs: errors that belong to the whole document, and the progress of reading it."""
+"""Strips over the tabs: errors, what is damaged, what others did to the file, and how far the reading is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
+from refbrowser.app.controller.document_files import FileState
+from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
-from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button, show_progress
-from refbrowser.app.widgets.timers import one_shot
-from refbrowser.views.words import one_line, size_text
+from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
+from refbrowser.formats.ncstream.left_out import left_out
+from refbrowser.views.words import count_text, one_line, size_text
+
+if TYPE_CHECKING:
+    from refbrowser.errors import Finding
+    from refbrowser.exporting.request import Loss
+    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
+
 
 _CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
 
@@ -154,3 +173,259 @@ class ReadingStrip(QFrame):
         """Show what is done when all is read; its end is not known."""
         self._text.setText(f"{stage} of {one_line(title)}")
         self._bar.setRange(0, 0)
+
+
+_CUT = "truncated"
+
+
+class DamageBar(QFrame):
+    """Tells of one document, until it is repaired or the bar is dismissed.
+
+    Signals
+    -------
+    repair()
+        The user wants to write what is sound.
+    """
+
+    repair = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("damageBar")
+        self.setProperty("role", "trustStrip")
+        self._dismissed: object = None
+        self._source: object = None
+        self._text = plain_label("")
+        self._text.setObjectName("damageText")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(IconLabel("warning", "warning"))
+        layout.addWidget(self._text, 1)
+        self._repair = push_button("Repair…", "damageRepairButton", self.repair.emit)
+        layout.addWidget(self._repair)
+        layout.addWidget(push_button("Dismiss", "damageDismissButton", self._dismiss))
+        self.hide()
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say where the file of this document is damaged; nothing where it is sound."""
+        shown = document if document is not None and document.is_open else None
+        index = None if shown is None else shown.stream.index
+        origin = None if shown is None else shown.awkward.origin
+        dataset = None if shown is None else shown.dataset
+        damage = () if dataset is None else dataset.damage
+        self._source = index or origin or shown
+        words, can_repair = "", origin is not None
+        if shown is not None and damage:
+            if index is not None:
+                words = damage_words(shown.name, index, grows=shown.file.has_grown)
+                can_repair = bool(words)
+                words = words or repaired_words(shown.name, index)
+            else:
+                rescued = "" if origin is None else rescue_words(shown.name, origin)
+                words = rescued or source_words(shown.name, damage)
+        self._repair.setText("Repair…" if origin is None else "Save what is left…")
+        self._repair.setVisible(can_repair)
+        self._text.setText(words)
+        self.setVisible(bool(words) and self._source is not self._dismissed)
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+    def _dismiss(self) -> None:
+        self._dismissed = self._source
+        self.hide()
+
+
+def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
+    """Return where a stream is damaged, in words; nothing where it is sound.
+
+    Where it `grows` it may end within a message: the rest is on its way.
+    """
+    faults = [fault for fault in index.faults if fault.severity == "fault"]
+    cut = next((fault for fault in faults if fault.code == _CUT), None)
+    others = [fault for fault in faults if fault is not cut]
+    cut = None if grows else cut
+    parts = [f"{one_line(name)} ends at byte {count_text(index.size)}, {_where(cut)}."] if cut else []
+    if others:
+        count = f"{count_text(len(others))} fault{'' if len(others) == 1 else 's'}"
+        first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
+        parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
+    told = "What is sound is shown; what may be lost is an error, and never taken for empty."
+    return " ".join([*parts, told]) if parts else ""
+
+
+def repaired_words(name: str, index: StreamIndex) -> str:
+    """Return what repairs have left out of a stream; nothing of one that was not repaired."""
+    lost = list(left_out(index.definition))
+    if not lost:
+        return ""
+    first = lost[0]
+    section = f" [{one_line(first.section)}]" if first.section else ""
+    about = "any variable" if first.variable is None else f"{one_line(first.variable)}{section}"
+    more = f" Problems lists {count_text(len(lost) - 1)} more." if len(lost) > 1 else ""
+    return f"{one_line(name)} was repaired. What was lost of {about} reads as the fill value.{more}"
+
+
+def source_words(name: str, damage: Sequence[Finding]) -> str:
+    """Return what is damaged in a source of any other format."""
+    more = f" Problems lists {count_text(len(damage) - 1)} more." if len(damage) > 1 else ""
+    return f"{one_line(name)} is damaged: {one_line(damage[0].message)}.{more}"
+
+
+def rescue_words(name: str, origin: Awkward0Origin) -> str:
+    """Return what is lost of an archive whose directory cannot be read; nothing of any other file."""
+    container = origin.container
+    if not getattr(container, "is_rescued", False):
+        return ""
+    members = sum(1 for _ in container.names())
+    found = f"{count_text(members)} member{'' if members == 1 else 's'} of it were found one by one"
+    parts = [f"The directory of {one_line(name)} cannot be read: {found}."]
+    # What the directory itself has is told first.
+    lost = [each.place for each in container.findings[1:] if each.place.start is not None]
+    if lost:
+        size = sum((place.stop or 0) - (place.start or 0) for place in lost)
+        where = f"from byte {count_text(lost[0].start or 0)}{' on' if len(lost) == 1 else ''}"
+        stretches = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
+        parts.append(f"{size_text(size)} are lost, {stretches}.")
+    arrays, sound = len(origin.arrays), sum(1 for array in origin.arrays if array.error is None)
+    opened = f"{count_text(sound)} of {count_text(arrays)} array{'' if arrays == 1 else 's'} can be opened"
+    return " ".join([*parts, f"{opened if arrays else 'No array is left'}."])
+
+
+def _where(cut: StreamFault) -> str:
+    if cut.number == 0:
+        return "within its first message"
+    return f"after message {cut.number - 1}, within the next one"
+
+
+#: Losses that are named.
+_NAMED = 3
+
+
+class DiskBar(QFrame):
+    """Says that the file of the document is another one, and offers what to do about it.
+
+    Signals
+    -------
+    compare(), keep(), reload(), follow()
+        What the user wants.
+    """
+
+    compare = Signal()
+    keep = Signal()
+    reload = Signal()
+    follow = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("diskBar")
+        self.setProperty("role", "trustStrip")
+        self._compare = push_button("Compare…", "diskCompareButton", self.compare.emit)
+        self._compare.setToolTip("Show what differs between this document and the file")
+        self._keep = push_button("Keep this version", "diskKeepButton", self.keep.emit)
+        self._keep.setToolTip("Go on with this document; Save replaces the file")
+        self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
+        self._reload.setToolTip("Read the file again (F5)")
+        self._follow = push_button("Follow", "diskFollowButton", self.follow.emit)
+        self._follow.setToolTip("Read the stream again now, and whenever it grows")
+        buttons = (self._compare, self._keep, self._reload, self._follow)
+        self._text = _fill(self, "diskText", IconLabel("warning", "warning"), buttons)
+        self.hide()
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say what others did with the file of this document."""
+        state = FileState.SAME if document is None or not document.is_open else document.file.state
+        is_told = state not in (FileState.SAME, FileState.FOLLOWED)
+        self.setVisible(is_told)
+        if document is None or not is_told:
+            return
+        is_gone = state is FileState.GONE
+        what = "was removed or renamed" if is_gone else "was changed by another program"
+        mine = " You have unsaved edits here." if document.is_pending else ""
+        self._text.setText(f"{one_line(document.name)} {what}.{mine}")
+        is_stream, is_derived = document.file.is_stream, document.file.is_derived
+        self._compare.setVisible(not is_gone and not is_derived)
+        self._keep.setVisible(not is_derived)
+        self._reload.setVisible(not is_gone)
+        self._follow.setVisible(is_stream and not is_gone and not document.is_pending)
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+
+class CopyBar(QFrame):
+    """Says that a copy was written while the document stays what it was, and offers to open it.
+
+    Signals
+    -------
+    openPath(str)
+        Open the copy.
+    """
+
+    openPath = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("copyBar")
+        self.setProperty("role", "noteStrip")
+        self._path = ""
+        opening = push_button("Open it", "copyOpenButton", self._open)
+        dismiss = push_button("Dismiss", "copyDismissButton", self.hide)
+        self._text = _fill(self, "copyText", IconLabel("done", "accent"), (opening, dismiss))
+        self.hide()
+
+    def show_copy(self, document: OpenDocument, path: str) -> None:
+        """Say where the copy is."""
+        self._path = path
+        self._text.setText(f"A copy was saved as {one_line(path)}. {one_line(document.title)} stays open.")
+        self.show()
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+    def _open(self) -> None:
+        self.hide()
+        self.openPath.emit(self._path)
+
+
+class LossBar(QFrame):
+    """Says what other software will not find in the file that was just written."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("lossBar")
+        self.setProperty("role", "trustStrip")
+        dismiss = push_button("Dismiss", "lossDismissButton", self.hide)
+        self._text = _fill(self, "lossText", IconLabel("warning", "warning"), (dismiss,))
+        self._text.setWordWrap(True)
+        self.hide()
+
+    def show_losses(self, losses: Sequence[Loss]) -> None:
+        """Name the first few; nothing is shown where there are none."""
+        more = f"; and {len(losses) - _NAMED} more" if len(losses) > _NAMED else ""
+        texts = [loss.what if loss.path == "/" else str(loss) for loss in losses[:_NAMED]]
+        named = "; ".join(map(one_line, texts))
+        self._text.setText(f"The file is not the whole store for other software: {named}{more}.")
+        self.setVisible(bool(losses))
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+
+def _fill(bar: QFrame, name: str, icon: IconLabel, buttons: tuple[QPushButton, ...]) -> QLabel:
+    """Lay a bar out: icon, words, buttons; return the words."""
+    text = plain_label("")
+    text.setObjectName(name)
+    layout = QHBoxLayout(bar)
+    layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+    layout.setSpacing(theme.MEDIUM)
+    layout.addWidget(icon)
+    layout.addWidget(text, 1)
+    for button in buttons:
+        layout.addWidget(button)
+    return text

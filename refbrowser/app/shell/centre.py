@@ -13,22 +13,20 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
-from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.panes.cdl.pane import CdlPane
 from refbrowser.app.panes.references.raw_value import RawValuePane
 from refbrowser.app.panes.references.references_view import ReferencesPane
-from refbrowser.app.shell.bars import BarStack, ErrorBar, ReadingStrip
-from refbrowser.app.shell.damage_bar import DamageBar
-from refbrowser.app.shell.file_bars import CopyBar, DiskBar, LossBar
+from refbrowser.app.shell.bars import BarStack, CopyBar, DamageBar, DiskBar, ErrorBar, LossBar, ReadingStrip
+from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.parts import framed, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
-    from refbrowser.app.opening.found_card import FoundCard
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.widgets.table.pane import TablePane
+    from refbrowser.app.shell.found_card import FoundCard
+    from refbrowser.app.widgets.table_pane import TablePane
 
 PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
@@ -140,7 +138,7 @@ class Centre(QWidget):
     def make_plot(self) -> None:
         """Make plot and table; their libraries were loaded by a worker before."""
         from refbrowser.app.plot.pane import PlotPane
-        from refbrowser.app.widgets.table.pane import TablePane
+        from refbrowser.app.widgets.table_pane import TablePane
 
         if self.plot is None:
             self.plot = PlotPane()
@@ -237,7 +235,7 @@ class Centre(QWidget):
             self.error.set_error(f"{document.title} could not be opened", error)
             return self._error_page
         if self.found is None:
-            from refbrowser.app.opening.found_card import FoundCard
+            from refbrowser.app.shell.found_card import FoundCard
 
             self.found = FoundCard()
             self._found_page = scrolled(centred(self.found))

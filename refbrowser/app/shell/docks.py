@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import framed, hint_label
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import framed, hint_label, one_shot
 
 _Area = Qt.DockWidgetArea
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea

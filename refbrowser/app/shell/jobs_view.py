@@ -24,7 +24,7 @@ from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import hint_label, push_button
-from refbrowser.app.widgets.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
+from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:

@@ -96,9 +96,7 @@ def run(
     pictures: list[Screenshot] = []
 
     def begin() -> None:
-        from refbrowser.app.shell.ahead import Ahead
-        from refbrowser.app.shell.garbage import GarbageCollector
-        from refbrowser.app.shell.messages import send_exceptions_to
+        from refbrowser.app.shell.housekeeping import Ahead, GarbageCollector, send_exceptions_to
 
         send_exceptions_to(window.show_unexpected)
         GarbageCollector(window)
@@ -133,7 +131,7 @@ def _import_uninspected() -> None:
 def _prepare_platform(off_screen: bool) -> None:
     """Choose where windows go; raise `E_IO` where there is no display."""
     if off_screen:
-        from refbrowser.app.shell.messages import send_qt_messages_to_log
+        from refbrowser.app.shell.housekeeping import send_qt_messages_to_log
 
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         send_qt_messages_to_log()

@@ -9,9 +9,9 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
 from refbrowser.app.actions.actions import Actions
-from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.shell.docks import Docks
 from refbrowser.app.shell.settings import Settings
+from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
     from refbrowser.app.facets.nested.nested_tab import NestedTab
     from refbrowser.app.facets.stream.messages_tab import MessagesTab
-    from refbrowser.app.opening.drop_target import DropTarget
     from refbrowser.app.panes.attributes.attributes_view import AttributesPane
     from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
     from refbrowser.app.panes.explain.explain_view import ExplainPane
@@ -33,14 +32,13 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.problems.pane import ProblemsPane
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.drops import DropTarget
     from refbrowser.app.shell.editor_stack import EditorStack
-    from refbrowser.app.shell.filing import Filing
-    from refbrowser.app.shell.following import DocumentFollower
+    from refbrowser.app.shell.following import DocumentFollower, Filing
     from refbrowser.app.shell.history_view import HistoryPane
     from refbrowser.app.shell.jobs_view import JobsPane
-    from refbrowser.app.shell.layout_kept import LayoutKept
+    from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
     from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.plot_alone import PlotAlone
     from refbrowser.app.shell.preferences import Preferences
     from refbrowser.app.shell.status_line import StatusLine
     from refbrowser.app.shell.tasks import TaskControl, Tasks
@@ -131,27 +129,24 @@ class MainWindow(QMainWindow):
         from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
         from refbrowser.app.facets.nested.nested_tab import NestedTab
         from refbrowser.app.facets.stream.messages_tab import MessagesTab
-        from refbrowser.app.opening.drop_target import DropTarget
-        from refbrowser.app.opening.recent_menu import RecentMenu
         from refbrowser.app.panes.attributes.attributes_view import AttributesPane
         from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
         from refbrowser.app.panes.explain.explain_view import ExplainPane
         from refbrowser.app.panes.hierarchy.hierarchy_pane import HierarchyPane
         from refbrowser.app.panes.problems.pane import ProblemsPane
         from refbrowser.app.shell.centre import Centre
+        from refbrowser.app.shell.drops import DropTarget
         from refbrowser.app.shell.editor_stack import EditorStack
-        from refbrowser.app.shell.filing import Filing
-        from refbrowser.app.shell.following import DocumentFollower
+        from refbrowser.app.shell.following import DocumentFollower, Filing
         from refbrowser.app.shell.history_view import HistoryPane
         from refbrowser.app.shell.jobs_view import JobsPane
-        from refbrowser.app.shell.layout_kept import LayoutKept
+        from refbrowser.app.shell.keyboard import UndoKeys
+        from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
         from refbrowser.app.shell.navigation import Navigation
-        from refbrowser.app.shell.plot_alone import PlotAlone
-        from refbrowser.app.shell.preferences import Preferences
-        from refbrowser.app.shell.preferences_in_force import PreferencesInForce
+        from refbrowser.app.shell.preferences import Preferences, PreferencesInForce
+        from refbrowser.app.shell.recent_menu import RecentMenu
         from refbrowser.app.shell.status_line import StatusLine
         from refbrowser.app.shell.tasks import Tasks
-        from refbrowser.app.shell.undo_keys import UndoKeys
         from refbrowser.app.widgets.elided_label import ElidedLabel
 
         if self.is_complete:
@@ -320,7 +315,7 @@ class MainWindow(QMainWindow):
         if self.centre.plot is not None:
             return
 
-        from refbrowser.app.widgets.qt_names import QtNames
+        from refbrowser.app.shell.housekeeping import QtNames
 
         names = QtNames()
         self.centre.plot_is_coming()
@@ -364,7 +359,7 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Take Tab through the panes that are seen."""
-        from refbrowser.app.shell.tab_order import move_focus
+        from refbrowser.app.shell.keyboard import move_focus
 
         return move_focus(self, forward)
 

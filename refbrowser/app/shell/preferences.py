@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtWidgets import QApplication
 
 from refbrowser.app.shell.settings import Settings
+from refbrowser.app.widgets import theme
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.main_window import MainWindow
+
 
 Value = bool | int | str
 MIB = 1024 * 1024
@@ -235,3 +241,63 @@ def _choice(preference: Preference, text: str) -> str | None:
     if not preference.choices:
         return text if text.isprintable() and len(text) < _TEXT_LIMIT else None
     return text if text in (value for value, _title in preference.choices) else None
+
+
+class PreferencesInForce(QObject):
+    """Carries the preferences of one window to what they are about."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._preferences = window.preferences
+        self._limits = {item.name: item for item in PREFERENCES if item.limit}
+        self._actions: dict[str, Callable[[], object]] = {
+            "theme": self._use_theme,
+            "colour_map": self._use_plot,
+            "cf": self._use_plot,
+            "prefetch": self._use_plot,
+            "first_picture": lambda: None,
+            "internal": self._use_attributes,
+            "connections": self._use_session,
+            "cache": self._use_session,
+        }
+        self._preferences.changed.connect(self._changed)
+        window.centre.plotMade.connect(lambda _plot: self._use_plot())
+        self._use_session()
+        self._use_attributes()
+        for name in self._limits:
+            if not self._preferences.is_default(name):
+                self._use_limit(name)
+
+    def _changed(self, name: str) -> None:
+        if name in self._limits:
+            self._use_limit(name)
+        else:
+            self._actions[name]()
+        self._window.update_actions()
+
+    def _use_theme(self) -> None:
+        application = QCoreApplication.instance()
+        if isinstance(application, QApplication):
+            theme.choose(application, self._preferences.text("theme"))
+
+    def _use_attributes(self) -> None:
+        self._window.attributes.show_internal(self._preferences.is_on("internal"))
+
+    def _use_plot(self) -> None:
+        plot = self._window.centre.plot
+        if plot is not None:
+            plot.set_defaults(self._preferences.text("colour_map"), self._preferences.is_on("cf"))
+            plot.set_prefetch(self._preferences.is_on("prefetch"))
+
+    def _use_session(self) -> None:
+        cache = self._preferences.number("cache") * MIB
+        self._window.documents.tune(self._preferences.number("connections"), cache)
+
+    def _use_limit(self, name: str) -> None:
+        from refbrowser.limits import Limits, adjust
+
+        preference = self._limits[name]
+        default = getattr(Limits, preference.limit)
+        value = self._preferences.number(name) * preference.scale
+        adjust(preference.limit, default if self._preferences.is_default(name) else value)

@@ -12,8 +12,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel, LineButton
-from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label
 from refbrowser.views.hierarchy import short_format
 from refbrowser.views.words import count_text, one_line, size_text
 

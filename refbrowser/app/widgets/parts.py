@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QScrollArea, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QWidget,
+)
 
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import LineLabel, WrappedLabel
@@ -133,3 +142,45 @@ def scrolled(content: QWidget) -> QScrollArea:
     area.setWidget(content)
     area.setMinimumSize(1, 1)
     return area
+
+
+def one_shot(owner: QObject, milliseconds: int, work: Callable[[], object]) -> QTimer:
+    """Return a timer, not yet started, that does `work` once after each start; it ends with its owner."""
+    timer = QTimer(owner)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(work)
+    return timer
+
+
+def pop_up(
+    widget: QWidget, place: QPoint, fits: Callable[[QAction], bool] = lambda _action: True
+) -> QMenu | None:
+    """Show the actions of a widget that fit at a place of the screen; None where there are none.
+
+    Separators at the edges, or next to each other, are left out.
+    """
+    found: list[QAction] = []
+    for action in widget.actions():
+        if action.isSeparator() and (not found or found[-1].isSeparator()):
+            continue
+        if action.isSeparator() or fits(action):
+            found.append(action)
+    while found and found[-1].isSeparator():
+        found.pop()
+    if not found:
+        return None
+    menu = QMenu(widget)
+    menu.setObjectName("contextMenu")
+    menu.addActions(found)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu.popup(place)
+    return menu
+
+
+def separator(widget: QWidget) -> QAction:
+    """Add a separator to the actions of a widget."""
+    line = QAction(widget)
+    line.setSeparator(True)
+    widget.addAction(line)
+    return line

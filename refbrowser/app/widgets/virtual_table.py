@@ -31,7 +31,7 @@ from PySide6.QtWidgets import QHeaderView, QToolTip, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.long_bar import LongBar
 from refbrowser.app.widgets.painted_view import PaintedView
-from refbrowser.app.widgets.row_model import (
+from refbrowser.app.widgets.table_models import (
     PAGE_ROWS,
     Column,
     HeaderModel,

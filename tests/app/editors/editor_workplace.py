@@ -18,7 +18,7 @@ from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.rows import OutcomeLine
 from refbrowser.app.editors.templates_editor import TemplatesEditor
-from refbrowser.app.shell.undo_keys import UndoKeys
+from refbrowser.app.shell.keyboard import UndoKeys
 
 RULE = {
     "key": "temp/{{t}}.{{y}}.0",

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from refbrowser.app.editors.completion import CompletionPopup
 from refbrowser.app.editors.jinja_field import FaultSpan, JinjaField
 from refbrowser.app.editors.names import Names
-from refbrowser.app.shell.undo_keys import UndoKeys
+from refbrowser.app.shell.keyboard import UndoKeys
 from refbrowser.references.templates.templates import TemplateSet
 
 TEMPLATES = TemplateSet({"server": "s3://bucket", "path": "{{year}}/{{month}}"})

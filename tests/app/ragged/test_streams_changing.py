@@ -18,10 +18,10 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.open_url_dialog import OpenRemoteDialog
+from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
 from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
+from refbrowser.app.shell.bars import damage_words
 from refbrowser.app.shell.centre import TABLE
-from refbrowser.app.shell.damage_bar import damage_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.references.edits.edits import SetMetadata

@@ -12,7 +12,7 @@ from window_fixtures import Open
 
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.table.pane import TablePane
+from refbrowser.app.widgets.table_pane import TablePane
 
 Shown = Callable[[str], TablePane]
 

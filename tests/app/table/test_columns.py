@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.app.widgets.table.columns import ColumnWidths
+from refbrowser.app.widgets.table_cells import ColumnWidths
 
 widths = st.lists(st.integers(1, 300), min_size=1, max_size=5)
 

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.widgets.table.columns import ColumnKind
-from refbrowser.app.widgets.table.grid import GridView
+from refbrowser.app.widgets.table_cells import ColumnKind
+from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.views.plot.table import Cells, Mark
 
 KEY, CONTROL, SHIFT = Qt.Key, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -18,7 +18,7 @@ from window_fixtures import Open
 
 from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.table.pane import TablePane
+from refbrowser.app.widgets.table_pane import TablePane
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.plot.table import Mark
 
@@ -171,7 +171,7 @@ class TestCopying:
     def test_too_many_are_refused(
         self, table_of: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from refbrowser.app.widgets.table import pane
+        from refbrowser.app.widgets import table_pane as pane
 
         table = table_of("cube")
         monkeypatch.setattr(pane, "COPY_CELLS", 3)

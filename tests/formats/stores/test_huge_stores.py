@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.app.controller.sources import sources_of
+from refbrowser.app.controller.work import sources_of
 from refbrowser.cli.program import main
 from refbrowser.engine.audit import list_store
 from refbrowser.engine.dataset import Dataset

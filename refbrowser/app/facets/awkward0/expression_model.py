@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.titled_model import RIGHT
+from refbrowser.app.widgets.table_models import RIGHT
 from refbrowser.formats.awkward0.expressions import ExpressionKind
 from refbrowser.views.expressions import verdict_words
 

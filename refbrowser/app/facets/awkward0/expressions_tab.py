@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from refbrowser.app.shell.centre import EXPRESSIONS
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from refbrowser.app.widgets.row_model import Column
+from refbrowser.app.widgets.table_models import Column
 from refbrowser.views.nested.nested_lines import LineMaker, NestedFolds, NestedLine, NestedPath
 from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, columns_of, has_lists
 

@@ -16,9 +16,8 @@ from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import tool_button
-from refbrowser.app.widgets.row_model import NoRows
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, tool_button
+from refbrowser.app.widgets.table_models import NoRows
 from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.nested.nested_values import exact_text
 from refbrowser.views.words import count_text

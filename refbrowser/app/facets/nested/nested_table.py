@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.facets.nested.nested_model import NestedModel
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.app.widgets.table_models import RowStyle
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.nested.nested_lines import Cell, NestedLine
 from refbrowser.views.plot.table import Mark

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.facets.nested.bars_chart import plain_scale
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.nested.nested_tally import density, nearest
 from refbrowser.views.numbers import DateScale
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 
 from refbrowser.app.facets.nested.nested_table import NestedTable
-from refbrowser.app.widgets.context_menu import pop_up, separator
+from refbrowser.app.widgets.parts import pop_up, separator
 
 
 def add_menu(table: NestedTable, copy: Callable[[], object]) -> None:

@@ -6,8 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.views.words import count_text
 
 #: A slider that rests so long, in milliseconds, is taken at its word.

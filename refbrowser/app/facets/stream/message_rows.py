@@ -19,7 +19,7 @@ from refbrowser.app.facets.stream.message_words import (
     section_words,
 )
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.row_model import Column, RowStyle
+from refbrowser.app.widgets.table_models import Column, RowStyle
 from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
 from refbrowser.views.words import count_text

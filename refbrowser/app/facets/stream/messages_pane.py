@@ -19,8 +19,7 @@ from refbrowser.app.facets.stream.supply_pane import SupplyPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.page_switch import PageSwitch
-from refbrowser.app.widgets.parts import tool_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, tool_button
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
 from refbrowser.views.words import count_text
 

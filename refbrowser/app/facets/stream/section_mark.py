@@ -8,7 +8,7 @@ from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 
 #: How long it lights up, in milliseconds.
 FLASH = 450

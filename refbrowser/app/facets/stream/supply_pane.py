@@ -16,8 +16,7 @@ from refbrowser.app.facets.stream.supply_words import supplied_words
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import hint_label, one_shot
 from refbrowser.exporting.streams.sections import section_of, supplied_sections
 from refbrowser.exporting.streams.supply import is_cut_off, is_lost, messages_of_element, supply_of, taken_for
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label, coloured, labels

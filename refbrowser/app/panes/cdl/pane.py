@@ -15,8 +15,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.views.words import count_text, size_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
 from refbrowser.app.panes.cdl.highlighter import CdlHighlighter
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.cdl_text import Lines
 
 #: Lines that are added at a time.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in
 

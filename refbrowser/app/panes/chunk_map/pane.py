@@ -16,8 +16,7 @@ from refbrowser.app.panes.chunk_map.plotted import plotted_parts
 from refbrowser.app.panes.chunk_map.pointed import PointedChunk
 from refbrowser.app.panes.chunk_map.view import Cell, ChunkMapView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import hint_label
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import hint_label, one_shot
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.panes.chunk_map.loader import MapLoader
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.chunk_log import ReadState
 from refbrowser.engine.jobs import Priority
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line

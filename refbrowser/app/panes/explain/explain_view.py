@@ -18,8 +18,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, push_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import hint_label, one_shot, push_button
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:

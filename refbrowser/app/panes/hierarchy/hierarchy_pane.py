@@ -33,7 +33,7 @@ from refbrowser.app.panes.problems.badges import badge_width, paint_badge
 from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import cut_around
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.views.hierarchy import CHANGED_MARK
 
 #: The filter waits this long after a keystroke, in milliseconds.

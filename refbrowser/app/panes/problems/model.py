@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
+from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

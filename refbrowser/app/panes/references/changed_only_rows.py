@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.panes.references.reference_rows import BUDGET, COLUMNS, PENDING, SLICE, ExpansionRows
-from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.app.widgets.table_models import RowStyle
 from refbrowser.views.words import CELL_LIMIT
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.app.widgets.row_model import Column
+from refbrowser.app.widgets.table_models import Column
 
 WIDTH = 16
 HEX_COLUMNS = (Column("Offset", 110, right=True), Column("Bytes", 400), Column("Characters", 160, 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.widgets.row_model import Column, RowStyle
+from refbrowser.app.widgets.table_models import Column, RowStyle
 from refbrowser.formats.registry import title_of
 from refbrowser.views.words import CELL_LIMIT, count_text
 

@@ -18,8 +18,7 @@ from refbrowser.app.panes.references.reference_rows import COLUMNS, KEY, Expansi
 from refbrowser.app.panes.references.selected_rows import SelectedRows, split_rows
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
 from refbrowser.views.words import count_text
 

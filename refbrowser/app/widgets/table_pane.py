@@ -14,11 +14,9 @@ from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, tool_button
-from refbrowser.app.widgets.table.grid import GridView
-from refbrowser.app.widgets.table.grid_model import NoCells
-from refbrowser.app.widgets.table.slice_cells import SliceCells
-from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.parts import one_shot, plain_label, tool_button
+from refbrowser.app.widgets.table_cells import NoCells, SliceCells
+from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation

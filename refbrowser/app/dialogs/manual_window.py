@@ -1,8 +1,8 @@
-"""The window of the manual: its pages at the left, one of them at the right."""
+"""The manual: its pages, Markdown files among the resources, and the window that shows them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import (
@@ -31,12 +31,66 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from refbrowser.app.help.manual import PAGES, Page, read_page
+from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import push_button
+from refbrowser.app.widgets.resources import resource
+from refbrowser.formats.registry import foreign
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.main_window import MainWindow
+
+
+#: The pages in their order.
+PAGES = (
+    "index",
+    "references",
+    "stores",
+    "streams",
+    "awkward",
+    "plots",
+    "templates",
+    "editing",
+    "permissions",
+    "export",
+    "command_line",
+    "preferences",
+    "keyboard",
+)
+#: Stands in a page for the tables of all keys.
+KEYS_MARK = "[[keys]]"
+#: Stands in a page for the rows of formats of other packages.
+FORMATS_MARK = "[[formats of other packages]]"
+
+
+class Page(NamedTuple):
+    """One page: its name in links, its title, and its text in Markdown."""
+
+    name: str
+    title: str
+    text: str
+
+
+def read_page(name: str) -> Page:
+    """Return a page.
+
+    Raises
+    ------
+    RefbrowserError
+        It is not installed.
+    """
+    text = resource(f"manual/{name}.md").read_text("utf-8")
+    if KEYS_MARK in text:
+        text = text.replace(KEYS_MARK, as_markdown())
+    if FORMATS_MARK in text:
+        rows = (
+            f"| {one_line(each.brief)} | drop it; another package reads it |\n" for each in foreign().formats
+        )
+        text = text.replace(f"{FORMATS_MARK}\n", "".join(rows))
+    title = text.split("\n", 1)[0].lstrip("# ").strip()
+    return Page(name, title, text)
+
 
 _NAME_ROLE = Qt.ItemDataRole.UserRole
 _LIST_WIDTH = 190

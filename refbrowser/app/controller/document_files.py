@@ -1,0 +1,397 @@
+"""The file of an opened document, or its store: saving it, what others do to it, what is listed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.shell.tasks import Priority, TaskControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.work import OnDisk, Saved
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.exporting.saving.store import StoreChange, StoreWritten
+    from refbrowser.exporting.saving.write import SaveOrder
+    from refbrowser.io.identity import FileIdentity
+    from refbrowser.model.listing import StoreListing
+    from refbrowser.references.document.content import DerivedOrigin, StoreOrigin
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.edits.compare import Part
+
+
+class DocumentSaving(QObject):
+    """Writes one `OpenDocument`, whose signals `saved` and `saveFailed` tell the end.
+
+    Attributes
+    ----------
+    is_running
+        It is being written.
+    """
+
+    def __init__(self, document: OpenDocument) -> None:
+        super().__init__(document)
+        self._document = document
+        self.is_running = False
+
+    def save(self, order: SaveOrder | None = None) -> None:
+        """Write the document to its file, or as ordered, atomically, off the GUI thread.
+
+        What was written is then the document, unless a copy is ordered or the document was edited meanwhile
+        and what was written is not one of its states.
+        """
+        from refbrowser.exporting.saving.write import SaveOrder
+
+        opened = self._document
+        document, dataset, before = opened.document, opened.dataset, opened.identity
+        if document is None or dataset is None:
+            return
+        given = order or SaveOrder(opened.path)
+        expected = None if given.overwrite or given.path != opened.path else before
+
+        def write(control: TaskControl) -> Saved:
+            from refbrowser.app.controller.work import save_document
+
+            return save_document(document, dataset, given, expected, before, control)
+
+        self._write(document, write, given.path, is_copy=given.is_copy)
+
+    def save_into_store(self) -> None:
+        """Write the metadata that changed into the store that was opened, off the GUI thread."""
+        document, before = self._document.document, self._document.saved_document
+        ours = self._document.store.ours
+        if document is None or before is None:
+            return
+
+        def write(control: TaskControl) -> Saved:
+            from refbrowser.app.controller.work import save_into_store
+
+            return save_into_store(document, before, ours, control)
+
+        self._write(document, write, self._document.path, is_copy=False)
+
+    def _write(
+        self, state: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
+    ) -> None:
+        opened = self._document
+        if self.is_running:
+            return
+        self.is_running = True
+
+        def done(saved: Saved) -> None:
+            self.is_running = False
+            opened.store.written = saved.into
+            if saved.into is not None:
+                opened.store.ours = {}
+            if not is_copy:
+                opened.take_saved(state, saved, path)
+            opened.savedChanged.emit()
+            opened.saved.emit(path)
+            opened.saveLost.emit(saved.losses)
+
+        def failed(error: BaseException) -> None:
+            self.is_running = False
+            opened.store.not_saved(error)
+            opened.savedChanged.emit()
+            opened.saveFailed.emit(error)
+
+        opened.tasks.run(opened.owner("save"), f"Save {opened.title}", write, done, failed)
+
+
+class DocumentStore(QObject):
+    """Follows one `OpenDocument`; of one that is no store nothing is known here.
+
+    Attributes
+    ----------
+    flavour
+        Whose rules the user wants the metadata to follow, a value of `Flavour`; empty to find it out.
+    listing
+        What was found in the store, None before.
+    is_written
+        The user wants edits written into the store, as long as it is open.
+    written
+        What the last save wrote into the store; None where it wrote a file.
+    ours
+        What saves into the store that failed half-way wrote, by path, since it was opened or saved.
+
+    Signals
+    -------
+    listed()
+        `listing` is there: what is missing is known now.
+    """
+
+    listed = Signal()
+
+    def __init__(self, document: OpenDocument, flavour: str) -> None:
+        super().__init__(document)
+        self._document = document
+        self._path: str | None = None
+        self.flavour = flavour
+        self.listing: StoreListing | None = None
+        self.is_written = False
+        self.written: StoreWritten | None = None
+        self.ours: Mapping[str, FileIdentity] = {}
+        document.hierarchyChanged.connect(self._list)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the document is a store itself: not once its edits were saved as a file beside it."""
+        return self._path is not None and self._path == self._document.path
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the document is a store in a folder of this machine: no archive, no URL."""
+        state = self._document.document
+        store = None if state is None or not self.is_here else state.store
+        return store is not None and store.container == "folder"
+
+    def opened(self) -> None:
+        """Take over that the document was read."""
+        state = self._document.document
+        is_store = state is not None and state.store is not None
+        self._path = self._document.path if is_store else None
+        self.listing = None
+        self.ours = {}
+
+    def not_saved(self, error: BaseException) -> None:
+        """Take over what a save that failed has written: the store is not what was saved last any more."""
+        from refbrowser.exporting.saving.store import PartlyWrittenError
+
+        history = self._document.history
+        if history is not None and isinstance(error, PartlyWrittenError) and error.ours:
+            self.ours = error.ours
+            history.mark_gone()
+
+    def watched_path(self) -> str | None:
+        """Return the path of the file whose changes are of interest; None where there is none."""
+        from refbrowser.app.controller.work import watched_file
+
+        state = self._document.document
+        if not self.is_here or state is None or state.store is None:
+            return self._document.path
+        return watched_file(state.store)
+
+    def look_at_change(
+        self, done: Callable[[StoreChange], None], failed: Callable[[BaseException], None]
+    ) -> None:
+        """Tell what saving into the store would write, and what is in the way."""
+        document = self._document
+        state, saved, ours = document.document, document.saved_document, self.ours
+        if state is None or saved is None:
+            return
+
+        def look(_control: TaskControl) -> StoreChange:
+            from refbrowser.exporting.saving.store import store_change
+
+            return store_change(state, saved, ours)
+
+        owner, title = document.owner("prospect"), f"Look at what saving {document.title} means"
+        document.tasks.run(owner, title, look, done, failed)
+
+    def open_as(self, flavour: str) -> None:
+        """Read the store by the rules of another flavour; edits are lost."""
+        self.flavour = flavour
+        if self._document.is_open:
+            self._document.reload()
+        else:
+            self._document.open()
+
+    def _list(self) -> None:
+        """List the store, once, behind everything else."""
+        document, dataset = self._document, self._document.dataset
+        if self._path is None or self.listing is not None or dataset is None:
+            return
+
+        def list_it(control: TaskControl) -> tuple[Dataset, StoreListing | None]:
+            from refbrowser.engine.audit import list_store
+
+            return dataset, list_store(dataset, control)
+
+        def done(answer: tuple[Dataset, StoreListing | None]) -> None:
+            if answer[1] is not None:
+                self.listing = answer[1]
+                self.listed.emit()
+
+        title = f"List {document.title}"
+        owner = document.owner("listing")
+        document.tasks.run(owner, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)
+
+
+class FileState(StrEnum):
+    """What others did with the file."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    #: A stream that changed is being read again, unasked.
+    FOLLOWED = "followed"
+    GONE = "gone"
+
+
+class DocumentFile(QObject):
+    """Follows the file of one `OpenDocument`.
+
+    Attributes
+    ----------
+    follows
+        A stream of messages that grows is read again, as long as there are no unsaved edits.
+    has_grown
+        A stream changed while it was open: the message at its end may be on its way.
+
+    Signals
+    -------
+    changed()
+        `state` is another one.
+    failed(object)
+        The file could not be read again: the exception. The document is as it was.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, document: OpenDocument) -> None:
+        super().__init__(document)
+        self._document = document
+        self.state = FileState.SAME
+        self.follows = True
+        self.has_grown = False
+        #: What the document was made from, and the path at which that was opened.
+        self._origin: DerivedOrigin | None = None
+        self._opened = ""
+        document.reloadFailed.connect(self._not_read)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a local file of messages, which may grow while it is open."""
+        return self.is_derived and self._document.stream.origin is not None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether it is a local file that tells more than references say: no document, never saved over."""
+        state = self._document.document
+        derived, path = None if state is None else state.derived, self._document.path
+        if derived is not self._origin:
+            self._origin, self._opened = derived, path
+        # Not once its edits were saved as a document beside it.
+        return derived is not None and "://" not in path and path == self._opened
+
+    def set_follows(self, follows: bool) -> None:
+        """Read a stream again whenever it grows, or tell only that it did."""
+        self.follows = follows
+        if follows and self.state is FileState.CHANGED:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Read a stream that changed again, or tell that it changed where that would lose edits."""
+        # Nor while it is shown as it was after an earlier message.
+        if self.follows and not self._document.is_pending and self._document.stream.last is None:
+            self._set(FileState.FOLLOWED)
+            self._document.reload()
+        else:
+            self._set(FileState.CHANGED)
+
+    def _not_read(self, _error: BaseException) -> None:
+        if self.state is FileState.FOLLOWED:
+            self._set(FileState.CHANGED)
+
+    def noticed(self, identity: FileIdentity | None) -> None:
+        """Take over that the file is another one, or gone; one with the same bytes is no news."""
+        document, saved = self._document, self._document.saved_document
+        if document.saving.is_running or saved is None or identity == document.identity:
+            return
+        if identity in document.store.ours.values():
+            document.take_identity(identity)
+            return
+        if identity is None:
+            self._set(FileState.GONE)
+            return
+        if self.is_stream:
+            self.has_grown = True
+            # Its bytes are no text of the document.
+            self._follow()
+            return
+        if self.is_derived:
+            self._set(FileState.CHANGED)
+            return
+        path, dataset = document.path, document.dataset
+
+        def look(control: TaskControl) -> bool:
+            from refbrowser.app.controller.work import has_text_of
+
+            return dataset is not None and has_text_of(path, saved, dataset, control)
+
+        def looked(is_same: bool) -> None:
+            if is_same and saved is document.saved_document:
+                document.take_identity(identity)
+            elif saved is document.saved_document:
+                self._set(FileState.CHANGED)
+
+        owner = document.owner("file")
+        document.tasks.run(owner, f"Look at the new {document.title}", look, looked, self.failed.emit)
+
+    def settled(self) -> None:
+        """Note that document and file agree: it was read or saved."""
+        self.has_grown = self.has_grown and self.is_stream
+        self._set(FileState.SAME)
+
+    def keep_mine(self) -> None:
+        """Go on with the document as it is: its edits now count from what is in the file."""
+        document = self._document
+        if self.state is FileState.GONE:
+            document.count_from(None, None)
+            self._set(FileState.SAME)
+            return
+
+        def kept(found: OnDisk) -> None:
+            document.count_from(found.document, found.identity)
+            self._set(FileState.SAME)
+
+        self._read(kept)
+
+    def compare(
+        self, done: Callable[[tuple[Part, ...]], None], failed: Callable[[BaseException], None]
+    ) -> None:
+        """Compare the document with its file; `done` gets the parts that differ."""
+        document = self._document
+        state, path, values = document.document, document.path, dict(document.template_values)
+        dataset, store = document.dataset, self._store()
+        if state is None or dataset is None:
+            return
+        shared = document.shared
+
+        def compare(control: TaskControl) -> tuple[Part, ...]:
+            from refbrowser.app.controller.work import as_written, read_on_disk
+            from refbrowser.references.edits.compare import compared
+
+            there = read_on_disk(path, values, store, shared, control).document
+            here = state if store is not None else as_written(state, dataset, control)
+            return compared(here, there, control.check)
+
+        title = f"Compare {document.title} with its file"
+        document.tasks.run(document.owner("compare"), title, compare, done, failed)
+
+    def _read(self, done: Callable[[OnDisk], None]) -> None:
+        document = self._document
+        path, values = document.path, dict(document.template_values)
+        store, shared = self._store(), document.shared
+
+        def read(control: TaskControl) -> OnDisk:
+            from refbrowser.app.controller.work import read_on_disk
+
+            return read_on_disk(path, values, store, shared, control)
+
+        title = f"Read the new {document.title}"
+        document.tasks.run(document.owner("file"), title, read, done, self.failed.emit)
+
+    def _store(self) -> StoreOrigin | None:
+        state = self._document.document
+        return state.store if state is not None and self._document.store.is_here else None
+
+    def _set(self, state: FileState) -> None:
+        if state is not self.state:
+            self.state = state
+            self.changed.emit()

@@ -1,0 +1,181 @@
+"""What is dragged over the window: what dropping it will do is shown, and done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QWidget
+
+from refbrowser.app.widgets import icons, theme
+from refbrowser.formats.registry import REFERENCES, formats
+from refbrowser.views.words import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.main_window import MainWindow
+
+
+#: Documents that one drop opens at most.
+DROP_LIMIT = 50
+_SCHEMES = (
+    "cdmremote:",
+    "http://",
+    "https://",
+    "s3://",
+    "gs://",
+    "gcs://",
+    "abfs://",
+    "abfss://",
+    "az://",
+    "file://",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """What a drop names: paths and URLs of documents, in order."""
+
+    targets: tuple[str, ...]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether there is anything to open."""
+        return 0 < len(self.targets) <= DROP_LIMIT
+
+    def words(self, others_open: bool) -> tuple[str, str]:
+        """Return what dropping will do: a heading and a line of detail."""
+        if not self.targets:
+            return (
+                "Nothing to open here",
+                "Files, folders and URLs of documents, Zarr stores, ncstream and Awkward 0 can be dropped",
+            )
+        if not self.is_accepted:
+            return (
+                f"{len(self.targets)} are too many at once",
+                f"At most {DROP_LIMIT} documents can be dropped",
+            )
+        names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
+        verb = "Open beside what is open" if others_open else "Open"
+        name = names[0].lower()
+        known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
+        what = "" if known is REFERENCES else f"{known.noun} "
+        heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
+        if len(names) == 1:
+            return heading, one_line(self.targets[0])
+        shown = ", ".join(names[:3])
+        return heading, f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+
+
+def read_drop(data: QMimeData) -> Drop:
+    """Return what dragged data names; only paths and URLs are read, no file is touched."""
+    targets: list[str] = []
+    if data.hasUrls():
+        for url in data.urls():
+            target = url.toLocalFile() if url.isLocalFile() else url.toString()
+            if target:
+                targets.append(target)
+    elif data.hasText():
+        lines = [line.strip() for line in data.text()[:65_536].splitlines()]
+        for line in lines:
+            if line.startswith(_SCHEMES) or line.startswith("/"):
+                targets.append(QUrl(line).toLocalFile() if line.startswith("file://") else line)
+    return Drop(tuple(dict.fromkeys(targets)))
+
+
+class DropOverlay(QFrame):
+    """What a drop will do, over the whole window while something is dragged."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("dropOverlay")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._lines: tuple[str, str] = ("", "")
+        self._accepts = True
+        self.hide()
+
+    def show_for(self, heading: str, detail: str, accepts: bool) -> None:
+        """Cover the parent and say what will happen."""
+        self._lines, self._accepts = (heading, detail), accepts
+        parent = self.parentWidget()
+        if parent is not None:
+            self.setGeometry(parent.rect())
+        self.setAccessibleDescription(f"{heading}. {detail}")
+        self.raise_()
+        self.show()
+        self.update()
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return "\n".join(self._lines)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        scheme = theme.colors()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground = QColor(scheme.surface)
+        ground.setAlpha(225)
+        painter.fillRect(self.rect(), ground)
+        mark = scheme.accent if self._accepts else scheme.fault
+        painter.setPen(QPen(QColor(mark), 2, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(14, 14, -14, -14), 12, 12)
+        middle = self.rect().center()
+        picture = icons.pixmap("drop" if self._accepts else "cancel", 48, mark, self.devicePixelRatioF())
+        painter.drawPixmap(middle.x() - 24, middle.y() - 80, picture)
+        painter.setPen(QColor(scheme.text))
+        painter.setFont(theme.heading_font(6))
+        painter.drawText(self.rect().adjusted(40, 30, -40, 30), Qt.AlignmentFlag.AlignCenter, self._lines[0])
+        painter.setPen(QColor(scheme.muted))
+        painter.setFont(self.font())
+        painter.drawText(self.rect().adjusted(40, 90, -40, 90), Qt.AlignmentFlag.AlignCenter, self._lines[1])
+        painter.end()
+
+
+class DropTarget(QObject):
+    """Takes what is dropped on one window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.overlay = DropOverlay(window)
+        window.installEventFilter(self)
+        window.setAcceptDrops(True)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        match event.type():
+            case QEvent.Type.DragEnter:
+                self._enter(cast("QDragEnterEvent", event))
+            case QEvent.Type.DragMove:
+                self._move(cast("QDragMoveEvent", event))
+            case QEvent.Type.DragLeave:
+                self.overlay.hide()
+            case QEvent.Type.Drop:
+                self._drop(cast("QDropEvent", event))
+            case QEvent.Type.Resize if self.overlay.isVisible():
+                self.overlay.setGeometry(self._window.rect())
+                return False
+            case _:
+                return False
+        return True
+
+    def _enter(self, event: QDragEnterEvent) -> None:
+        drop = read_drop(event.mimeData())
+        heading, detail = drop.words(bool(self._window.documents.all()))
+        self.overlay.show_for(heading, detail, drop.is_accepted)
+        # Also what cannot be opened is accepted here, so that the overlay can say why.
+        event.acceptProposedAction()
+
+    def _move(self, event: QDragMoveEvent) -> None:
+        if read_drop(event.mimeData()).is_accepted:
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def _drop(self, event: QDropEvent) -> None:
+        self.overlay.hide()
+        drop = read_drop(event.mimeData())
+        if drop.is_accepted:
+            event.acceptProposedAction()
+            self._window.open_all(drop.targets)
+            self._window.activateWindow()

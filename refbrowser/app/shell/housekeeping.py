@@ -1,0 +1,170 @@
+"""What a ready window does for itself: messages go to the log, garbage is collected, parts are made early.
+
+Python's cyclic garbage is collected on the GUI thread alone: a Qt object in a cycle dies in the thread that
+collects it. On a worker thread its timers stay behind, and the program crashes when one of them is due.
+
+PySide6 makes each class and enumeration when it is first asked for, and crashes when two threads do that at
+once. pyqtgraph asks for all of them while it is imported, on a worker thread,
+so that the window's thread asks before.
+
+What is used later is made while nothing else is done, for its first use would stop the window for a moment:
+a worker imports the modules, the window's thread makes the editors, one part after each pause.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from PySide6 import QtCore, QtGui, QtWidgets
+from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInstallMessageHandler
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.tasks import TaskControl
+
+
+logger = logging.getLogger(__name__)
+_incidents = itertools.count(1)
+
+
+def send_qt_messages_to_log() -> None:
+    """Log what Qt would write to standard error."""
+    levels = {QtMsgType.QtWarningMsg: logging.INFO, QtMsgType.QtCriticalMsg: logging.ERROR}
+
+    def log(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+        logger.log(levels.get(kind, logging.DEBUG), "%s", message)
+
+    qInstallMessageHandler(log)
+
+
+def send_exceptions_to(show: Callable[[BaseException], object]) -> None:
+    """Log an exception that nobody caught in the window's thread, and show it; the window stays."""
+
+    def caught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        number = next(_incidents)
+        logger.error("incident %d", number, exc_info=(kind, error, trace))
+        error.add_note(f"Incident {number}; details are in the log")
+        show(error)
+
+    sys.excepthook = caught
+
+
+#: Milliseconds between two looks.
+LOOK_PAUSE = 500
+#: What must have been made, or survived, before a generation is looked through. The last takes long (100 ms
+#: once a large document is open), so that it is looked through seldom.
+COLLECT_AFTER = (5_000, 20, 50)
+
+
+class GarbageCollector(QObject):
+    """Collects while it exists; Python's own collecting, on any thread, is off for good."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        gc.disable()
+        # What was made so far stays: modules, classes, and the window's first parts.
+        gc.freeze()
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_PAUSE)
+        self._timer.timeout.connect(collect_due)
+        self._timer.start()
+
+
+def collect_due() -> int | None:
+    """Collect the oldest generation that is due; return which, None where none is."""
+    counts = gc.get_count()
+    due = [number for number, limit in enumerate(COLLECT_AFTER) if counts[number] > limit]
+    if not due:
+        return None
+    gc.collect(due[-1])
+    return due[-1]
+
+
+#: Names that are asked for in one go: some 5 ms on the thread of the window.
+AT_ONCE = 120
+#: A worker that waits looks this often whether it is cancelled, in seconds.
+_LOOKED = 0.05
+
+
+class QtNames:
+    """Has the window's thread ask for all names, some at a time, while a worker waits."""
+
+    def __init__(self) -> None:
+        names = [(module, name) for module in (QtCore, QtGui, QtWidgets) for name in dir(module)]
+        self._left = [names[start : start + AT_ONCE] for start in range(0, len(names), AT_ONCE)]
+        self._made = threading.Event()
+
+    def make_some(self) -> None:
+        """Ask for the next names, on the window's thread."""
+        if self._left:
+            for module, name in self._left.pop():
+                getattr(module, name)
+        if not self._left:
+            self._made.set()
+
+    def wait(self, ask: Callable[[object], object], check: Callable[[], object]) -> None:
+        """Wait until all are made, on a worker thread.
+
+        Parameters
+        ----------
+        ask
+            Has `make_some` called on the window's thread.
+        check
+            Raises where the worker is not to wait any longer.
+        """
+        for _ in range(len(self._left)):
+            ask(None)
+        while not self._made.wait(_LOOKED):
+            check()
+
+
+#: Milliseconds between two parts; so long nothing may run before the next one is made.
+PAUSE = 60
+
+
+class Ahead(QObject):
+    """Begins when the plot is there, which the first document needs; does nothing while any task runs."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._is_loaded = False
+        self._parts: Iterator[None] = window.editors.parts()
+        self._timer = QTimer(self)
+        self._timer.setInterval(PAUSE)
+        self._timer.timeout.connect(self._go_on)
+        window.centre.plotMade.connect(lambda _plot: self._timer.start())
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is made."""
+        return self._is_loaded and not self._timer.isActive()
+
+    def _go_on(self) -> None:
+        if self._window.tasks.busy():
+            return
+        if not self._is_loaded:
+            self._load()
+        elif next(self._parts, self) is self:
+            self._timer.stop()
+
+    def _load(self) -> None:
+        def load(control: TaskControl) -> None:
+            from refbrowser.app.controller.work import load_panes
+
+            load_panes(control.check)
+
+        def loaded(_none: object) -> None:
+            self._is_loaded = True
+
+        self._window.tasks.run("load panes", self._window.tasks.PREPARING, load, loaded)
