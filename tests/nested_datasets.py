@@ -12,6 +12,7 @@ import numpy as np
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import Buffer, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -83,8 +84,7 @@ def nested_dataset(folder: Path, arrays: Mapping[str, Any], **attributes: Any) -
         nodes[name] = ArrayNode(
             path=f"/{name}",
             shape=(values.length,),
-            dtype=np.dtype(object),
-            type_name=str(values.array.type.content),
+            type=DataType(np.dtype(object), str(values.array.type.content)),
             dimensions=(None,),
             grid=RegularChunkGrid((values.length,), (max(1, values.length),)),
             attributes={"note": f"of {name}"},

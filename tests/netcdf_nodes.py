@@ -3,14 +3,16 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
 
 
 def array(path, shape=(), dtype="<i4", **fields):
     dtype = None if dtype is None else np.dtype(dtype)
-    type_name = fields.pop("type_name", "" if dtype is None else dtype.str)
-    return ArrayNode(path=path, shape=shape, dtype=dtype, type_name=type_name, **fields)
+    name = fields.pop("type_name", "" if dtype is None else dtype.str)
+    type = fields.pop("type", UNKNOWN if dtype is None else DataType.of(dtype, name))
+    return ArrayNode(path=path, shape=shape, type=type, **fields)
 
 
 def group(path, *nodes, dimensions=(), **fields):

@@ -88,7 +88,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
     error = node.error or node.unreadable
     return {
         "shape": list(node.shape),
-        "dtype": node.type_name,
+        "dtype": node.type.name,
         "dimensions": list(node.dimensions),
         "chunks": None if node.grid is None else list(node.grid.chunk_shape),
         "order": node.order,
@@ -106,7 +106,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
 
 def _of_members(node: ArrayNode) -> dict[str, Any]:
     """Return the attributes of the members of structures, where there are any."""
-    found = {name: json_ready(each.attributes) for name, each in node.member_attributes.items()}
+    found = {name: json_ready(each.attributes) for name, each in node.type.members.items()}
     return {"member_attributes": found} if found else {}
 
 
@@ -160,7 +160,7 @@ def _write_array(node: ArrayNode) -> None:
         fill = "undefined" if node.fill_value is None else plain(json_ready(node.fill_value))
         write_line(f"      fill value {fill}")
     _write_attributes(node.attributes, "      ")
-    for name, each in node.member_attributes.items():
+    for name, each in node.type.members.items():
         write_line(f"      {plain(name)}")
         _write_attributes(each.attributes, "        ")
 
@@ -168,12 +168,12 @@ def _write_array(node: ArrayNode) -> None:
 def _type_and_shape(node: ArrayNode) -> str:
     """Return ``<i2 (y = 5)``; of a nested array what Awkward writes: ``5 * var * float64``."""
     if node.nested is not None and node.shape and not any(node.dimensions):
-        return plain(f"{node.shape[0]} * {node.type_name}")
+        return plain(f"{node.shape[0]} * {node.type.name}")
     names = ", ".join(
         f"{plain(name) if name is not None else '?'} = {size}"
         for name, size in zip(node.dimensions, node.shape, strict=False)
     )
-    return f"{plain(node.type_name)} ({names})"
+    return f"{plain(node.type.name)} ({names})"
 
 
 def _write_attributes(attributes: Any, indent: str) -> None:

@@ -53,8 +53,8 @@ class AssembledChunks:
         node = chunk.node
         assert node.grid is not None
         assert node.dtype is not None
-        if node.dtype.names is not None or (node.dtype.hasobject and node.type_name != "string"):
-            message = f"Zarr v2 has no form for elements of type {node.type_name}"
+        if node.dtype.names is not None or (node.dtype.hasobject and node.type.name != "string"):
+            message = f"Zarr v2 has no form for elements of type {node.type.name}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
         tile = np.empty(node.grid.chunk_shape, node.dtype)
         tile[...] = fill_element(node)

@@ -223,7 +223,7 @@ class Array:
         self.node = node
 
     def __repr__(self) -> str:
-        return f"<refbrowser.Array {quoted(self.path)} {self.shape} {self.node.type_name}>"
+        return f"<refbrowser.Array {quoted(self.path)} {self.shape} {self.node.type.name}>"
 
     @property
     def path(self) -> str:

@@ -22,7 +22,8 @@ from refbrowser.exporting.store_options import StoreOptions
 from refbrowser.formats.registry import facet, written
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf_flags import named_flags
-from refbrowser.model.dtypes import type_name, with_byte_order
+from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
+from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.member_types import leaf_fields, names_of
@@ -45,17 +46,17 @@ VALUES, MEANINGS = "flag_values", "flag_meanings"
 def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return an array as a store can have it, and what that loses; itself where it is one already.
 
-    Rows of their own length have no such form: `row_dtype` stays.
+    Rows of their own length have no such form: `RowType` stays.
     """
     losses = []
-    if node.enumeration:
-        node, told = _with_flags(node)
+    if isinstance(node.type.inner, EnumerationType):
+        node, told = _with_flags(node, node.type.inner)
         losses.append(told)
-    if node.is_sequence:
-        node = replace(node, is_sequence=False)
+    if isinstance(node.type, SequenceType):
+        node = replace(node, type=node.type.structure)
         losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
     if node.source is not None or node.nested is not None:
-        codec = codec_holding(node.type_name)
+        codec = codec_holding(node.type.name)
         codecs = () if codec is None else (CodecSpec(codec),)
         node = replace(
             node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
@@ -76,7 +77,7 @@ def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if fill is not None and np.isinf(fill) and not np.isinf(node.fill_value):
         losses.append(f"the fill value {node.fill_value} is beyond the numbers of {shorter.name}")
         fill = None
-    return replace(node, dtype=shorter, type_name=type_name(shorter), fill_value=fill), losses
+    return replace(node, type=DataType.of(shorter), fill_value=fill), losses
 
 
 def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
@@ -91,20 +92,22 @@ def reads_elements(node: ArrayNode) -> bool:
     return node.source is None and node.nested is None and CodecPipeline.for_array(node).is_raw
 
 
-def _with_flags(node: ArrayNode) -> tuple[ArrayNode, str]:
+def _with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode, str]:
     """Return an array of integers with attributes that name its values, as CF has them."""
-    plain = replace(node, enumeration={}, enum_name="")
-    named = f" {quoted(node.enum_name)}" if node.enum_name else ""
+    integers = DataType(named_type.dtype, named_type.name)
+    type = replace(node.type, elements=integers) if isinstance(node.type, RowType) else integers
+    plain = replace(node, type=type)
+    named = f" {quoted(named_type.enum_name)}" if named_type.enum_name else ""
     if not node.attributes.keys().isdisjoint((VALUES, MEANINGS)):
         return plain, f"names of the values of enumeration{named} are left out: {VALUES} is there already"
-    dtype = node.dtype if node.row_dtype is None else node.row_dtype
+    dtype = named_type.dtype
     atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
     types = {} if atomic is None else {VALUES: str(atomic)}
     told = f"values of enumeration{named} are integers, {MEANINGS} has their names"
     return (
         replace(
             plain,
-            attributes={**node.attributes, **named_flags(node.enumeration)},
+            attributes={**node.attributes, **named_flags(named_type.values)},
             attribute_types={**node.attribute_types, **types},
         ),
         told,

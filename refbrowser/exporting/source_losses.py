@@ -69,7 +69,7 @@ def lost_in_json(nodes: Iterable[Node]) -> Iterator[Loss]:
             yield Loss(node.path, f"types of attributes are left out, JSON has none: {', '.join(found)}")
         if isinstance(node, GroupNode):
             yield from (Loss(node.path, text) for text in _of_dimensions(node, used))
-        elif node.member_attributes:
+        elif node.type.members:
             yield Loss(node.path, f"attributes of members are left out: {_of_members(node)}")
 
 
@@ -91,7 +91,7 @@ def _of_dimensions(group: GroupNode, used: Collection[str | None]) -> Iterator[s
 
 
 def _of_members(node: ArrayNode) -> str:
-    said = node.member_attributes.items()
+    said = node.type.members.items()
     return ", ".join(
         f"{quoted(name)} of {quoted(member)}" for member, each in said for name in each.attributes
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.flavour import Flavour
 from refbrowser.model.grid import RegularChunkGrid
 
@@ -36,14 +37,6 @@ class CodecSpec:
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class MemberAttributes:
-    """The attributes of one member of a structure; `attribute_types` are as those of `ArrayNode`."""
-
-    attributes: Mapping[str, Any]
-    attribute_types: Mapping[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArrayNode:
     """One array (variable): its metadata and the references of its chunks.
@@ -55,11 +48,8 @@ class ArrayNode:
     ----------
     path
         Absolute, for example ``/ocean/temp``; ``/`` for a root array.
-    type_name
-        The field's name for the type: the numpy string with byte order where there is one (``<i2``), else
-        the name in the metadata (``string``).
-    dtype
-        The numpy type of the decoded elements, or None when unknown.
+    type
+        What an element is.
     order
         ``C`` or ``F``: memory layout within a chunk.
     chunk_keys
@@ -80,24 +70,11 @@ class ArrayNode:
         netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
     internal_attributes
         Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
-    member_attributes
-        Of the members of structures that have any, by the members' names joined by points.
     source
         What makes the values, where they are not one reference a chunk; `grid` then has the tiles in which
         they are read, and `manifest` and `codecs` say nothing.
     witness
         Tells more of the stored bytes of its chunks than their references do.
-    row_dtype
-        Of an array of ragged rows: the type of the elements of a row; each element of the array (`dtype` is
-        object) is then a 1-d numpy array of its own length.
-    row_length
-        Name of the dimension that has a length of its own in each row (``*`` in ncstream); empty where none.
-    enumeration
-        Names of values, where the type is an enumeration.
-    enum_name
-        Of the enumeration; empty where it has none.
-    is_sequence
-        Whether it is a sequence: structures whose number only their data tell.
     nested
         What makes the rows, where its elements are lists, records, options or unions: `shape` then has one
         number, that of the rows, before those of regular lists of numbers. A group of the same path, if
@@ -106,8 +83,7 @@ class ArrayNode:
 
     path: str
     shape: tuple[int, ...] = ()
-    dtype: np.dtype[Any] | None = None
-    type_name: str = ""
+    type: DataType = UNKNOWN
     dimensions: tuple[str | None, ...] = ()
     grid: RegularChunkGrid | None = None
     order: str = "C"
@@ -122,17 +98,16 @@ class ArrayNode:
     dimension_paths: tuple[str | None, ...] = ()
     attribute_types: Mapping[str, str] = field(default_factory=dict)
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
-    member_attributes: Mapping[str, MemberAttributes] = field(default_factory=dict)
     source: ArraySource | None = None
     witness: ChunkWitness | None = None
-    row_dtype: np.dtype[Any] | None = None
-    row_length: str = ""
-    enumeration: Mapping[int, str] = field(default_factory=dict)
-    enum_name: str = ""
-    is_sequence: bool = False
     nested: NestedValues | None = None
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The numpy type of the decoded elements, or None when unknown."""
+        return self.type.dtype
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.model.data_type import RowType, SequenceType
 from refbrowser.model.member_types import enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode
@@ -270,7 +271,8 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         named = [
             f"{name or 'unnamed'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)
         ]
-        pairs.append(("Dimensions", ", ".join([*named, *filter(None, [node.row_length])])))
+        own = [node.type.dimension] if isinstance(node.type, RowType) else []
+        pairs.append(("Dimensions", ", ".join([*named, *own])))
     pairs += type_pairs(node)
     if node.grid is not None:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
@@ -296,7 +298,7 @@ def nested_pairs(node: Any) -> list[tuple[str, str]]:
     return [
         ("Path", node.path),
         ("Rows", count_text(node.shape[0]) if node.shape else "one value"),
-        ("Type", node.type_name),
+        ("Type", node.type.name),
         ("Contents", nested_words(node.nested.type)),
         ("Buffers", f"{count_text(len(buffers))}, {size_text(decoded)} decoded"),
         ("Format", node.format),
@@ -310,7 +312,7 @@ def buffer_pairs(node: Any) -> list[tuple[str, str]]:
 
 def _fill_text(node: Any) -> str:
     """Return what stands where nothing is stored."""
-    if node.row_dtype is not None:
+    if isinstance(node.type, RowType):
         return "an empty row"
     if isinstance(node.fill_value, bytes):
         return f"0x{node.fill_value.hex()}" if node.fill_value else "no bytes"
@@ -319,18 +321,18 @@ def _fill_text(node: Any) -> str:
 
 def type_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the type of the elements of an array, and what numpy does not say of it."""
-    pairs = [("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})")]
-    if node.row_dtype is not None:
-        name = "structures" if node.row_dtype.names else node.row_dtype.name
+    pairs = [("Type", node.type.name if node.dtype is None else f"{node.type.name}  ({node.dtype.name})")]
+    if isinstance(node.type, RowType):
+        name = "structures" if node.type.row_dtype.names else node.type.row_dtype.name
         pairs = [("Type", f"rows of {name}, each of its own length")]
     elif node.dtype is not None and node.dtype.names is not None and node.source is not None:
         fields = len(node.dtype.names)
         pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
-    if node.is_sequence:
+    if isinstance(node.type, SequenceType):
         pairs.append(("Rows", "known only once the data is read"))
-    if node.enumeration:
-        named = [f"{value} {name}" for value, name in list(node.enumeration.items())[:NAMES_SHOWN]]
-        more = len(node.enumeration) - len(named)
+    if node.type.names:
+        named = [f"{value} {name}" for value, name in list(node.type.names.items())[:NAMES_SHOWN]]
+        more = len(node.type.names) - len(named)
         pairs.append(("Values", ", ".join([*named, *([f"… {more} more"] if more else [])])))
     return pairs
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from refbrowser.formats.registry import title_of
+from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.nested import TypeKind
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -187,7 +188,7 @@ def is_awkward(node: Node) -> bool:
 def nested_text(array: ArrayNode) -> str:
     """Return type and length as Awkward writes them: ``5 * var * int64``."""
     length = f"{array.shape[0]} * " if array.shape else ""
-    return f"{length}{array.type_name}"
+    return f"{length}{array.type.name}"
 
 
 def plain_text(array: ArrayNode) -> str:
@@ -325,7 +326,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
 def extent_text(array: ArrayNode) -> str:
     """Return the shape of an array, with a ``*`` for a dimension of its own length in each row."""
     shape = shape_text(array.shape if array.nested is None else array.shape[:1])
-    return "×".join(part for part in (shape, "*") if part) if array.row_dtype is not None else shape
+    return "×".join(part for part in (shape, "*") if part) if isinstance(array.type, RowType) else shape
 
 
 def detail_text(array: ArrayNode) -> str:
@@ -341,16 +342,16 @@ def detail_text(array: ArrayNode) -> str:
 def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
     if array.nested is not None:
-        return one_line(array.type_name)
-    if array.is_sequence:
+        return one_line(array.type.name)
+    if isinstance(array.type, SequenceType):
         return "sequence"
     if array.dtype is not None and array.dtype.names is not None:
         return "structure" if array.source is not None else "compound"
-    if array.row_dtype is not None:
-        return "structure" if array.row_dtype.names is not None else _short(array.row_dtype.str)
-    if array.enumeration:
-        return f"enum {_short(array.type_name)}"
-    return _short(array.type_name)
+    if isinstance(array.type, RowType):
+        return "structure" if array.type.row_dtype.names is not None else _short(array.type.row_dtype.str)
+    if isinstance(array.type, EnumerationType):
+        return f"enum {_short(array.type.name)}"
+    return _short(array.type.name)
 
 
 def _short(name: str) -> str:
@@ -368,8 +369,8 @@ def icon_name(array: ArrayNode) -> str:
     if nested is not None:
         return nested
     if array.dtype is not None and array.dtype.names is not None:
-        return "sequence" if array.is_sequence else "structure"
-    if array.row_dtype is not None:
+        return "sequence" if isinstance(array.type, SequenceType) else "structure"
+    if isinstance(array.type, RowType):
         return "ragged"
     if array.dtype is not None and array.dtype.kind in "OSTU":
         return "text"

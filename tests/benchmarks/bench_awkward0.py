@@ -38,7 +38,7 @@ with refbrowser.open({small!r}) as dataset:
 #: Names, types and lengths: what the window's tree shows.
 OUR_SHOW = """
 with refbrowser.open(sys.argv[1]) as dataset:
-    listing = [(path, array.node.type_name, array.shape) for path, array in dataset.arrays.items()
+    listing = [(path, array.node.type.name, array.shape) for path, array in dataset.arrays.items()
                if array.node.nested is not None]
 """
 OUR_COLUMN = """

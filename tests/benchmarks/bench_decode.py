@@ -13,6 +13,7 @@ import numpy as np
 from report import figure, heading
 
 from refbrowser.codecs import CodecPipeline
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
@@ -43,7 +44,7 @@ def pipeline(codecs: list[dict[str, Any]], shape: tuple[int, ...], dtype: str) -
     )
     grid = RegularChunkGrid(shape, shape)
     return CodecPipeline.for_array(
-        ArrayNode(path="/a", shape=shape, dtype=np.dtype(dtype), grid=grid, codecs=specs)
+        ArrayNode(path="/a", shape=shape, type=DataType.of(np.dtype(dtype)), grid=grid, codecs=specs)
     )
 
 

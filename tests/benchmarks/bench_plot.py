@@ -23,6 +23,7 @@ from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.shell.housekeeping import GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
 from refbrowser.app.shell.tasks import Tasks
+from refbrowser.model.data_type import DataType
 
 SIDE = 1000
 
@@ -53,7 +54,9 @@ def drawing() -> None:
 
     for side in (1000, 4000):
         shape = (side, side)
-        node = ArrayNode(path="/f", shape=shape, dtype=np.dtype("f4"), grid=RegularChunkGrid(shape, shape))
+        node = ArrayNode(
+            path="/f", shape=shape, type=DataType.of(np.dtype("f4")), grid=RegularChunkGrid(shape, shape)
+        )
         picture = Picture(node, plan_view(node, SliceState(shape, ("y", "x"), 1, 0, (0, 0))))
         picture.out[:] = np.random.default_rng(0).normal(size=shape)
         picture.states[:] = ChunkState.DONE

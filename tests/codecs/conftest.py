@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from refbrowser.codecs import CodecPipeline
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
@@ -20,7 +21,7 @@ def make_pipeline(dtype, codecs, shape=(6, 5), order="C", version="zarr-v2", fil
     node = ArrayNode(
         path="/a",
         shape=shape,
-        dtype=np.dtype(dtype),
+        type=DataType.of(np.dtype(dtype)),
         grid=grid,
         order=order,
         codecs=specs,

@@ -26,6 +26,7 @@ from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3
 from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
@@ -280,7 +281,12 @@ def test_other_serializers_than_bytes_stay_where_they_are() -> None:
     def named(*specs: CodecSpec) -> ArrayNode:
         grid = RegularChunkGrid((6, 10), (6, 10))
         return ArrayNode(
-            path="/a", shape=(6, 10), dtype=np.dtype("<i4"), grid=grid, codecs=specs, format="zarr-v3"
+            path="/a",
+            shape=(6, 10),
+            type=DataType.of(np.dtype("<i4")),
+            grid=grid,
+            codecs=specs,
+            format="zarr-v3",
         )
 
     gzip = CodecSpec("gzip", {"level": 1})

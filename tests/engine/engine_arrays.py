@@ -11,6 +11,7 @@ import numpy as np
 
 from refbrowser.engine.columns import columns_of
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.reference import ByteRange, Missing, Reference, ReferenceColumns
@@ -52,8 +53,7 @@ def array_node(
     return ArrayNode(
         path="/a",
         shape=shape,
-        dtype=np.dtype(dtype),
-        type_name=dtype,
+        type=DataType.of(np.dtype(dtype), dtype),
         dimensions=(None,) * len(shape),
         grid=grid,
         order=order,

@@ -57,13 +57,13 @@ def checked(path: Path | str, above: str = "") -> None:
     with refbrowser.open(str(path)) as dataset:
         assert dataset.format == "awkward0"
         nodes = {name: array.node for name, array in dataset.arrays.items()}
-        assert nodes[f"{above}/two"].type_name == "var * {pt: float64, s: string}"
+        assert nodes[f"{above}/two"].type.name == "var * {pt: float64, s: string}"
         assert nodes[f"{above}/two"].shape == (3,)
-        assert nodes[f"{above}/two/pt"].type_name == "var * float64"
-        assert nodes[f"{above}/two/pt"].row_dtype == np.dtype("f8")
-        assert nodes[f"{above}/one"].type_name == "{x: float64, y: var * int64}"
+        assert nodes[f"{above}/two/pt"].type.name == "var * float64"
+        assert nodes[f"{above}/two/pt"].type.inner.dtype == np.dtype("f8")
+        assert nodes[f"{above}/one"].type.name == "{x: float64, y: var * int64}"
         assert nodes[f"{above}/one/x"].dtype == np.dtype("f8")
-        assert nodes[f"{above}/b"].type_name == "<i4"
+        assert nodes[f"{above}/b"].type.name == "<i4"
         rows = dataset[f"{above}/two/pt"][...]
         assert [row.tolist() for row in rows] == [[1.5, 2.5], [], [3.5]]
         assert dataset[f"{above}/one/x"][...].tolist() == PT
@@ -302,7 +302,7 @@ def test_a_large_blob_of_a_remote_file_is_not_read_to_show_its_type(server: Http
     made = encoder.members(encoder.jagged(np.full(1000, 500), np.arange(500_000.0)))
     server.files["/a.awkd"] = zipped(made)
     with refbrowser.open(server.url("/a.awkd")) as dataset:
-        assert dataset["/large"].node.type_name == "var * float64"
+        assert dataset["/large"].node.type.name == "var * float64"
         opened = sum(stop - start + 1 for start, stop in ranges(server))
         assert opened < 200_000
         expected = [np.arange(250_000.0, 250_500).tolist(), np.arange(250_500.0, 251_000).tolist()]
@@ -401,7 +401,7 @@ def test_opening_reads_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             crc = zlib.crc32(made[name]).to_bytes(4, "little")
             data = data.replace(crc, b"\1\2\3\4")
     with refbrowser.open(str(written(tmp_path / "a.awkd", data))) as dataset:
-        assert dataset["/two"].node.type_name == "var * {pt: float64, s: string}"
+        assert dataset["/two"].node.type.name == "var * {pt: float64, s: string}"
         with pytest.raises(RefbrowserError):
             dataset["/two"][...]
 

@@ -133,12 +133,12 @@ def test_a_node_tells_what_zarr_cannot(dataset):
     assert temp.attributes["range"] == [1, 2]
     assert math.isnan(temp.attributes["none"])
     assert "_ARRAY_DIMENSIONS" not in temp.attributes
-    assert dataset["/kind"].node.enumeration == {1: "one", 2: "two"}
-    assert dataset["/kind"].node.enum_name == "kinds"
+    assert dataset["/kind"].node.type.names == {1: "one", 2: "two"}
+    assert dataset["/kind"].node.type.enum_name == "kinds"
     rows = dataset["/rows"].node
-    assert (rows.row_dtype, rows.row_length) == (np.dtype(">i2"), "*")
-    assert dataset["/blob"].node.type_name == "opaque"
-    assert dataset["/name"].node.type_name == "string"
+    assert (rows.type.row_dtype, rows.type.dimension) == (np.dtype(">i2"), "*")
+    assert dataset["/blob"].node.type.name == "opaque"
+    assert dataset["/name"].node.type.name == "string"
     deep = dataset["/deep/y"].node
     assert deep.dimension_paths == ("/x", None)
     assert dataset["/deep"].node.dimensions == {}
@@ -257,7 +257,7 @@ def test_what_a_header_says_wrongly_hides_nothing_else(tmp_path):
     file = tmp_path / "a.ncs"
     file.write_bytes(encode.stream(encode.header(root)))
     with refbrowser.open(file) as dataset:
-        assert dataset["/text"].node.enumeration == {}
+        assert dataset["/text"].node.type.names == {}
         assert dataset["/text"][:].tolist() == ["", ""]
         assert dataset["/x"][:].tolist() == [-2147483647] * 2
         assert "string text(x) ;" in dataset.cdl()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from refbrowser.app.plot.source import PlotSource
+from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.nested.element_parts import part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
@@ -26,7 +27,7 @@ class ElementChoice:
             return parts
         if not _begins_as_charts(whole):
             return (CHARTS, *parts)
-        return (ROWS, *parts) if whole.row_dtype is not None else parts
+        return (ROWS, *parts) if isinstance(whole.type, RowType) else parts
 
     def is_charted(self, document: PlotSource, whole: ArrayNode) -> bool:
         """Whether charts of an array are shown, not its elements."""

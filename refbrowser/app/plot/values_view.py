@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.app.widgets.virtual_table import Column, NoRows, VirtualTable
+from refbrowser.model.data_type import RowType
 from refbrowser.model.member_types import names_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import value_text
@@ -61,7 +62,7 @@ class PictureRows:
         if state is not ChunkState.DONE:
             return [""] * (len(_columns(node)) - 1) + [_STATE_TEXTS[state]]
         value = self.picture.values[row]
-        if node.row_dtype is not None:
+        if isinstance(node.type, RowType):
             return [f"{len(value):,}", value_text(value)]
         if node.dtype is None or node.dtype.names is None:
             return [self.shown.text(value)]
@@ -71,7 +72,7 @@ class PictureRows:
 
 def _columns(node: ArrayNode) -> tuple[Column, ...]:
     """Return the columns of one value: itself, the fields of a structure, or length and values of a row."""
-    if node.row_dtype is not None:
+    if isinstance(node.type, RowType):
         length, values = ROW_COLUMNS
         return Column(length.capitalize(), 80, right=True), Column(values.capitalize(), 240, stretch=1)
     if node.dtype is None or node.dtype.names is None:
@@ -122,7 +123,7 @@ class ValuesView(QStackedWidget):
         """Show the values of a picture."""
         self.table.set_model(rows)
         self.setCurrentIndex(1)
-        is_ragged = rows.picture.node.row_dtype is not None
+        is_ragged = isinstance(rows.picture.node.type, RowType)
         if is_ragged:
             self._made_charts().set_picture(rows.picture, rows.shown.decoded)
         if self.charts is not None:

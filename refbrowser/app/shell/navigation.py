@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
+from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import count_text, one_line
 
@@ -299,7 +300,8 @@ def summary_of(item: Item) -> str:
         node = cast("ArrayNode", item.node)
         if node.nested is not None:
             return one_line(f"{node.path}   {detail_text(node)}")
-        names = ", ".join(str(name or "-") for name in (*node.dimensions, *filter(None, [node.row_length])))
+        own = (node.type.dimension,) if isinstance(node.type, RowType) else ()
+        names = ", ".join(str(name or "-") for name in (*node.dimensions, *own))
         return one_line(f"{node.path}   [{names}]   {type_text(node)}   {extent_text(node)}")
     if item.kind is ItemKind.GROUP:
         return one_line(str(item.place))

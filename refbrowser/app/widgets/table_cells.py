@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from PySide6.QtCore import Qt
 
+from refbrowser.model.data_type import RowType
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 from refbrowser.views.plot.picture import Picture
 from refbrowser.views.plot.table import ROW_COLUMNS, Cells, TableLayout
@@ -116,7 +117,7 @@ class SliceCells:
     def kinds(self) -> tuple[ColumnKind, ...]:
         """What the columns are: one, or one for each field of a structure, or length and values of a row."""
         dtype, shown = self.layout.node.dtype, self.layout.shown
-        if self.layout.node.row_dtype is not None:
+        if isinstance(self.layout.node.type, RowType):
             length, values = ROW_COLUMNS
             return ColumnKind(length, 8), ColumnKind(values, 60, right=False)
         if dtype is not None and dtype.names is not None:

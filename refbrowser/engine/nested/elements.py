@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.python_values import check_number, edges_of, python_values
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.data_type import RowType
 from refbrowser.model.exact_numbers import is_exact
 from refbrowser.model.nodes import ArrayNode
 
@@ -31,7 +32,7 @@ def elements(node: ArrayNode, content: Any, dtype: np.dtype[Any]) -> npt.NDArray
     """
     if not dtype.hasobject:
         return _plain(node, content)
-    values = rows_of(content) if node.row_dtype is not None else None
+    values = rows_of(content) if isinstance(node.type, RowType) else None
     if values is None:
         values = python_values(content)
     else:

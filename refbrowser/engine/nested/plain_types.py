@@ -9,6 +9,7 @@ import numpy as np
 from refbrowser.engine.nested.unrolling import unrolled_type
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.nczarr.members import is_array_of_nczarr
+from refbrowser.model.data_type import RowType
 from refbrowser.model.member_types import rows_of
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
@@ -42,10 +43,10 @@ def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
 
 def _element_type(node: ArrayNode) -> NestedType:
     assert node.dtype is not None
-    if node.row_dtype is not None:
-        return NestedType(TypeKind.LIST, items=(dtype_type(node.row_dtype, node.path),))
-    if node.dtype.kind == "O" and node.type_name in _OBJECTS:
-        return _OBJECTS[node.type_name]
+    if isinstance(node.type, RowType):
+        return NestedType(TypeKind.LIST, items=(dtype_type(node.type.row_dtype, node.path),))
+    if node.dtype.kind == "O" and node.type.name in _OBJECTS:
+        return _OBJECTS[node.type.name]
     if node.dtype.kind == "S" and is_array_of_nczarr(node):
         return STRING
     return dtype_type(node.dtype, node.path)

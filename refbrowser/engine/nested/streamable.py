@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 
@@ -31,17 +32,17 @@ def streamable(node: ArrayNode) -> ArrayNode:
     """
     if node.nested is None or node.dtype is None or not node.dtype.hasobject:
         return node
-    if node.row_dtype is not None:
-        return replace(node, fill_value=np.zeros(0, node.row_dtype))
+    if isinstance(node.type, RowType):
+        return replace(node, fill_value=np.zeros(0, node.type.row_dtype))
     kind = node.nested.type
     if kind.kind in _TYPES:
         name, fill = _TYPES[kind.kind]
-        return replace(node, type_name=name, fill_value=fill)
+        return replace(node, type=replace(node.type, name=name), fill_value=fill)
     dtype = _structure(kind)
     if dtype is None:
-        message = f"a stream has no elements of type {quoted(node.type_name)}"
+        message = f"a stream has no elements of type {quoted(node.type.name)}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), "choose fields of it")
-    return replace(node, dtype=dtype, type_name=str(dtype))
+    return replace(node, type=DataType.of(dtype))
 
 
 def _structure(kind: NestedType) -> np.dtype[Any] | None:

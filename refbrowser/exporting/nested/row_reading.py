@@ -24,6 +24,7 @@ from refbrowser.exporting.blocks import element_size, read_shape
 from refbrowser.exporting.nested.choice import rows_taken
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import RowType
 from refbrowser.model.nested import NestedType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
@@ -260,7 +261,7 @@ def _kept(selection: Selection) -> list[int]:
 def _harmless(node: ArrayNode, type: NestedType) -> Any:
     """Return an element that can be converted, for those that could not be read."""
     assert node.dtype is not None
-    if node.row_dtype is None and node.dtype.names is None and node.dtype.hasobject:
+    if not isinstance(node.type, RowType) and node.dtype.names is None and node.dtype.hasobject:
         return ""
     if not node.dtype.hasobject:
         return np.zeros((), node.dtype)[()]

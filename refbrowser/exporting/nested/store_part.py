@@ -34,6 +34,7 @@ from refbrowser.exporting.nested.target_types import (
 )
 from refbrowser.exporting.request import Loss, Tally
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import TypePath
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
@@ -270,8 +271,7 @@ class FilledPart:
         node = ArrayNode(
             path=f"{self.part.path}/{name.name}",
             shape=(length,),
-            dtype=dtype.newbyteorder("<"),
-            type_name=dtype.newbyteorder("<").str,
+            type=DataType.of(dtype.newbyteorder("<")),
             dimensions=(_dimension(name.name),),
             grid=RegularChunkGrid((length,), (side,)),
             codecs=_codecs(dtype, self.part.flavour),

@@ -30,6 +30,7 @@ from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.data_type import RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
@@ -135,8 +136,8 @@ class _Writing:
             changed[DIMENSIONS_ATTRIBUTE] = [
                 name or f"{node.name}_{axis}" for axis, name in enumerate(node.dimensions)
             ]
-        if node.enumeration and "flag_meanings" not in node.attributes:
-            changed |= named_flags(node.enumeration)
+        if node.type.names and "flag_meanings" not in node.attributes:
+            changed |= named_flags(node.type.names)
         if changed:
             key = f"{node.key_prefix}.zattrs"
             stored = self.dataset.document.expansion.value(key)
@@ -233,7 +234,7 @@ def _why_not(node: ArrayNode) -> str:
     if error is not None:
         return f"it cannot be read and is left out: {error.message}"
     if node.source is not None and _form_of(node) is None:
-        return f"zarr-python has no type for {node.type_name}; it is left out"
+        return f"zarr-python has no type for {node.type.name}; it is left out"
     return ""
 
 
@@ -241,7 +242,7 @@ def _changes(node: ArrayNode) -> Iterator[str]:
     """Yield what is not as in the source of an array that is in the document."""
     if None in node.dimensions:
         yield "dimensions without a name get one, as xarray needs it"
-    if node.enumeration:
+    if node.type.names:
         has_names = "flag_meanings" in node.attributes
         yield f"the enumeration is {'left out' if has_names else 'written as flag_values and flag_meanings'}"
     if "\\" in node.path:
@@ -260,10 +261,10 @@ def _form_of(node: ArrayNode) -> _Form | None:
     """Return how Zarr v2 holds the elements of an array; None where zarr-python has no type for them."""
     dtype = node.dtype
     assert dtype is not None
-    if node.row_dtype is not None:
+    if isinstance(node.type, RowType):
         return None
     if dtype.kind == "O":
-        name = "vlen-utf8" if node.type_name == "string" else "vlen-bytes"
+        name = "vlen-utf8" if node.type.name == "string" else "vlen-bytes"
         return _Form({"dtype": "|O", "filters": [{"id": name}], "fill_value": ""}, name)
     if dtype.names is not None:
         fields = [dtype[name] for name in dtype.names]

@@ -161,7 +161,7 @@ def _planned(wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     own = wanted.format == FORMAT and wanted.chunk_keys.name == "v2"
     planned = replace(
         wanted,
-        dtype=dtype,
+        type=replace(wanted.type, dtype=dtype),
         grid=RegularChunkGrid(wanted.shape, codecs.chunks),
         order=codecs.order,
         codecs=specs,

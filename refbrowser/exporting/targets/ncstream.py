@@ -69,6 +69,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.atomic import fill_atomically, remove_leftovers
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import SequenceType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
@@ -158,13 +159,16 @@ def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     sides = [max(1, min(grid.chunk_shape[axis], len(selection.axes[axis]))) for axis in kept]
+    type = node.type
+    if isinstance(type, SequenceType) and len(node.shape) - 1 not in kept:
+        type = type.structure
     return replace(
         node,
         shape=selection.shape,
         grid=RegularChunkGrid(selection.shape, tuple(sides)),
         dimensions=tuple(node.dimensions[axis] for axis in kept if node.dimensions),
         dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
-        is_sequence=node.is_sequence and len(node.shape) - 1 in kept,
+        type=type,
         manifest=None,
         source=None,
         nested=None,
@@ -237,7 +241,7 @@ def compatible_notes(streamed: StreamedDataset) -> Iterator[StreamLoss]:
             yield StreamLoss(path, "siphon reads ragged rows along one dimension")
         if variable.type is DataType.STRUCTURE and not all(map(_is_scalar_number, variable.members)):
             yield StreamLoss(path, "siphon reads only structures of single numbers")
-        if each.node.is_sequence:
+        if isinstance(each.node.type, SequenceType):
             yield StreamLoss(path, "the sequence is written as structures: siphon reads no header with one")
 
 

@@ -27,8 +27,9 @@ from refbrowser.exporting.targets.netcdf import (
 from refbrowser.formats.nczarr.attributes import typed_value
 from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType, MemberAttributes
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.member_types import enum_name_of, leaf_fields, names_of, rows_of
+from refbrowser.model.member_types import leaf_fields, rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY, netcdf_view
 from refbrowser.model.netcdf.names import plain_path, split
@@ -40,7 +41,6 @@ from refbrowser.model.nodes import (
     Flavour,
     GroupNode,
     Hierarchy,
-    MemberAttributes,
 )
 from refbrowser.model.selection import Selection
 
@@ -111,8 +111,7 @@ class NczarrTarget:
         target = replace(
             coded,
             path=path,
-            dtype=elements.dtype,
-            type_name=elements.type_name,
+            type=elements.type,
             fill_value=elements.fill_value,
             order="C",
             chunk_keys=ChunkKeyEncoding("v2", "."),
@@ -296,16 +295,12 @@ class FieldPart:
         assert node.grid is not None
         chunks, codecs = _chunks_and_compressor(node)
         shape = (*node.shape, *self.shape)
-        own = node.member_attributes.get(".".join(self.names), MemberAttributes({}))
+        own = node.type.members.get(".".join(self.names), MemberAttributes({}))
         shared = {name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE}
         return replace(
             node,
             shape=shape,
-            # Names of values stand in the array, not in its type.
-            dtype=np.dtype(self.dtype.str),
-            enumeration=names_of(self.dtype),
-            enum_name=enum_name_of(self.dtype),
-            type_name=self._type_name(),
+            type=self._type(),
             dimensions=(*node.dimensions, *[None] * len(self.shape)),
             dimension_paths=(*node.dimension_paths, *[None] * len(self.shape))
             if node.dimension_paths
@@ -317,13 +312,13 @@ class FieldPart:
             fill_value=self._fill(node.fill_value),
             attributes={**shared, **own.attributes},
             attribute_types={**node.attribute_types, **own.attribute_types},
-            member_attributes={},
         )
 
-    def _type_name(self) -> str:
-        if self.dtype.hasobject:
-            return "string"
-        return _CHAR if self.dtype == "S1" else self.dtype.str
+    def _type(self) -> DataType:
+        name = _CHAR if self.dtype == "S1" else self.dtype.str
+        # Names of values stand beside numpy's type, not in it.
+        type = DataType.of(self.dtype, "string" if self.dtype.hasobject else name)
+        return replace(type, dtype=np.dtype(self.dtype.str))
 
     def _fill(self, fill: Any) -> Any:
         """Return the fill value of the field; None where its elements have several."""

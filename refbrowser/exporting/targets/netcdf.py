@@ -18,6 +18,7 @@ from refbrowser.exporting.layout import PlainName
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.store_options import StoreOptions
 from refbrowser.formats.nczarr.members import is_array_of_nczarr, is_internal
+from refbrowser.model.data_type import DataType
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
@@ -212,8 +213,8 @@ class Elements:
 
     Attributes
     ----------
-    dtype, type_name
-        Of the target, as in `ArrayNode`.
+    type
+        Of the target.
     fill_value
         As a scalar of `dtype`.
     convert
@@ -222,8 +223,7 @@ class Elements:
         What is not as in the source, in words.
     """
 
-    dtype: np.dtype[Any]
-    type_name: str
+    type: DataType
     fill_value: Any
     convert: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
     losses: tuple[str, ...] = ()
@@ -261,7 +261,7 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
         losses += ("elements are stored in little-endian order: netCDF misreads missing chunks of the other",)
     dtype = with_byte_order(found.dtype, "big" if big else "little")
     fill = None if node.fill_value is None else np.asarray(node.fill_value).astype(dtype)[()]
-    return Elements(dtype, dtype.str, fill, None, losses)
+    return Elements(DataType(dtype, dtype.str), fill, None, losses)
 
 
 def _texts(node: ArrayNode, dtype: np.dtype[Any], found: AtomicType, options: StoreOptions) -> Elements:
@@ -269,16 +269,16 @@ def _texts(node: ArrayNode, dtype: np.dtype[Any], found: AtomicType, options: St
         # One of no bytes at all is a text that is always empty.
         size = max(1, dtype.itemsize)
         name = ">S1" if found is AtomicType.CHAR else f"|S{size}"
-        return Elements(np.dtype(f"S{size}"), name, node.fill_value)
-    if dtype.kind == "O" and node.type_name not in ("string", "bytes"):
-        message = f"NCZarr has no type for elements of type {quoted(node.type_name)}"
+        return Elements(DataType(np.dtype(f"S{size}"), name), node.fill_value)
+    if dtype.kind == "O" and node.type.name not in ("string", "bytes"):
+        message = f"NCZarr has no type for elements of type {quoted(node.type.name)}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
     # A character of UTF-32 has at most four bytes in UTF-8 too.
     size = max(1, dtype.itemsize) if dtype.kind == "U" else options.text_size
-    told = f"texts of type {quoted(node.type_name)} are stored with {size} bytes each"
+    told = f"texts of type {quoted(node.type.name)} are stored with {size} bytes each"
     encode = _Encoder(size, node.path)
     fill = None if node.fill_value is None else encode(np.array([node.fill_value], object))[0]
-    return Elements(np.dtype(f"S{size}"), f"|S{size}", fill, encode, (told,))
+    return Elements(DataType(np.dtype(f"S{size}"), f"|S{size}"), fill, encode, (told,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +336,7 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
 
 
 def _compressed(node: ArrayNode, grid: RegularChunkGrid | None, elements: Elements) -> ArrayNode:
-    size = elements.dtype.itemsize
+    assert elements.type.dtype is not None
+    size = elements.type.dtype.itemsize
     shuffle = (CodecSpec("shuffle", {"elementsize": size}),) if 1 < size <= 8 else ()
     return replace(node, grid=grid, codecs=(*shuffle, CodecSpec("zlib", {"level": _LEVEL})))

@@ -139,10 +139,10 @@ class ZarrTarget:
             return self._plain_type(node.dtype)
         from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
 
-        if node.type_name not in ("string", "bytes", "opaque"):
-            message = f"zarr-python has no type for {quoted(node.type_name)}"
+        if node.type.name not in ("string", "bytes", "opaque"):
+            message = f"zarr-python has no type for {quoted(node.type.name)}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
-        return VariableLengthUTF8() if node.type_name == "string" else VariableLengthBytes()
+        return VariableLengthUTF8() if node.type.name == "string" else VariableLengthBytes()
 
     def _plain_type(self, dtype: Any) -> Any:
         return dtype
@@ -299,7 +299,7 @@ def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     if error is not None:
         raise RefbrowserError(error.kind, error.message, Place(path=node.path), error.advice)
     if _native(root) != _native(node):
-        message = f"zarr-python makes another type of {quoted(node.type_name)}"
+        message = f"zarr-python makes another type of {quoted(node.type.name)}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
     return replace(root, path=node.path)
 

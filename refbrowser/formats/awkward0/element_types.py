@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.nested import NestedType, TypeKind
 
 _OBJECT = np.dtype(object)
@@ -29,6 +30,12 @@ class ElementType:
     dtype: np.dtype[Any]
     shape: tuple[int, ...] = ()
     row_dtype: np.dtype[Any] | None = None
+
+    def named(self, text: str) -> DataType:
+        """Return what an element is, of a type that Awkward writes as `text`."""
+        if self.row_dtype is None:
+            return DataType.of(self.dtype, text)
+        return RowType(self.dtype, text, DataType.of(self.row_dtype))
 
 
 def element_type(kind: NestedType) -> ElementType:

@@ -17,7 +17,7 @@ from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
-from refbrowser.model.dtypes import type_name
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
 from refbrowser.references.document.content import Fact
@@ -167,7 +167,7 @@ def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
         if stored is not None:
             stored = with_internal(stored)
             if added.dtype is not None:
-                stored = replace(stored, dtype=added.dtype, type_name=type_name(added.dtype))
+                stored = replace(stored, type=DataType.of(added.dtype))
         if stored is not None and added.refused is not None:
             arrays[name] = added.node or replace(stored, unreadable=added.refused)
         elif stored is not None or added.node is not None:

@@ -21,6 +21,7 @@ from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.formats.awkward0.values.marks import Marks
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import NestedType, NestedValues, TypeKind
 from refbrowser.model.nested_text import type_text
@@ -158,22 +159,23 @@ def _node(
         rows = values.length
     except RefbrowserError as error:
         located = error if error.place else error.at(Place(path=path))
-        return ArrayNode(path=path, error=located, type_name=text, attributes=attributes, format="awkward0")
+        return ArrayNode(
+            path=path, error=located, type=DataType(None, text), attributes=attributes, format="awkward0"
+        )
     assert kind is not None
     assert element is not None
     shape = (rows, *element.shape)
     if prod(shape) > LIMITS.elements:
         message = f"the array has more than {LIMITS.elements} elements (elements)"
         large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
-        return ArrayNode(path=path, error=large, type_name=text, format="awkward0")
+        return ArrayNode(path=path, error=large, type=DataType(None, text), format="awkward0")
     # A sparse array has rows without any bytes.
     tile = max(rows, 1) if is_small and rows <= _TILE_ROWS else _tile_rows(values, rows)
     grid = RegularChunkGrid(shape, (tile, *(max(size, 1) for size in element.shape)))
     return ArrayNode(
         path=path,
         shape=shape,
-        dtype=element.dtype,
-        type_name=text,
+        type=element.named(text),
         dimensions=(None,) * len(shape),
         dimension_paths=(None,) * len(shape),
         grid=grid,
@@ -181,8 +183,6 @@ def _node(
         attributes=attributes,
         chunk_keys=_CHUNK_KEYS,
         format="awkward0",
-        row_dtype=element.row_dtype,
-        row_length="" if element.row_dtype is None else "*",
         nested=values,
         unreadable=_refused(values, kind, path),
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import (
     DataType,
@@ -25,8 +27,10 @@ from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.ncstream.witness import StreamWitness
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
+from refbrowser.model.data_type import DataType as ElementType
+from refbrowser.model.data_type import EnumerationType, MemberAttributes, RowType, SequenceType, StructureType
 from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, MemberAttributes, Node
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.source import ArraySource, SourceManifest
 from refbrowser.references.document.content import Fact
@@ -191,15 +195,10 @@ class StreamOrigin:
         if layout.error is not None:
             error = _located(layout.error, self.path, node.path)
             return replace(node, **common, manifest=None, grid=None, error=error)
-        common |= {
-            "enumeration": names_for(variable, enums),
-            "enum_name": variable.enum_name if names_for(variable, enums) else "",
-            "is_sequence": variable.type is DataType.SEQUENCE,
-            "member_attributes": dict(_of_members(variable.members)),
-        }
         source = self.sources.get(node.path)
         if source is None:
-            return replace(node, **common, witness=StreamWitness(self.index, layout))
+            type = _type_of(variable, enums, node.dtype, node.type.name)
+            return replace(node, **common, type=type, witness=StreamWitness(self.index, layout))
         return replace(node, **common, **_of_source(layout, source, enums))
 
 
@@ -212,17 +211,28 @@ def _of_members(members: Iterable[StreamVariable], above: str = "") -> Iterator[
         yield from _of_members(member.members, f"{above}{member.name}.")
 
 
+def _type_of(variable: StreamVariable, enums: _Enums, dtype: np.dtype[Any] | None, name: str) -> ElementType:
+    """Return what an element of a variable is, or an element of a row of it, with what the header says."""
+    if names := names_for(variable, enums):
+        return EnumerationType(dtype, name, names, variable.enum_name)
+    if dtype is None or dtype.names is None:
+        return ElementType(dtype, name)
+    kind = SequenceType if variable.type is DataType.SEQUENCE else StructureType
+    return kind(dtype, name, dict(_of_members(variable.members)))
+
+
 def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, Any]:
     """Return the fields of a node whose values are made from messages."""
     variable = layout.variable
     dtype = shown_dtype_of(variable, layout.order, enums)
     rows = row_dtype_of(variable, layout.order)
-    elements = _OBJECTS.get(variable.type) or dtypes.type_name(dtype if rows is None else rows)
+    elements = dtype if rows is None else rows
+    name = _OBJECTS.get(variable.type) or dtypes.type_name(elements)
+    type = _type_of(variable, enums, elements, name)
+    if rows is not None:
+        type = RowType(dtype, f"vlen({name})", type, variable.dimensions[-1].name or "*")
     return {
-        "dtype": dtype,
-        "type_name": elements if rows is None else f"vlen({elements})",
-        "row_dtype": rows,
-        "row_length": "" if rows is None else variable.dimensions[-1].name or "*",
+        "type": type,
         "fill_value": fill_of(variable, layout.order),
         "codecs": (),
         "grid": layout.grid,

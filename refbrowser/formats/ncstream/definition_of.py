@@ -32,6 +32,7 @@ from refbrowser.formats.ncstream.stream_attributes import (
     member_attributes,
     stream_attributes,
 )
+from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY
 from refbrowser.model.netcdf.dimensions import DimensionTable
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
@@ -198,7 +199,7 @@ class _Definition:
     def _pieces(self, node: ArrayNode) -> Iterator[_Piece]:
         """Yield what an array becomes: one variable, or several."""
         assert node.dtype is not None
-        if node.dtype.kind == "c" and node.row_dtype is None:
+        if node.dtype.kind == "c":
             part = element_of(np.dtype("f4" if node.dtype.itemsize == 8 else "f8"))
             yield _Piece(part, np.real, "_r", "the real part of complex numbers")
             yield _Piece(part, np.imag, "_i", "the imaginary part of complex numbers")
@@ -236,9 +237,10 @@ class _Definition:
             own |= fill
         type, dimensions = element.type, (*self._shared(node), *private(element.shape))
         if element.is_ragged:
-            vlen = StreamDimension(node.row_length or "*", 0, is_vlen=True, is_private=True)
+            length = node.type.dimension if isinstance(node.type, RowType) else "*"
+            vlen = StreamDimension(length, 0, is_vlen=True, is_private=True)
             dimensions = (*dimensions, vlen)
-        if node.is_sequence and not piece.suffix and self._sequences:
+        if isinstance(node.type, SequenceType) and not piece.suffix and self._sequences:
             type, dimensions = DataType.SEQUENCE, dimensions[:-1]
         return StreamVariable(
             name=name,
@@ -274,7 +276,7 @@ class _Definition:
     def _of_member(self, node: ArrayNode, names: tuple[str, ...]) -> dict[str, StreamAttribute]:
         """Return the attributes that a member has in the source."""
         path = ".".join(names)
-        said = node.member_attributes.get(path)
+        said = node.type.members.get(path)
         if said is None:
             return {}
         found, told = member_attributes(said)
@@ -286,7 +288,7 @@ class _Definition:
         found: list[StreamDimension] = []
         for axis, reference in enumerate(self._references[node.path]):
             dimension = self._dimensions[reference.path]
-            is_rows = node.is_sequence and axis == len(node.shape) - 1
+            is_rows = isinstance(node.type, SequenceType) and axis == len(node.shape) - 1
             if dimension.anonymous or is_rows or dimension.size != reference.size:
                 found += private((reference.size,))
                 if dimension.size != reference.size:
@@ -348,17 +350,17 @@ def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
     assert dtype is not None
     rows = _rows(node)
     if rows is not None:
-        if node.enumeration and rows is not bytes:
-            inner = enum_element(rows, node.enumeration, node.enum_name)
+        if isinstance(node.type.inner, EnumerationType) and rows is not bytes:
+            inner = enum_element(rows, node.type.inner.values, node.type.inner.enum_name)
             return replace(inner, dtype=np.dtype(object), is_ragged=True)
         return ragged_element(rows)
-    if node.enumeration:
-        return enum_element(dtype, node.enumeration, node.enum_name)
+    if isinstance(node.type, EnumerationType):
+        return enum_element(dtype, node.type.values, node.type.enum_name)
     if dtype.kind == "O":
         return _objects(node)
-    is_text = is_nczarr and node.type_name not in _CHARACTERS
+    is_text = is_nczarr and node.type.name not in _CHARACTERS
     if dtype.kind == "S" and (dtype.itemsize != 1 or is_text):
-        told = f"texts of type {node.type_name} are written as strings of their own length"
+        told = f"texts of type {node.type.name} are written as strings of their own length"
         return Element(type=DataType.STRING, dtype=dtype, told=(told,))
     if dtype.kind == "V" and dtype.names is None and dtype.itemsize:
         return Element(type=DataType.OPAQUE, dtype=dtype)
@@ -367,8 +369,8 @@ def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
 
 def _rows(node: ArrayNode) -> Any:
     """Return the type of the elements of ragged rows; None where an array has none."""
-    if node.row_dtype is not None:
-        return node.row_dtype
+    if isinstance(node.type, RowType):
+        return node.type.row_dtype
     first = node.codecs[0] if node.codecs else None
     if first is not None and first.name == "vlen-array" and node.dtype == object:
         return np.dtype(first.configuration.get("dtype", "u1"))
@@ -376,10 +378,10 @@ def _rows(node: ArrayNode) -> Any:
 
 
 def _objects(node: ArrayNode) -> Element:
-    if node.type_name in ("opaque", "bytes"):
+    if node.type.name in ("opaque", "bytes"):
         return Element(type=DataType.OPAQUE, dtype=np.dtype(object))
-    told = f"values of type {quoted(node.type_name)} are written as texts"
-    is_text = node.type_name == "string"
+    told = f"values of type {quoted(node.type.name)} are written as texts"
+    is_text = node.type.name == "string"
     return Element(type=DataType.STRING, dtype=np.dtype(object), told=() if is_text else (told,))
 
 

@@ -11,10 +11,11 @@ from refbrowser.errors import quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamVariable
 from refbrowser.formats.ncstream.dtypes import STRUCTURES
 from refbrowser.formats.ncstream.element_types import Convert, Element, Values
+from refbrowser.model.data_type import MemberAttributes
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute, typed_attributes
 from refbrowser.model.netcdf.fill import fill_attribute
 from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.nodes import ArrayNode, MemberAttributes, Node
+from refbrowser.model.nodes import ArrayNode, Node
 
 _TYPES = {
     AtomicType.CHAR: DataType.STRING,

@@ -185,7 +185,7 @@ class _Presenter:
         if axes is not None and node.error is None and node.format == "zarr-v2":
             changes |= {"dimensions": axes.names, "dimension_paths": axes.paths}
         if node.path[1:] in self._translation.chars and node.dtype is not None:
-            changes["type_name"] = CHAR
+            changes["type"] = replace(node.type, name=CHAR)
         node = replace(node, **changes, internal_attributes=members.internal)
         if node.dtype is not None and node.format == "zarr-v2":
             self._check(node, node.dtype)

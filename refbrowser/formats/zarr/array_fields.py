@@ -56,12 +56,8 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
     if is_v3:
         v3.is_array(document)
     fields = v3.array_fields(document) if is_v3 else v2.array_fields(document, warn)
-    if (
-        not is_v3
-        and not fields["codecs"]
-        and fields.get("dtype") is not None
-        and not fields["dtype"].hasobject
-    ):
+    dtype = fields["type"].dtype
+    if not is_v3 and not fields["codecs"] and dtype is not None and not dtype.hasobject:
         # Nothing is asked of a codec, and the order is what the metadata says.
         return fields
     if fields.get("unreadable") is None and fields.get("grid") is not None:

@@ -12,6 +12,7 @@ from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.nodes import CodecSpec
 
@@ -59,12 +60,11 @@ def _values(
 ) -> dict[str, Any]:
     """Return the fields of type and fill value, or why there are none."""
     written = document.get("dtype")
-    fields: dict[str, Any] = {"type_name": written if isinstance(written, str) else str(written)}
+    fields: dict[str, Any] = {"type": DataType(None, written if isinstance(written, str) else str(written))}
     try:
         dtype = dtypes.parse_v2(written)
         first = codecs[0].name if codecs else ""
-        fields["dtype"] = dtype
-        fields["type_name"] = held_type(first) or "|O" if dtype.hasobject else dtypes.type_name(dtype)
+        fields["type"] = DataType.of(dtype, held_type(first) or "|O" if dtype.hasobject else None)
         fields["fill_value"] = _fill_value(document.get("fill_value"), dtype, first, warn)
     except RefbrowserError as error:
         fields["unreadable"] = error

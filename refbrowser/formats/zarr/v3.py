@@ -11,6 +11,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import CodecSpec
@@ -66,15 +67,14 @@ def array_fields(document: Mapping[str, Any]) -> dict[str, Any]:
         "codecs": codecs,
         "chunk_keys": parse_chunk_keys(document.get("chunk_key_encoding")),
         "format": "zarr-v3",
-        "type_name": _written_name(document.get("data_type")),
+        "type": DataType(None, _written_name(document.get("data_type"))),
     }
     try:
         fields["grid"] = parse_chunk_grid(shape, document.get("chunk_grid"))
-        fields["dtype"] = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
-        if not fields["dtype"].hasobject:
-            fields["type_name"] = dtypes.type_name(fields["dtype"])
-        text_kind = "string" if fields["type_name"] == "string" else "bytes"
-        fields["fill_value"] = parse_fill_value(document.get("fill_value"), fields["dtype"], text_kind)
+        dtype = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
+        fields["type"] = DataType.of(dtype, fields["type"].name if dtype.hasobject else None)
+        text_kind = "string" if fields["type"].name == "string" else "bytes"
+        fields["fill_value"] = parse_fill_value(document.get("fill_value"), dtype, text_kind)
         check_extensions(document, _MEMBERS)
     except RefbrowserError as error:
         fields["unreadable"] = error

@@ -18,6 +18,7 @@ from refbrowser.formats.zarr_draft.manifests import manifest_of
 from refbrowser.formats.zarr_draft.members import attributes_of, check_extensions, check_format
 from refbrowser.formats.zarr_draft.notes import Notes
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 
@@ -112,12 +113,12 @@ class _ArrayReader:
     ) -> ArrayNode:
         """Return `node` with all that can be read, and `unreadable` where something cannot."""
         document, draft = self.document, self.draft
-        fields: dict[str, Any] = {"type_name": _written_name(document.get("data_type"))}
+        fields: dict[str, Any] = {"type": DataType(None, _written_name(document.get("data_type")))}
         if draft.has_format and "zarr_format" not in document:
             self._read("zarr_format", lambda: check_format(None))
         kind = self._read("data_type", lambda: draft.data_type(document, self.notes))
         if kind is not None:
-            fields |= {"dtype": kind.dtype, "type_name": kind.name, "fill_value": self._fill_value(kind)}
+            fields |= {"type": DataType.of(kind.dtype, kind.name), "fill_value": self._fill_value(kind)}
         fields["order"] = self._read("chunk_memory_layout", lambda: draft.order(document)) or "C"
         codecs = self._read("chunk_codecs", lambda: draft.codecs(document, self.notes))
         fields["codecs"] = codecs or ()

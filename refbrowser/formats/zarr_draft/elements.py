@@ -45,7 +45,7 @@ class DraftArray:
         self._pipeline = CodecPipeline.for_array(node)
 
     def __repr__(self) -> str:
-        return f"<DraftArray {quoted(self.node.path)} {self.shape} {self.node.type_name}>"
+        return f"<DraftArray {quoted(self.node.path)} {self.shape} {self.node.type.name}>"
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from refbrowser.errors import quoted
+from refbrowser.model.data_type import SequenceType
 from refbrowser.model.netcdf.attributes import typed_attributes
 from refbrowser.model.netcdf.declared_types import TypeTable
 from refbrowser.model.netcdf.dimensions import DimensionTable
@@ -81,7 +82,7 @@ class _View:
     def _variable(self, group: Parts, name: str, node: ArrayNode) -> _Variable:
         type, told = element_type(node, fixed_strings=self._fixed_strings)
         # Only its data tell how many rows a sequence has.
-        shared = replace(node, shape=node.shape[:-1]) if node.is_sequence else node
+        shared = replace(node, shape=node.shape[:-1]) if isinstance(node.type, SequenceType) else node
         references, notes = self._dimensions.references(group, shared)
         if told:
             notes.append(Note(told))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import quoted
+from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
 from refbrowser.model.member_types import Rows, enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.types import (
     ATOMIC_OF,
@@ -47,36 +48,36 @@ def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, s
     """
     dtype = node.dtype
     assert dtype is not None
-    if node.is_sequence or node.row_dtype is not None or node.enumeration or node.type_name == "opaque":
-        return _of_stream(node, dtype)
+    if isinstance(node.type, SequenceType | RowType | EnumerationType) or node.type.name == "opaque":
+        return _of_stream(node.type, dtype)
     if dtype.kind == "S" and dtype.itemsize == 1:
-        is_char = not fixed_strings or node.type_name in _CHARACTERS
+        is_char = not fixed_strings or node.type.name in _CHARACTERS
         return (AtomicType.CHAR if is_char else AtomicType.STRING), None
     if dtype.kind == "U":
-        is_char = fixed_strings and node.type_name in _CHARACTERS
+        is_char = fixed_strings and node.type.name in _CHARACTERS
         return (AtomicType.CHAR if is_char else AtomicType.STRING), None
     if dtype.kind == "S":
         return AtomicType.STRING, None
     if dtype.kind == "O":
-        told = f"elements of type {quoted(node.type_name)} are shown as string"
-        return AtomicType.STRING, None if node.type_name == "string" else told
+        told = f"elements of type {quoted(node.type.name)} are shown as string"
+        return AtomicType.STRING, None if node.type.name == "string" else told
     notes: list[str] = []
     found = _fixed(dtype, notes)
     return found, "; ".join(dict.fromkeys(notes)) or None
 
 
-def _of_stream(node: ArrayNode, dtype: np.dtype[Any]) -> tuple[NetcdfType, str | None]:
+def _of_stream(type: DataType, dtype: np.dtype[Any]) -> tuple[NetcdfType, str | None]:
     """Return the type of elements that only streams have."""
     notes: list[str] = []
-    elements = dtype if node.row_dtype is None else node.row_dtype
+    elements = type.row_dtype if isinstance(type, RowType) else dtype
     found: NetcdfType
-    if node.type_name == "opaque" and node.row_dtype is None:
+    if type.name == "opaque":
         found = _rows(bytes, notes)
-    elif node.enumeration:
-        found = _enumeration(node.enum_name, elements, node.enumeration, notes)
+    elif isinstance(type.inner, EnumerationType):
+        found = _enumeration(type.inner.enum_name, elements, type.inner.values, notes)
     else:
         found = _fixed(elements, notes)
-    if node.row_dtype is not None or node.is_sequence:
+    if isinstance(type, RowType | SequenceType):
         found = VlenType("", found)
     return found, "; ".join(dict.fromkeys(notes)) or None
 

@@ -177,7 +177,7 @@ def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:
         title="What the rows are made from",
         state=StepState.OK,
         lines=[
-            Line(node.type_name, "Type of a row"),
+            Line(node.type.name, "Type of a row"),
             *(lines or [Line("no buffer has any of them", "Contents")]),
         ],
         facts={"rows": [start, stop], "buffers": [_row_facts(part) for part in found[:_LISTED_ROWS]]},

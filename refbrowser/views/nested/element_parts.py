@@ -15,11 +15,10 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.nested.elements import elements
 from refbrowser.errors import Place
 from refbrowser.limits import LIMITS
-from refbrowser.model.dtypes import type_name
+from refbrowser.model.data_type import DataType, MemberAttributes, RowType
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.member_types import enum_name_of, names_of
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, NestedValues, TypeKind
-from refbrowser.model.nodes import ArrayNode, MemberAttributes
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.source import ArraySource, SourcePiece
 from refbrowser.views.plot.interpretation import Interpretation
@@ -67,7 +66,7 @@ class ElementPart:
 
 def parts_of(node: ArrayNode) -> tuple[ElementPart, ...]:
     """Return what can be taken of the elements of an array: numbers alone; nothing where they are plain."""
-    if node.row_dtype is not None:
+    if isinstance(node.type, RowType):
         return (ElementPart(LENGTH, (), (), np.dtype(np.int64)),)
     if node.dtype is None or node.dtype.names is None:
         return ()
@@ -97,7 +96,7 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
     """Return the array of a part of each element, of the same path and shape, read from the same bytes."""
     is_length = not part.fields
     title = "length of a row" if is_length else part.name
-    own = node.member_attributes.get(".".join(part.fields), MemberAttributes({}))
+    own = node.type.members.get(".".join(part.fields), MemberAttributes({}))
     fill: Any = None
     if is_length:
         fill = np.int64(0)
@@ -105,19 +104,12 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
         fill = part.of(np.asarray(node.fill_value, node.dtype))[()]
     return replace(
         node,
-        dtype=part.dtype,
-        type_name=type_name(part.dtype),
+        type=DataType.of(part.dtype),
         fill_value=fill,
         attributes={"long_name": f"{node.name or node.path}: {title}", **own.attributes},
         attribute_types=own.attribute_types,
-        member_attributes={},
         source=None if node.nested is not None else _PartSource(node.source or _ChunkSource(node), part),
         nested=None if node.nested is None else _nested_part(node, part),
-        enumeration=names_of(part.dtype),
-        enum_name=enum_name_of(part.dtype),
-        row_dtype=None,
-        row_length="",
-        is_sequence=False,
     )
 
 
@@ -292,7 +284,7 @@ class Bar:
 
 def shown_rows(node: ArrayNode, decoded: bool) -> Interpretation | None:
     """Return what the values of ragged rows mean; None where they are no numbers."""
-    shown = Interpretation(replace(node, dtype=node.row_dtype, row_dtype=None, fill_value=None), decoded)
+    shown = Interpretation(replace(node, type=node.type.inner, fill_value=None), decoded)
     return shown if shown.is_number else None
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.plain_types import row_type
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nested import NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.views.nested.nested_values import is_faulty, stripped
@@ -261,13 +262,17 @@ class _Found:
 
 def as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return numbers as a plot has them: seconds for times, the size of complex ones."""
-    shown = Interpretation(ArrayNode(path="/", dtype=values.dtype), decoded=False)
+    shown = Interpretation(ArrayNode(path="/", type=DataType.of(values.dtype)), decoded=False)
     return shown.numbers(values).astype(np.float64, copy=False)
 
 
 def dates_of(kind: NestedType) -> DateScale | None:
     """Return how the numbers of a field of times become dates."""
-    return None if kind.dtype is None else Interpretation(ArrayNode(path="/", dtype=kind.dtype), False).dates
+    return (
+        None
+        if kind.dtype is None
+        else Interpretation(ArrayNode(path="/", type=DataType.of(kind.dtype)), False).dates
+    )
 
 
 def paired(across: FieldNumbers, upwards: FieldNumbers) -> tuple[FieldNumbers, FieldNumbers]:

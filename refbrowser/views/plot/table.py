@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import RowType
 from refbrowser.model.member_types import names_of
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
@@ -97,7 +98,7 @@ class TableLayout:
     @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of the columns of one element: the fields of a structure; none where it has but one."""
-        if self.node.row_dtype is not None:
+        if isinstance(self.node.type, RowType):
             return ROW_COLUMNS
         dtype = self.node.dtype
         return () if dtype is None or dtype.names is None else dtype.names
@@ -231,7 +232,7 @@ class TableLayout:
 
     def parts(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Return elements as the columns that they make: themselves, or each field of a structure."""
-        if self.node.row_dtype is not None:
+        if isinstance(self.node.type, RowType):
             return [row_lengths(values), values]
         return [values[field] for field in self.fields] if self.fields else [values]
 
@@ -239,7 +240,7 @@ class TableLayout:
     def _names(self) -> tuple[Mapping[int, str], ...]:
         """What values of each column of an element are called."""
         dtype = self.node.dtype
-        if self.node.row_dtype is not None or dtype is None or dtype.names is None:
+        if isinstance(self.node.type, RowType) or dtype is None or dtype.names is None:
             return ({},) * self._parts
         return tuple(names_of(dtype[field]) for field in dtype.names)
 
@@ -272,7 +273,12 @@ def has_cells(node: ArrayNode) -> bool:
 
     In a cell, what of them cannot be read could not be told from what is missing.
     """
-    if node.nested is None or node.dtype is None or not node.dtype.hasobject or node.row_dtype is not None:
+    if (
+        node.nested is None
+        or node.dtype is None
+        or not node.dtype.hasobject
+        or isinstance(node.type, RowType)
+    ):
         return True
     kind = node.nested.type
     while kind.kind is TypeKind.OPTION:

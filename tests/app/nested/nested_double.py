@@ -9,6 +9,7 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nested import (
     Buffer,
     BufferReader,
@@ -79,12 +80,10 @@ class MadeValues:
 def made_node(array: Any, path: str = "/events", **options: Any) -> ArrayNode:
     """Return an array of nested values."""
     values = MadeValues(array if isinstance(array, ak.Array) else ak.Array(array), **options)
-    dtype = np.dtype(object)
     return ArrayNode(
         path=path,
         shape=(values.length,),
-        dtype=dtype,
-        type_name=type_text(values.type),
+        type=DataType(np.dtype(object), type_text(values.type)),
         dimensions=(None,),
         nested=values,
     )

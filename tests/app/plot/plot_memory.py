@@ -17,6 +17,7 @@ from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.ranges import Request
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -58,8 +59,7 @@ def array(
         ArrayNode(
             path=path,
             shape=values.shape,
-            dtype=values.dtype,
-            type_name=values.dtype.str,
+            type=DataType.of(values.dtype, values.dtype.str),
             dimensions=dimensions,
             grid=RegularChunkGrid(values.shape, chunks or tuple(max(1, n) for n in values.shape)),
             fill_value=fill,

@@ -14,15 +14,20 @@ import refbrowser
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import MEMBER_OF, definition_of
 from refbrowser.formats.ncstream.encoding import payload_of
+from refbrowser.model.data_type import DataType as ElementType
+from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.member_types import named_values, rows_type
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
 
+OBJECT = np.dtype(object)
+QUAKES = [("a", "<i4")]
+
 
 def array(path: str, dtype: Any, shape: tuple[int, ...] = (2,), **more: Any) -> ArrayNode:
     dtype = np.dtype(dtype)
-    more.setdefault("type_name", dtype.str)
-    return ArrayNode(path=path, shape=shape, dtype=dtype, grid=RegularChunkGrid(shape, shape), **more)
+    type = more.pop("type", None) or ElementType.of(dtype, more.pop("type_name", dtype.str))
+    return ArrayNode(path=path, shape=shape, type=type, grid=RegularChunkGrid(shape, shape), **more)
 
 
 def hierarchy(*arrays: ArrayNode, flavour: Flavour = Flavour.ZARR_V2, **groups: GroupNode) -> Hierarchy:
@@ -123,9 +128,9 @@ def test_single_bytes_of_nczarr_are_texts_unless_called_characters() -> None:
 
 def test_enumerations_keep_their_names_and_share_a_declaration() -> None:
     names = {0: "no", 3: "yes"}
-    one = array("/a", "u1", enumeration=names, enum_name="answer")
-    two = array("/b", "u1", enumeration=names, enum_name="answer")
-    other = array("/c", ">u2", enumeration={7: "x"}, enum_name="answer")
+    one = array("/a", "u1", type=EnumerationType(np.dtype("u1"), "|u1", names, "answer"))
+    two = array("/b", "u1", type=EnumerationType(np.dtype("u1"), "|u1", names, "answer"))
+    other = array("/c", ">u2", type=EnumerationType(np.dtype(">u2"), ">u2", {7: "x"}, "answer"))
     made = definition_of(hierarchy(one, two, other))
     types = [(each.variable.type, each.variable.enum_name) for each in made.variables]
     assert types == [
@@ -138,7 +143,7 @@ def test_enumerations_keep_their_names_and_share_a_declaration() -> None:
 
 @pytest.mark.parametrize("dtype", ["<i4", "<u8"])
 def test_enumerations_that_streams_lack_become_flags(dtype: str) -> None:
-    found, told = only(array("/a", dtype, enumeration={1: "so so", 2: "b"}))
+    found, told = only(array("/a", dtype, type=EnumerationType(np.dtype(dtype), dtype, {1: "so so", 2: "b"})))
     values = {name: each.values for name, each in found.variable.attributes.items()}
     assert values == {"flag_values": (1, 2), "flag_meanings": ("so_so b",)}
     assert found.variable.enum_name == ""
@@ -192,7 +197,7 @@ def test_a_structure_of_texts_only_lost_members_is_only_beside() -> None:
 
 
 def test_rows_of_their_own_length() -> None:
-    found, _ = only(array("/r", object, row_dtype=np.dtype("<M8[s]"), row_length="*"))
+    found, _ = only(array("/r", object, type=RowType(OBJECT, elements=ElementType.of(np.dtype("<M8[s]")))))
     variable = found.variable
     assert variable.is_ragged
     assert variable.type is DataType.LONG
@@ -201,14 +206,14 @@ def test_rows_of_their_own_length() -> None:
     rows = np.empty(2, object)
     rows[:] = [np.array(["1970-01-01T00:00:09"], "M8[s]"), np.array([], "M8[s]")]
     assert [each.tolist() for each in found.converted(rows)] == [[9], []]
-    texts = array("/r", object, row_dtype=np.dtype("<U3"))
+    texts = array("/r", object, type=RowType(OBJECT, elements=ElementType.of(np.dtype("<U3"))))
     made = definition_of(hierarchy(texts))
     assert made.variables == ()
     assert "rows of type" in made.left_out[0].message
 
 
 def test_sequences_are_structures_where_they_cannot_be() -> None:
-    node = array("/q", [("a", "<i4")], (3,), is_sequence=True)
+    node = array("/q", QUAKES, (3,), type=SequenceType(np.dtype(QUAKES)))
     found, _ = only(node)
     assert (found.variable.type, found.variable.dimensions) == (DataType.SEQUENCE, ())
     found, _ = only(node, sequences=False)
@@ -222,7 +227,11 @@ def test_enumerated_fields_and_rows_keep_their_names() -> None:
     (member,) = made.variables[0].variable.members
     assert (member.type, member.enum_name) == (DataType.ENUM1, "kind")
     assert made.definition.root.enums == {"kind": {1: "one"}}
-    rows = array("/r", object, row_dtype=np.dtype("u1"), enumeration={1: "one"}, enum_name="kind")
+    rows = array(
+        "/r",
+        object,
+        type=RowType(OBJECT, elements=EnumerationType(np.dtype("u1"), "|u1", {1: "one"}, "kind")),
+    )
     assert only(rows)[0].variable.type is DataType.ENUM1
 
 

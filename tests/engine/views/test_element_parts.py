@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refbrowser.model.data_type import DataType, MemberAttributes, RowType, StructureType
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.member_types import named_values
-from refbrowser.model.nodes import ArrayNode, MemberAttributes
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.source import SourcePiece, columns_of_tiles
 from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of, row_lengths
@@ -58,12 +59,12 @@ class OnePiece:
         return 1
 
 
-def node_of(values: np.ndarray, **more: Any) -> ArrayNode:
+def node_of(values: np.ndarray, type: DataType | None = None, **more: Any) -> ArrayNode:
     """Return an array of one tile."""
     return ArrayNode(
         path="/obs",
         shape=values.shape,
-        dtype=values.dtype,
+        type=type or DataType.of(values.dtype),
         grid=RegularChunkGrid(values.shape, values.shape),
         source=OnePiece(values),
         **more,
@@ -106,16 +107,15 @@ def test_a_part_is_an_array_of_its_own(name: str, values: list[float], dtype: st
 
 def test_attributes_of_a_member_go_with_the_part() -> None:
     said = {"wind.speed": MemberAttributes({"units": "m/s", "_FillValue": 1.5}, {"_FillValue": "float"})}
-    part = part_named(node_of(ELEMENTS, member_attributes=said), "wind.speed")
+    node = node_of(ELEMENTS, StructureType(DTYPE, said=said))
+    part = part_named(node, "wind.speed")
     assert part.attributes == {"long_name": "obs: wind.speed", "units": "m/s", "_FillValue": 1.5}
     assert part.attribute_types == {"_FillValue": "float"}
-    assert part_named(node_of(ELEMENTS, member_attributes=said), "day").attributes == {
-        "long_name": "obs: day"
-    }
+    assert part_named(node, "day").attributes == {"long_name": "obs: day"}
 
 
 def test_names_of_values_go_with_the_part() -> None:
-    assert part_named(node_of(ELEMENTS), "wind.kind").enumeration == {1: "gust"}
+    assert part_named(node_of(ELEMENTS), "wind.kind").type.names == {1: "gust"}
 
 
 def test_parts_are_kept_apart_by_how_they_are_decoded() -> None:
@@ -132,10 +132,10 @@ def test_parts_are_kept_apart_by_how_they_are_decoded() -> None:
 def test_lengths_of_rows() -> None:
     rows = np.empty(3, object)
     rows[:] = [np.arange(2), np.zeros(0), np.arange(5)]
-    node = node_of(rows, row_dtype=np.dtype("f8"), row_length="*", fill_value=np.zeros(0))
+    node = node_of(rows, RowType(rows.dtype, elements=DataType.of(np.dtype("f8"))), fill_value=np.zeros(0))
     part = part_named(node, LENGTH)
     assert decoded(part).tolist() == [2, 0, 5]
-    assert (part.dtype, part.row_dtype, part.fill_value) == (np.dtype("i8"), None, 0)
+    assert (part.dtype, type(part.type), part.fill_value) == (np.dtype("i8"), DataType, 0)
     assert row_lengths(np.array([None, None], object)).tolist() == [0, 0], "what has not come"
 
 
@@ -163,7 +163,11 @@ class ChunksOfBytes:
 def test_chunks_of_zarr_have_parts_too() -> None:
     dtype = np.dtype([("a", "<i2"), ("b", "<i2")])
     node = ArrayNode(
-        path="/obs", shape=(4,), dtype=dtype, grid=RegularChunkGrid((4,), (2,)), manifest=ChunksOfBytes()
+        path="/obs",
+        shape=(4,),
+        type=DataType.of(dtype),
+        grid=RegularChunkGrid((4,), (2,)),
+        manifest=ChunksOfBytes(),
     )
     part = part_named(node, "b")
     assert part.source is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.views.dimensions import first_array
 
@@ -13,7 +14,7 @@ from refbrowser.views.dimensions import first_array
 def node(path: str, *dimensions: str, size: int = 4, dtype: str = "<f4", **more: Any) -> ArrayNode:
     kind = np.dtype(dtype)
     shape = more.pop("shape", (size,) * len(dimensions))
-    return ArrayNode(path=path, shape=shape, dimensions=dimensions, dtype=kind, type_name=dtype, **more)
+    return ArrayNode(path=path, shape=shape, dimensions=dimensions, type=DataType(kind, dtype), **more)
 
 
 def chosen(*arrays: ArrayNode) -> str | None:

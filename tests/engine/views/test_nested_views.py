@@ -15,6 +15,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.nested import nested_tally as nested_collect
@@ -193,7 +194,7 @@ class TestCollecting:
         number = NestedType(TypeKind.NUMBER, dtype=np.dtype("f8"))
         kind = NestedType(TypeKind.LIST, items=(number,))
         values = SimpleNamespace(type=kind, length=len(array), buffers=(), array=array)
-        return ArrayNode(path="/a", shape=(len(array),), dtype=np.dtype(object), nested=values)  # type: ignore[arg-type]
+        return ArrayNode(path="/a", shape=(len(array),), type=DataType(np.dtype(object)), nested=values)  # type: ignore[arg-type]
 
     def test_all_rows_but_one_that_fails(self, read: list[tuple[int, int]]) -> None:
         node = self.node(ak.Array([[float(number)] for number in range(3_000)]))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.nested.element_parts import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
@@ -20,8 +21,7 @@ def node(row_dtype: str, **attributes: object) -> ArrayNode:
     return ArrayNode(
         path="/rows",
         shape=(3,),
-        dtype=np.dtype(object),
-        row_dtype=np.dtype(row_dtype),
+        type=RowType(np.dtype(object), elements=DataType.of(np.dtype(row_dtype))),
         fill_value=np.zeros(0),
         grid=RegularChunkGrid((3,), (3,)),
         attributes=attributes,

@@ -6,6 +6,7 @@ from view_arrays import node
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
@@ -50,7 +51,7 @@ def structure(count: int) -> tuple[ArrayNode, np.ndarray]:
     values = np.zeros(count, dtype)
     values["id"], values["name"], values["lat"] = range(count), b"ab", 0.5
     array = node((count,), (2,), dimensions=("s",))
-    return ArrayNode(**{**_fields(array), "dtype": dtype}), values
+    return ArrayNode(**{**_fields(array), "type": DataType.of(dtype)}), values
 
 
 def _fields(array: ArrayNode) -> dict[str, object]:

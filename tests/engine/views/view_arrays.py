@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 
@@ -23,8 +24,7 @@ def node(
     return ArrayNode(
         path=path,
         shape=shape,
-        dtype=np.dtype(dtype),
-        type_name=dtype,
+        type=DataType.of(np.dtype(dtype), dtype),
         dimensions=tuple(f"d{axis}" for axis in range(len(shape))) if dimensions is None else dimensions,
         grid=RegularChunkGrid(shape, chunks or tuple(max(1, size) for size in shape)),
         attributes=attributes,

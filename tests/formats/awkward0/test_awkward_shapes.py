@@ -36,7 +36,7 @@ def told(dataset: refbrowser.Dataset, name: str) -> Any:
     refs = json.loads(dataset.document.to_bytes())["refs"]
     nodes = [node for node in dataset.hierarchy.walk() if f"{node.path}/".startswith(f"/{name}/")]
     facts = [
-        (node.path, node.type_name, node.shape, node.dtype, node.row_dtype, node.grid, buffers_of(node))
+        (node.path, node.type, node.shape, node.grid, buffers_of(node))
         for node in nodes
         if isinstance(node, ArrayNode)
     ]

@@ -18,6 +18,7 @@ from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.value_arrays import value_arrays
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.limits import Limits
+from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline
 
@@ -76,8 +77,9 @@ def test_rows_have_the_numpy_type_that_views_know(
     node = nodes_of(root)["/x"]
     assert node.error is None
     assert (node.dtype, node.shape) == (np.dtype(dtype), shape)
-    assert node.row_dtype == (None if row_dtype is None else np.dtype(row_dtype))
-    assert node.row_length == ("" if row_dtype is None else "*")
+    found = node.type.row_dtype if isinstance(node.type, RowType) else None
+    assert found == (None if row_dtype is None else np.dtype(row_dtype))
+    assert not isinstance(node.type, RowType) or node.type.dimension == "*"
     assert node.grid is not None
     assert node.grid.shape == shape
     assert node.manifest is not None
@@ -88,7 +90,7 @@ def test_rows_have_the_numpy_type_that_views_know(
 def test_fields_are_arrays_through_lists_options_and_records() -> None:
     inner = E.table(z=[1, 2, 3])
     nodes = nodes_of(lists(masked(E.table(a=[1.0, 2, 3], b=inner))))
-    assert {path: node.type_name for path, node in nodes.items()} == {
+    assert {path: node.type.name for path, node in nodes.items()} == {
         "/x": "var * ?{a: float64, b: {z: int64}}",
         "/x/a": "var * ?float64",
         "/x/b": "var * ?{z: int64}",

@@ -6,6 +6,7 @@ from ncgen_read import bare, dumped, generated, needs_ncgen
 from netcdf_nodes import array, group, variable, view
 
 from refbrowser.formats.cdl.writer import cdl_text
+from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
 from refbrowser.model.member_types import (
     enum_name_of,
     named_values,
@@ -21,6 +22,13 @@ from refbrowser.model.netcdf.values import NetcdfAttribute
 OBJECTS = np.dtype(object)
 SKY = {0: "clear", 7: "some rain"}
 SKY_TYPE = EnumType("weather", AtomicType.UBYTE, ((0, "clear"), (7, "some rain")))
+SKIES = EnumerationType(np.dtype("u1"), "|u1", SKY, "weather")
+MORE = EnumerationType(np.dtype(">u2"), ">u2", {1: "a", 2: "a", 3: "_"})
+INTEGERS = DataType.of(np.dtype(">i4"))
+
+
+def rows(elements):
+    return RowType(OBJECTS, elements=elements)
 
 
 def structure():
@@ -40,14 +48,14 @@ def structure():
 
 def nodes():
     return (
-        array("/sky", (3,), "u1", enumeration=SKY, enum_name="weather", attributes={"_FillValue": 7}),
-        array("/more", (3,), ">u2", enumeration={1: "a", 2: "a", 3: "_"}, attributes={"_FillValue": 9}),
-        array("/ragged", (3,), OBJECTS, row_dtype=np.dtype(">i4"), attributes={"_FillValue": -99}),
-        array("/skies", (3,), OBJECTS, row_dtype=np.dtype("u1"), enumeration=SKY, enum_name="weather"),
+        array("/sky", (3,), "u1", type=SKIES, attributes={"_FillValue": 7}),
+        array("/more", (3,), ">u2", type=MORE, attributes={"_FillValue": 9}),
+        array("/ragged", (3,), OBJECTS, type=rows(INTEGERS), attributes={"_FillValue": -99}),
+        array("/skies", (3,), OBJECTS, type=rows(SKIES)),
         array("/blob", (3,), OBJECTS, type_name="opaque"),
         array("/text", (3,), OBJECTS, type_name="string"),
         array("/table", (3,), structure()),
-        array("/log", (5,), np.dtype([("t", ">f8")]), is_sequence=True),
+        array("/log", (5,), type=SequenceType(np.dtype([("t", ">f8")]))),
     )
 
 
@@ -79,8 +87,7 @@ def test_the_types_of_variables():
 
 
 def more(node):
-    names = ("enumeration", "enum_name", "row_dtype", "type_name", "is_sequence", "attributes")
-    return {name: getattr(node, name) for name in names}
+    return {"type": node.type, "attributes": node.attributes}
 
 
 def test_fill_values_are_of_the_type_of_the_variable():
@@ -92,10 +99,10 @@ def test_fill_values_are_of_the_type_of_the_variable():
 @pytest.mark.parametrize(
     ("dtype", "fill", "more", "attribute"),
     [
-        ("u1", np.uint8(7), {"enumeration": SKY}, (7,)),
-        ("u1", np.uint8(255), {"enumeration": SKY}, None),
-        (OBJECTS, np.array([1, 2]), {"row_dtype": np.dtype("i4")}, ((1, 2),)),
-        (OBJECTS, np.array([], "i4"), {"row_dtype": np.dtype("i4")}, None),
+        ("u1", np.uint8(7), {"type": SKIES}, (7,)),
+        ("u1", np.uint8(255), {"type": SKIES}, None),
+        (OBJECTS, np.array([1, 2]), {"type": rows(DataType.of(np.dtype("i4")))}, ((1, 2),)),
+        (OBJECTS, np.array([], "i4"), {"type": rows(DataType.of(np.dtype("i4")))}, None),
         (OBJECTS, b"\1\2", {"type_name": "opaque"}, ((1, 2),)),
         (OBJECTS, b"", {"type_name": "opaque"}, None),
     ],

@@ -12,6 +12,7 @@ from servers.http_server import Fault, HttpServer
 import refbrowser
 from refbrowser.engine.serve.service import Service
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.data_type import SequenceType
 
 MEMBERS = [wire.variable("a", wire.INT), wire.variable("w", wire.STRING)]
 HEADER = wire.header(
@@ -44,7 +45,7 @@ def test_rows_of_a_sequence(bodies: list[bytes]) -> None:
     with HttpServer(files(answer(*bodies))) as server:
         with refbrowser.open(f"cdmremote:{server.url('/s')}") as dataset:
             assert dataset["/s"].shape == (3,)
-            assert dataset["/s"].node.is_sequence
+            assert isinstance(dataset["/s"].node.type, SequenceType)
             assert dataset["/s"][:].tolist() == [(1, "1"), (2, "2"), (3, "3")]
             assert dataset["/s"][::-2].tolist() == [(3, "3"), (1, "1")]
             assert dataset["/s"][1].tolist() == (2, "2")
@@ -83,5 +84,5 @@ def test_a_served_sequence_is_a_structure(tmp_path: Path) -> None:
         Service(dataset) as service,
         refbrowser.open(service.url) as remote,
     ):
-        assert not remote["/s"].node.is_sequence
+        assert not isinstance(remote["/s"].node.type, SequenceType)
         assert remote["/s"][:].tolist() == dataset["/s"][:].tolist() == [(1, "1"), (2, "2")]

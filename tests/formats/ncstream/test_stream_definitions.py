@@ -143,8 +143,8 @@ def test_enumerations_are_named(tmp_path):
     )
     with opened(tmp_path, stream(header(made))) as dataset:
         node = dataset["/seen"].node
-        assert (dict(node.enumeration), node.enum_name) == (sky, "sky")
-        assert dict(dataset["/g/deep"].node.enumeration) == sky
+        assert (dict(node.type.names), node.type.enum_name) == (sky, "sky")
+        assert dict(dataset["/g/deep"].node.type.names) == sky
         text = dataset.cdl()
     assert r"ubyte enum sky {clear = 0, heavy\ rain = 7} ;" in text
     assert "sky seen ;" in text

@@ -111,4 +111,4 @@ def test_every_construct_of_streams_is_written_again(construct: Any, profile: st
                         wanted if name is None else wanted[name]
                     )
                 assert again[path].dimensions == array.dimensions
-                assert again[path].node.enumeration == array.node.enumeration
+                assert again[path].node.type.names == array.node.type.names

@@ -21,7 +21,7 @@ def test_rows_of_their_own_length(recorded, tmp_path):
         array = dataset["/var"]
         assert array.shape == (3,)
         assert array.dimensions == ("dim",)
-        assert array.node.row_dtype.newbyteorder("=") == np.dtype("i4")
+        assert array.node.type.row_dtype.newbyteorder("=") == np.dtype("i4")
         assert array.attrs["_ChunkSizes"] == 3
         assert plain(array[...]) == [[-99], [-99, -99], [-99, -99, -99]]
         assert "int(*)" in dataset.cdl()

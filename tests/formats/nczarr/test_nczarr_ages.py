@@ -71,7 +71,7 @@ def test_a_dataset_of_each_age(age):
     assert (one.shape, one.dimensions, one.dimension_paths, one.attributes) == ((), (), (), {})
     assert one.manifest[2].encode(()) == "0"
     text = tree.find("/text")
-    assert (text.type_name, text.dtype, text.fill_value) == (">S1", np.dtype("S1"), b"")
+    assert (text.type.name, text.dtype, text.fill_value) == (">S1", np.dtype("S1"), b"")
 
 
 @pytest.mark.parametrize("age", AGES)

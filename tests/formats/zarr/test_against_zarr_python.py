@@ -134,7 +134,7 @@ def test_v2_structures():
     array[:2] = values
     node, ours = read(store, "a")
     assert node.dtype == dtype
-    assert node.type_name == str(dtype)
+    assert node.type.name == str(dtype)
     same(ours, array[:])
 
 
@@ -144,7 +144,7 @@ def test_text_of_varying_length(version):
     array = zarr.create_array(store, name="a", shape=(5,), chunks=(2,), dtype=str, zarr_format=version)
     array[:4] = np.array(["a", "bé", "", "ccc"], object)
     node, ours = read(store, "a")
-    assert node.type_name == "string"
+    assert node.type.name == "string"
     same(ours, array[:])
 
 
@@ -155,7 +155,7 @@ def test_bytes_of_varying_length(version):
     array = zarr.create_array(store, name="a", shape=(5,), chunks=(2,), dtype=dtype, zarr_format=version)
     array[:4] = np.array([b"a", b"\0\xff", b"", b"ccc"], object)
     node, ours = read(store, "a")
-    assert "bytes" in node.type_name
+    assert "bytes" in node.type.name
     same(ours, array[:])
 
 

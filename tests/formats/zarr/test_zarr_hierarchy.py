@@ -59,7 +59,7 @@ def test_the_fields_of_an_array(hierarchy):
             )
         }
     ).find("/a")
-    assert (node.shape, node.grid.chunk_shape, node.dtype, node.type_name) == (
+    assert (node.shape, node.grid.chunk_shape, node.dtype, node.type.name) == (
         (4, 6),
         (2, 3),
         np.dtype(">i2"),
@@ -89,7 +89,7 @@ def test_the_fields_of_an_array_of_version_3(hierarchy):
             ),
         }
     ).find("/a")
-    assert (node.dtype, node.type_name, node.format) == (np.dtype(">f4"), ">f4", "zarr-v3")
+    assert (node.dtype, node.type.name, node.format) == (np.dtype(">f4"), ">f4", "zarr-v3")
     assert np.isnan(node.fill_value)
     assert node.dimensions == ("y", None)
     assert node.attributes == {"units": "m"}

@@ -30,7 +30,7 @@ def test_the_array_of_the_text():
     assert tree.problems == ()
     assert tree.flavour is Flavour.DRAFT_2019
     assert (node.shape, node.grid.chunk_shape, node.grid.size) == ((10000, 1000), (1000, 100), 100)
-    assert (node.dtype, node.type_name, node.order) == (np.dtype("<f8"), "<f8", "C")
+    assert (node.dtype, node.type.name, node.order) == (np.dtype("<f8"), "<f8", "C")
     assert node.codecs == (CodecSpec("gzip", {"level": 1}),)
     assert math.isnan(node.fill_value)
     assert node.attributes == {"foo": 42, "bar": "apples", "baz": [1, 2, 3, 4]}

@@ -131,7 +131,7 @@ class RowCharts(QWidget):
     def _row_numbers(self, picture: Picture, shown: Interpretation) -> RowNumbers:
         row = None if self._row is None or self._row >= len(picture.values) else picture.values[self._row]
         if not isinstance(row, np.ndarray) or picture.state_at((self._row or 0,)) is ChunkState.PENDING:
-            row = np.zeros(0, picture.node.row_dtype)
+            row = np.zeros(0, picture.node.type.inner.dtype)
         return row_numbers(shown, row)
 
     def _show(self, drawn: RowNumbers, shown: Interpretation) -> None:
