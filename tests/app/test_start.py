@@ -36,7 +36,10 @@ application.exec()
 """
 
 #: What documents mean, how they are edited and saved, and what reads their datasets.
-LATER = "document gen edits expansion findings history templates writer"
+LATER = (
+    "document.document rules.gen edits.edits document.expansion checks.findings edits.history "
+    "templates.templates document.writer"
+)
 FIRST_ROWS = f"""
 import os, sys
 from refbrowser.app.shell import launch

@@ -122,6 +122,15 @@ class Tasks(QObject):
         if self._queue is not None:
             self._queue.cancel(number)
 
+    def drop(self, number: int) -> None:
+        """Cancel one job; none of its callbacks is called any more."""
+        self._forget(number)
+        self.cancel(number)
+
+    def awaits(self, number: int) -> bool:
+        """Tell whether callbacks of a job are still to be called."""
+        return number in self._callbacks
+
     def cancel_owner(self, owner: str) -> None:
         """Cancel an owner's work; none of its callbacks is called any more."""
         self._forget(self._owners.pop(owner, None))
