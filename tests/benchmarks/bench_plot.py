@@ -41,8 +41,8 @@ def drawing() -> None:
     """Ours (decimated positions in a colour table) against the library's own way with floats."""
     import pyqtgraph
 
-    from refbrowser.app.plot.colour_maps import table
-    from refbrowser.app.plot.image_layer import ImageLayer
+    from refbrowser.app.plot.canvas import ImageLayer
+    from refbrowser.app.plot.colour_bar import table
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.colouring import LevelColouring

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from refbrowser.app.commands.group import CommandGroup, by_name
 
 if TYPE_CHECKING:
+    from refbrowser.app.plot.header import PlotOptions
     from refbrowser.app.plot.look import Look
-    from refbrowser.app.plot.options import PlotOptions
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.shell.main_window import MainWindow
 

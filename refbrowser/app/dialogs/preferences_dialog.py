@@ -129,6 +129,6 @@ class PreferencesDialog(QDialog):
 
 def _colour_maps() -> list[tuple[str, str]]:
     """Return the colour maps; the plot's libraries know them."""
-    from refbrowser.app.plot.colour_maps import MAPS
+    from refbrowser.app.plot.colour_bar import MAPS
 
     return [(title, title) for title in MAPS]

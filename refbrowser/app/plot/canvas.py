@@ -5,19 +5,369 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from pyqtgraph import InfiniteLine, mkPen
-from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsRectItem, QWidget
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import GraphicsObject, ImageItem, InfiniteLine, PlotDataItem, mkPen
+from PySide6.QtCore import QEvent, QMargins, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QGraphicsRectItem, QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.axes_view import AxesView
-from refbrowser.app.plot.chunk_states import ChunkStateItem
-from refbrowser.app.plot.image_layer import ImageLayer, View
-from refbrowser.app.plot.line_layer import LineLayer
-from refbrowser.app.plot.patterns import ground_color
+from refbrowser.app.plot.colour_bar import Table
+from refbrowser.app.plot.legends import draw_glyph, ground_color, state_brush
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
+from refbrowser.views.plot.colouring import NO_VALUE, Colouring, boxes_of, decimation, extremes, window
 from refbrowser.views.plot.coordinates import AxisScale
+from refbrowser.views.plot.interpretation import Interpretation
+from refbrowser.views.plot.levels import FARTHEST, Levels, finite
+from refbrowser.views.plot.picture import ChunkState, Picture
+
+#: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
+BOXES_MOST = 16
+#: The view as index ranges ((low, high) across, (low, high) upwards) and its size in pixels.
+View = tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
+
+
+class ImageLayer:
+    """One `ImageItem` that shows one picture.
+
+    What is on the screen is a colour table and the position of each cell in it, so that new levels or another
+    map need no more than one pass over the cells that are seen, and a chunk that comes one over its own.
+    """
+
+    def __init__(self, z: float) -> None:
+        self.item = ImageItem(axisOrder="row-major")
+        self.item.setZValue(z)
+        self.picture: Picture | None = None
+        self._drawn: tuple[Any, ...] | None = None
+        self._states: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
+        self._windows: tuple[range, range] | None = None
+        #: Positions in the colour table that are on the screen, (rows, columns).
+        self.indices: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
+
+    def set_picture(self, picture: Picture | None) -> None:
+        """Show another picture, or nothing."""
+        self.picture = picture
+        self._drawn = self._windows = None
+        if picture is None:
+            self.item.clear()
+            self.indices = np.zeros((0, 0), np.uint8)
+
+    def draw(self, view: View, shown: Interpretation, colouring: Colouring | None, colours: Table) -> bool:
+        """Bring the item up to date; whether anything was drawn anew.
+
+        `colours` is one of the tables of `colour_maps`; without a colouring there is no data yet.
+        """
+        picture = self.picture
+        if picture is None or not picture.values.size:
+            return False
+        windows = self._windows_for(picture, view)
+        if colouring is None:
+            # Nothing but pending, missing and failed chunks.
+            self.item.setVisible(False)
+            return False
+        cells = (windows, shown, colouring)
+        arrived = picture.arrived
+        if self._drawn == (cells, id(colours), arrived):
+            return False
+        if self._drawn is None or self._drawn[0] != cells:
+            self.indices = np.full((len(windows[0]), len(windows[1])), NO_VALUE, np.uint8)
+            self._states = np.zeros_like(picture.states)
+        self._drawn = (cells, id(colours), arrived)
+        self._take_news(picture, windows, shown, colouring)
+        self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=colours)
+        self.item.setRect(self._rect(picture, *windows))
+        self.item.setVisible(True)
+        return True
+
+    def _take_news(
+        self, picture: Picture, windows: tuple[range, range], shown: Interpretation, colouring: Colouring
+    ) -> None:
+        """Colour the chunks that have come since the last time."""
+        # The states first: what they say is done is then certainly in the values.
+        states = picture.states.copy()
+        changed = states != self._states
+        self._states = states
+        if not changed.any():
+            return
+        boxes = boxes_of(changed)
+        if len(boxes) > BOXES_MOST:
+            low, high = boxes.min(axis=0), boxes.max(axis=0)
+            boxes = np.array([[low[0], high[1], low[2], high[3]]])
+        for top, bottom, left, right in boxes.tolist():
+            rows, into_rows = _seen(windows[0], picture.cell_span(0, top, bottom))
+            columns, into_columns = _seen(windows[1], picture.cell_span(1, left, right))
+            if not len(rows) or not len(columns):
+                continue
+            # Several passes over one copy are quicker than over values that lie far apart.
+            block = np.ascontiguousarray(picture.values[_slice(rows), _slice(columns)])
+            coloured = colouring.positions(block, shown)
+            if (states[top:bottom, left:right] != ChunkState.DONE).any():
+                of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
+                coloured[of_elements != ChunkState.DONE] = NO_VALUE
+            self.indices[into_rows, into_columns] = coloured
+
+    def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:
+        """Return the rows and columns of `values` to draw; those drawn already while they will do."""
+        across, upwards, (width, height) = view
+        found = []
+        for axis, (span, pixels) in enumerate(((upwards, height), (across, width))):
+            taken = picture.plan.ranges[axis]
+            low, high = sorted(((span[0] - taken.start) / taken.step, (span[1] - taken.start) / taken.step))
+            low, high = max(low, 0.0), min(high, float(len(taken)))
+            step = decimation(int(max(0.0, high - low)), pixels)
+            old = None if self._windows is None else self._windows[axis]
+            if old is not None and old.step == step and old.start <= low and high <= old.stop:
+                found.append(old)
+            else:
+                found.append(window(low, high, len(taken), step))
+        self._windows = (found[0], found[1])
+        return self._windows
+
+    def _rect(self, picture: Picture, rows: range, columns: range) -> QRectF:
+        """Return what the cells cover, in array indices; each is drawn as wide as what it stands for."""
+        top, height = _extent(picture.plan.ranges[0], rows)
+        left, width = _extent(picture.plan.ranges[1], columns)
+        return QRectF(left, top, width, height)
+
+
+def _seen(window: range, span: range) -> tuple[range, slice]:
+    """Return the positions of `window` that lie in `span`, and where they are in it."""
+    first = max(0, -(-(span.start - window.start) // window.step))
+    stop = max(first, min(len(window), -(-(span.stop - window.start) // window.step)))
+    return window[first:stop], slice(first, stop)
+
+
+def _slice(cells: range) -> slice:
+    return slice(cells.start, cells.stop, cells.step)
+
+
+def _positions(cells: range) -> npt.NDArray[np.int64]:
+    return np.arange(cells.start, cells.stop, cells.step, dtype=np.int64)
+
+
+def _extent(taken: range, cells: range) -> tuple[float, float]:
+    start = taken.start + (cells.start - 0.5) * taken.step
+    return start, len(cells) * cells.step * taken.step
+
+
+#: Lines of at most so many points show each of them.
+_MARKED_POINTS = 80
+
+
+class LineLayer:
+    """One line that shows one picture."""
+
+    def __init__(self) -> None:
+        self.item = PlotDataItem(connect="finite", antialias=True)
+        self.item.setZValue(5)
+        self.picture: Picture | None = None
+        self._drawn: tuple[Any, ...] | None = None
+        #: The numbers of the whole picture, NaN where there is none.
+        self.numbers: npt.NDArray[Any] = np.zeros(0)
+        #: Where they are drawn: the numbers, or their logarithms.
+        self.heights: npt.NDArray[Any] = np.zeros(0)
+        self._places: npt.NDArray[np.float64] = np.zeros(0)
+
+    def set_picture(self, picture: Picture | None) -> None:
+        """Show another picture, or nothing."""
+        self.picture = picture
+        self._drawn = None
+        if picture is None:
+            self.item.clear()
+            self.numbers = self.heights = self._places = np.zeros(0)
+
+    def draw(
+        self,
+        span: tuple[float, float],
+        pixels: int,
+        shown: Interpretation,
+        scale: AxisScale,
+        log: bool = False,
+    ) -> bool:
+        """Bring the item up to date for a view from ``span[0]`` to ``span[1]``; whether it was drawn anew.
+
+        With `log` the heights are decimal logarithms.
+        """
+        picture = self.picture
+        if picture is None:
+            return False
+        content = (picture.arrived, shown, scale, log)
+        if self._drawn is None or self._drawn[0] != content:
+            self._take(picture, shown, scale, log)
+        view = self._view(span)
+        if self._drawn == (content, view, pixels):
+            return False
+        self._drawn = (content, view, pixels)
+        x, y = extremes(self._places[view], self.heights[view], pixels)
+        known = np.isfinite(y)
+        if not known.any():
+            x, y = x[:0], y[:0]
+        marked = len(x) <= _MARKED_POINTS
+        accent = theme.colors().accent
+        self.item.setData(
+            x,
+            y,
+            pen=mkPen(accent, width=1.6),
+            symbol="o" if marked else None,
+            symbolSize=5,
+            symbolBrush=accent,
+            symbolPen=None,
+        )
+        return True
+
+    def value_range(self) -> Levels | None:
+        """Return the least and greatest finite height so far, or None where there is none."""
+        numbers = self.heights
+        if not len(numbers):
+            return None
+        low, high = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
+        if not (abs(low) <= FARTHEST and abs(high) <= FARTHEST):
+            known = finite(numbers)
+            if not len(known):
+                return None
+            low, high = float(known.min()), float(known.max())
+        if low < high:
+            return Levels(low, high)
+        reach = max(abs(low) * 0.05, 1e-12) if low else 1.0
+        return Levels(low - reach, low + reach)
+
+    def _take(self, picture: Picture, shown: Interpretation, scale: AxisScale, log: bool) -> None:
+        numbers = shown.numbers(picture.values)
+        if not picture.all_done:
+            states = picture.element_states([np.arange(len(numbers), dtype=np.int64)])
+            numbers[states != ChunkState.DONE] = np.nan
+        self.numbers = self.heights = numbers
+        if log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.heights = np.where(numbers > 0, np.log10(numbers), np.nan)
+        self._places = scale.positions(picture.plan.ranges[0])
+
+    def _view(self, span: tuple[float, float]) -> slice:
+        """Return the points from one before the view to one after it."""
+        places = self._places
+        if len(places) < 2:
+            return slice(None)
+        low, high = sorted(span)
+        if places[0] > places[-1]:
+            first = len(places) - int(np.searchsorted(places[::-1], high, "right"))
+            last = len(places) - int(np.searchsorted(places[::-1], low, "left"))
+        else:
+            first = int(np.searchsorted(places, low, "left"))
+            last = int(np.searchsorted(places, high, "right"))
+        return slice(max(0, first - 1), last + 1)
+
+
+_SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED)
+#: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.
+_GLYPH_CELL, _GLYPHS_MOST = 24.0, 200
+
+
+class ChunkStateItem(GraphicsObject):
+    """Pending, missing and failed chunks of an image, or of a line as bands over the whole height."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._picture: Picture | None = None
+        self._edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+        self._seen = -1
+        self._boxes: dict[ChunkState, npt.NDArray[np.int64]] = {}
+        self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self.setZValue(10)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self.update()
+
+    def set_picture(
+        self, picture: Picture | None, edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None
+    ) -> None:
+        """Show the chunks of a picture; `edges` are their borders in the view, vertical axis first."""
+        self.prepareGeometryChange()
+        self._picture, self._edges = picture, edges
+        self._seen = -1
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the states again."""
+        if self._picture is None:
+            self._boxes = {}
+        elif self._picture.arrived == self._seen:
+            return
+        else:
+            self._seen = self._picture.arrived
+            states = np.atleast_2d(self._picture.states)
+            self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
+        self.update()
+
+    def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:
+        """Return the boxes of cells that are drawn for a state, shape (n, 4)."""
+        return self._boxes.get(state, np.zeros((0, 4), np.int64))
+
+    def boundingRect(self) -> QRectF:
+        if self._edges is None:
+            return QRectF()
+        vertical, horizontal = self._edges
+        if not len(vertical) or not len(horizontal):
+            return QRectF()
+        return QRectF(
+            QPointF(float(horizontal.min()), float(vertical.min())),
+            QPointF(float(horizontal.max()), float(vertical.max())),
+        )
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        if self._edges is None or not any(len(boxes) for boxes in self._boxes.values()):
+            return
+        transform = painter.transform()
+        clip = transform.mapRect(option.exposedRect)
+        vertical, horizontal = self._edges
+        y = transform.m22() * vertical + transform.dy()
+        x = transform.m11() * horizontal + transform.dx()
+        painter.save()
+        painter.resetTransform()
+        painter.setPen(Qt.PenStyle.NoPen)
+        for state, boxes in self._boxes.items():
+            if not len(boxes):
+                continue
+            rects = _device_rects(boxes, y, x, clip)
+            painter.setBrush(self._brushes[state])
+            painter.drawRects(rects)
+            if state is ChunkState.FAILED:
+                self._draw_glyphs(painter, y, x, clip)
+        painter.restore()
+
+    def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:
+        assert self._picture is not None
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        states = np.atleast_2d(self._picture.states)
+        y = np.clip(y, clip.top(), clip.bottom())
+        x = np.clip(x, clip.left(), clip.right())
+        for row, column in np.argwhere(states == ChunkState.FAILED)[:_GLYPHS_MOST]:
+            cell = QRectF(QPointF(x[column], y[row]), QPointF(x[column + 1], y[row + 1])).normalized()
+            if min(cell.width(), cell.height()) >= _GLYPH_CELL:
+                draw_glyph(painter, cell.center(), min(26.0, min(cell.width(), cell.height()) * 0.6))
+
+
+def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) -> list[QRectF]:
+    top, bottom = y[boxes[:, 0]], y[boxes[:, 1]]
+    left, right = x[boxes[:, 2]], x[boxes[:, 3]]
+    top, bottom = np.minimum(top, bottom), np.maximum(top, bottom)
+    left, right = np.minimum(left, right), np.maximum(left, right)
+    # What is far outside is cut, so that no coordinate overflows the painter.
+    top, bottom = np.maximum(top, clip.top() - 2), np.minimum(bottom, clip.bottom() + 2)
+    left, right = np.maximum(left, clip.left() - 2), np.minimum(right, clip.right() + 2)
+    seen = (bottom > top) & (right > left)
+    return [
+        QRectF(QPointF(a, b), QPointF(c, d))
+        for a, b, c, d in zip(
+            left[seen].tolist(), top[seen].tolist(), right[seen].tolist(), bottom[seen].tolist(), strict=True
+        )
+    ]
+
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 10, 26, 2)

@@ -1,19 +1,364 @@
-"""The colour bar: what a colour means, fields for the levels at its ends, and what these are."""
+"""The colour bar: colour maps, what a colour means, fields for the levels at its ends, and what these are."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QSize, Signal
-from PySide6.QtGui import QDoubleValidator, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+from dataclasses import dataclass, replace
+from functools import cache
 
-from refbrowser.app.plot.colour_maps import Table
-from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QDoubleValidator,
+    QIcon,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.views.numbers import DateScale
+from refbrowser.views.numbers import DateScale, log_ticks
+from refbrowser.views.plot.colouring import COLOURS, NO_VALUE, OTHER, Quantity
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.levels import BY_USER, EXTREMES, PERCENTILES, Histogram, Levels
 from refbrowser.views.words import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class MapSpec:
+    """One colour map: what the menu calls it, its name in pyqtgraph, and what it is for."""
+
+    title: str
+    source: str
+    diverging: bool = False
+
+
+#: Perceptually uniform but for Turbo and the terrain; the first is the default.
+MAPS = {
+    spec.title: spec
+    for spec in (
+        MapSpec("Viridis", "viridis"),
+        MapSpec("Cividis", "cividis"),
+        MapSpec("Magma", "magma"),
+        MapSpec("Inferno", "inferno"),
+        MapSpec("Plasma", "plasma"),
+        MapSpec("Grey", "CET-L1"),
+        MapSpec("Blue", "CET-L12"),
+        MapSpec("Green", "CET-L14"),
+        MapSpec("Heat", "CET-L3"),
+        MapSpec("Yellow to red", "CET-L18"),
+        MapSpec("Terrain", "CET-L10"),
+        MapSpec("Rainbow", "CET-R4"),
+        MapSpec("Turbo", "turbo"),
+        MapSpec("Blue–red", "CET-D1", diverging=True),
+        MapSpec("Green–violet", "CET-D2", diverging=True),
+        MapSpec("Blue–yellow", "CET-CBD1", diverging=True),
+        MapSpec("Blue–black–red", "CET-D4", diverging=True),
+        MapSpec("Cyclic", "CET-C2"),
+        MapSpec("Cyclic, four colours", "CET-C1"),
+    )
+}
+DEFAULT_MAP = "Viridis"
+#: Where the quantity calls for a map of its own kind.
+SPECIAL_MAPS = {Quantity.SIGNED: "Blue–red", Quantity.CYCLIC: "Cyclic"}
+Table = npt.NDArray[np.uint8]
+#: Colours of flags in their order; further ones are these, darker.
+_FLAG_COLOURS = (
+    *(0x4C86C0, 0xEDA33B, 0x4FA86A, 0xD2505F, 0x8E6CB6, 0xC7B23A, 0x58BCCB, 0xB0677A, 0x7D8F3C, 0xE58FC1),
+    *(0x35686E, 0xA4744F, 0x9DBDDB, 0xF6D09E, 0xA6D5B0, 0xE9A6AF, 0xC9B7DF, 0xE5D992, 0xB1E2E8, 0xDBB5BD),
+)
+
+
+@cache
+def table(title: str, reverse: bool = False) -> Table:
+    """Return the colours of a map as RGBA, shape (256, 4); the last is transparent, for no value."""
+    from pyqtgraph import colormap
+
+    found = colormap.get(MAPS[title].source)
+    colours = np.zeros((COLOURS + 1, 4), np.uint8)
+    colours[:COLOURS] = found.getLookupTable(0.0, 1.0, COLOURS, alpha=True)[:: -1 if reverse else 1]
+    return colours
+
+
+@cache
+def flag_table(other: str) -> Table:
+    """Return the colours of flags as RGBA, shape (256, 4), in the places that `FlagColouring` gives.
+
+    `other` is the colour of values that have no flag, as ``#rrggbb``; the last is transparent, for no value.
+    """
+    colours = np.full((256, 4), 255, np.uint8)
+    base = np.array([[colour >> shift & 0xFF for shift in (16, 8, 0)] for colour in _FLAG_COLOURS])
+    for start in range(0, OTHER, len(base)):
+        stop = min(start + len(base), OTHER)
+        colours[start:stop, :3] = base[: stop - start] * 0.72 ** (start // len(base) % 3)
+    colours[OTHER, :3] = [int(other[at : at + 2], 16) for at in (1, 3, 5)]
+    colours[NO_VALUE] = 0
+    return colours
+
+
+def image(title: str, width: int, height: int) -> QImage:
+    """Return a map as a strip from left to right."""
+    row = table(title)[np.linspace(0, COLOURS - 1, width).astype(int)]
+    pixels = np.ascontiguousarray(np.broadcast_to(row, (height, width, 4)))
+    return QImage(pixels.data, width, height, QImage.Format.Format_RGBA8888).copy()
+
+
+def icon(title: str) -> QIcon:
+    """Return a map as the icon of a menu entry."""
+    return QIcon(QPixmap.fromImage(image(title, 48, 12)))
+
+
+BAR, HISTOGRAM = 18, 46
+WIDTH = 108
+#: The height of the tips at the ends, beyond which values lie.
+_TIP = 8
+#: The pointer takes hold of a level from so far, in pixels.
+_REACH = 7
+#: Levels keep at least this part of the strip between them.
+_LEAST = 0.01
+
+
+class ColourStrip(QWidget):
+    """The colours with ticks and the units; with a histogram the levels are handles that can be dragged.
+
+    Signals
+    -------
+    levelsDragged(object)
+        The user dragged the levels to these `Levels`.
+    autoRequested()
+        A double click asks for the levels of the data.
+    """
+
+    levelsDragged = Signal(object)
+    autoRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("colourStrip")
+        self.setAccessibleName("Colour bar")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.levels: Levels | None = None
+        self.title = ""
+        self.scale = Coordinate(name="", size=0)
+        self.colours: Table = table(DEFAULT_MAP)
+        self.histogram: Histogram | None = None
+        self.beyond = (0.0, 0.0)
+        #: What is dragged, the levels and the part of the strip where that began.
+        self._held: tuple[str, Levels, float] | None = None
+
+    def set_histogram(self, histogram: Histogram | None) -> None:
+        """Show how often values occur, or not; not while levels are dragged."""
+        if self._held is None:
+            self.histogram = histogram
+            self.updateGeometry()
+            self.update()
+
+    def set_beyond(self, shares: tuple[float, float]) -> None:
+        """Mark the ends beyond which values lie; `shares` are the parts of the values below and above."""
+        if shares != self.beyond:
+            self.beyond = shares
+            self.setToolTip(beyond_words(*shares))
+            self.update()
+
+    @property
+    def span(self) -> Levels | None:
+        """The values at the lower and upper end of the strip."""
+        if self.levels is None or self.histogram is None or self.histogram.span.log != self.levels.log:
+            return self.levels
+        span = self.histogram.span
+        return Levels(min(span.low, self.levels.low), max(span.high, self.levels.high), span.log)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the values that are marked, as (value, text)."""
+        span = self.span
+        if span is None:
+            return []
+        count = max(2, int(self.height() / (self.fontMetrics().height() * 2.4)))
+        if span.log:
+            return log_ticks(span.low, span.high, count)
+        return self.scale.value_ticks(span.low, span.high, count)
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH + (HISTOGRAM if self.histogram is not None else 0), 160)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.sizeHint().width(), 60)
+
+    def handle_at(self, part: float) -> float:
+        """Return how far from the top of the widget a part of the strip is, in pixels."""
+        return self.height() - 1 - _TIP - part * (self.height() - 2 - 2 * _TIP)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors = theme.colors()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        bar = QRectF(1, 1 + _TIP, BAR, self.height() - 2 - 2 * _TIP)
+        span = self.span
+        if span is None or self.levels is None:
+            painter.setPen(QPen(QColor(colors.border)))
+            painter.drawRect(bar)
+            return
+        painter.drawImage(bar, self._image(span, self.levels, max(2, int(bar.height()))))
+        painter.setPen(QPen(QColor(colors.border)))
+        painter.drawRect(bar)
+        if self.histogram is not None:
+            self._draw_histogram(painter, bar, span, self.levels)
+        else:
+            self._draw_beyond(painter, bar)
+        right = self._draw_ticks(painter, bar, span)
+        self._draw_title(painter, right)
+
+    def _image(self, span: Levels, levels: Levels, height: int) -> QImage:
+        """Return the colours from the upper end of the strip down."""
+        low, high = span.part(levels.low), span.part(levels.high)
+        parts = (np.linspace(1, 0, height) - low) / (high - low)
+        column = self.colours[np.clip(parts * COLOURS, 0, COLOURS - 1).astype(int)]
+        pixels = np.ascontiguousarray(column[:, None])
+        return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGBA8888).copy()
+
+    def _draw_beyond(self, painter: QPainter, bar: QRectF) -> None:
+        """Draw a tip at each end beyond which values lie, in the colour that they have."""
+        painter.setPen(QPen(QColor(theme.colors().muted)))
+        ends = (bar.bottom(), _TIP - 1, 0), (bar.top(), 1 - _TIP, COLOURS - 1)
+        for share, (edge, reach, place) in zip(self.beyond, ends, strict=True):
+            if share > 0:
+                painter.setBrush(QColor(*self.colours[place].tolist()))
+                corners = (bar.left(), edge), (bar.right(), edge), (bar.center().x(), edge + reach)
+                painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_histogram(self, painter: QPainter, bar: QRectF, span: Levels, levels: Levels) -> None:
+        assert self.histogram is not None
+        colors, shown = theme.colors(), self.histogram
+        low, high = span.part(shown.span.low), span.part(shown.span.high)
+        heights = shown.heights
+        edges = low + (high - low) * np.arange(len(heights) + 1) / len(heights)
+        left = bar.right() + 2
+        outline = QPolygonF([QPointF(left, self.handle_at(low))])
+        for height, start, stop in zip(
+            heights.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True
+        ):
+            x = left + height * (HISTOGRAM - 8)
+            outline.append(QPointF(x, self.handle_at(start)))
+            outline.append(QPointF(x, self.handle_at(stop)))
+        outline.append(QPointF(left, self.handle_at(high)))
+        painter.setPen(QPen(QColor(colors.muted), 0.8))
+        fill = QColor(colors.muted)
+        fill.setAlpha(90)
+        painter.setBrush(fill)
+        painter.drawPolygon(outline)
+        for value in (levels.low, levels.high):
+            y = self.handle_at(span.part(value))
+            painter.setPen(QPen(QColor(colors.accent), 1.6))
+            painter.drawLine(QPointF(bar.left(), y), QPointF(left + HISTOGRAM - 6, y))
+            painter.setBrush(QColor(colors.accent))
+            tip = left + HISTOGRAM - 4
+            painter.drawPolygon(QPolygonF([QPointF(tip - 7, y), QPointF(tip, y - 4), QPointF(tip, y + 4)]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_ticks(self, painter: QPainter, bar: QRectF, span: Levels) -> float:
+        metrics = self.fontMetrics()
+        edge = bar.right() + (HISTOGRAM if self.histogram is not None else 0)
+        right = edge
+        painter.setPen(QColor(theme.colors().muted))
+        for value, text in self.ticks():
+            y = self.handle_at(span.part(value))
+            painter.drawLine(QPointF(edge + 1, y), QPointF(edge + 5, y))
+            height = metrics.height()
+            top = min(max(y - height / 2, 0.0), self.height() - height)
+            width = metrics.horizontalAdvance(text)
+            painter.drawText(QRectF(edge + 8, top, width + 2, height), Qt.AlignmentFlag.AlignLeft, text)
+            right = max(right, edge + 8 + width)
+        return right
+
+    def _draw_title(self, painter: QPainter, left: float) -> None:
+        if not self.title:
+            return
+        metrics = self.fontMetrics()
+        painter.setPen(QColor(theme.colors().text))
+        place = min(left + 4, self.width() - metrics.height() - 1)
+        text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, self.height() - 4)
+        painter.translate(place, self.height())
+        painter.rotate(-90)
+        painter.drawText(QRectF(0, 0, self.height(), metrics.height()), Qt.AlignmentFlag.AlignCenter, text)
+
+    # Dragging
+
+    def _part_at(self, y: float) -> float:
+        return (self.height() - 1 - _TIP - y) / max(1, self.height() - 2 - 2 * _TIP)
+
+    def _hold_at(self, y: float) -> str:
+        """Return what is taken hold of at a height: ``low``, ``high``, ``both``, or nothing."""
+        span = self.span
+        if self.histogram is None or span is None or self.levels is None:
+            return ""
+        low, high = (self.handle_at(span.part(end)) for end in (self.levels.low, self.levels.high))
+        if min(abs(y - low), abs(y - high)) <= _REACH:
+            return "low" if abs(y - low) < abs(y - high) else "high"
+        return "both" if high < y < low else ""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        held = self._hold_at(event.position().y())
+        if event.button() == Qt.MouseButton.LeftButton and held and self.levels is not None:
+            self._held = (held, self.levels, self._part_at(event.position().y()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        y = event.position().y()
+        if self._held is None:
+            shapes = {"": Qt.CursorShape.ArrowCursor, "both": Qt.CursorShape.OpenHandCursor}
+            self.setCursor(shapes.get(self._hold_at(y), Qt.CursorShape.SizeVerCursor))
+        else:
+            self._drag(self._part_at(y))
+
+    def _drag(self, part: float) -> None:
+        assert self._held is not None
+        held, before, began = self._held
+        # The scale of the histogram does not move under the pointer.
+        span = before if self.histogram is None else self.histogram.span
+        span = Levels(min(span.low, before.low), max(span.high, before.high), before.log)
+        low, high = span.part(before.low), span.part(before.high)
+        moved = part - began
+        if held == "both":
+            moved = max(-low, min(1 - high, moved))
+            low, high = low + moved, high + moved
+        elif held == "low":
+            low = min(max(0.0, low + moved), high - _LEAST)
+        else:
+            high = max(min(1.0, high + moved), low + _LEAST)
+        self.levelsDragged.emit(replace(before, low=span.value(low), high=span.value(high)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._held = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._held = None
+        self.autoRequested.emit()
+
+
+def beyond_words(below: float, above: float) -> str:
+    """Return which parts of the values lie beyond the colours, in words; nothing where none does."""
+    parts = [
+        f"{_percent(share)} of the values lie {where}"
+        for share, where in ((above, "above"), (below, "below"))
+        if share > 0
+    ]
+    return f"{' and '.join(parts)}: in the colour of that end" if parts else ""
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if share < 0.001 else f"about {share * 100:.2g} %"
+
 
 _NAMES = ("Lower level of the colours", "Upper level of the colours")
 #: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends

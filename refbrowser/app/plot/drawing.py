@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, QPointF, QRectF
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 
 from refbrowser.app.plot.canvas import PlotCanvas, View
-from refbrowser.app.plot.colour_bar import ColourBar
-from refbrowser.app.plot.palette import Palette
+from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, ColourBar, Table, flag_table, table
+from refbrowser.app.plot.reader import PictureLoader, PlotSource
+from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.views.plot.colouring import Colouring, FlagColouring, LevelColouring
 from refbrowser.views.plot.coordinates import (
     AxisScale,
     Coordinate,
@@ -24,8 +26,64 @@ from refbrowser.views.plot.coordinates import (
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import LevelKeeper, Levels, beyond, histogram
 from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plan import plan_view, widened
 from refbrowser.views.plot.reading import Auxiliary
 from refbrowser.views.plot.slicing import SliceState
+
+
+class Palette:
+    """The colours of one plot: what the user chose of them, and the levels that they are kept at."""
+
+    def __init__(self) -> None:
+        self.keeper = LevelKeeper()
+        self.map_title = DEFAULT_MAP
+        self.reverse = False
+        #: Whether values are named by flags, which then have the colours.
+        self.by_flags = False
+        #: The number of the only flag that is coloured, None for all.
+        self.chosen_flag: int | None = None
+
+    def forget(self) -> None:
+        """Begin anew with another variable."""
+        self.keeper.forget()
+        self.chosen_flag = None
+
+    @property
+    def is_diverging(self) -> bool:
+        """Whether the colour map has a middle, which stands for zero."""
+        return MAPS[self.map_title].diverging
+
+    def colouring(self) -> Colouring | None:
+        """Return how elements are coloured; None before there is any."""
+        if self.by_flags:
+            return FlagColouring(self.chosen_flag)
+        return None if self.keeper.levels is None else LevelColouring(self.keeper.levels)
+
+    def table(self) -> Table:
+        """Return the colours; the same object for the same ones."""
+        if self.by_flags:
+            return flag_table(theme.colors().surface)
+        return table(self.map_title, self.reverse)
+
+    def take(self, numbers: npt.NDArray[Any], complete: bool) -> None:
+        """Look at numbers that have come, for levels."""
+        self.keeper.symmetric = self.is_diverging
+        self.keeper.take(numbers, complete)
+
+    def auto(self, numbers: npt.NDArray[Any]) -> None:
+        """Take the levels from these numbers."""
+        self.keeper.symmetric = self.is_diverging
+        self.keeper.auto(numbers)
+
+    def set_log(self, log: bool, numbers: npt.NDArray[Any]) -> None:
+        """Use logarithmic levels, or linear ones."""
+        self.keeper.symmetric = self.is_diverging
+        self.keeper.set_log(log, numbers)
+
+    def set_levels(self, levels: Levels) -> None:
+        """Hold the levels that the user set."""
+        self.keeper.set_by_user(levels)
+
 
 #: Between two drawings while the user zooms or pans, in milliseconds.
 FRAME = 16
@@ -401,3 +459,70 @@ def _indices(scale: AxisScale, span: tuple[float, float]) -> range:
         return range(max(0, ends[0] - 1), min(size, ends[1] + 2))
     low, high = sorted(span)
     return range(max(0, int(np.floor(low + 0.5))), min(size, int(np.ceil(high + 0.5))))
+
+
+class Refiner(QObject):
+    """Keeps a second picture, of the visible part, over the first one.
+
+    Signals
+    -------
+    changed()
+        Another picture of a part is shown, or none.
+    ended()
+        It is read.
+    """
+
+    changed = Signal()
+    ended = Signal()
+
+    def __init__(self, drawing: Drawing, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drawing = drawing
+        self._loader = PictureLoader("plot-detail", self)
+        self._loader.shown.connect(self._shown)
+        self._loader.filled.connect(drawing.draw)
+        self._loader.ended.connect(self._ended)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether anything is still to come."""
+        return self._loader.is_reading
+
+    def picture_for(self, base: Picture) -> Picture | None:
+        """Return the picture of a part of what `base` shows, or None."""
+        found = self._loader.current
+        return found if found is not None and _same_slice(found, base) else None
+
+    def refine(self, document: PlotSource, base: Picture) -> None:
+        """Read the visible part where that shows more than `base` does and needs no question."""
+        window = self._drawing.visible_window()
+        if not all(len(part) for part in window):
+            return
+        plan = plan_view(base.node, base.plan.slice, window)
+        enough = base.plan.covers(window) and not plan.finer_than(base.plan)
+        if enough or plan.too_large:
+            self.drop()
+            return
+        now = self.picture_for(base)
+        if now is None or not now.plan.covers(window) or plan.finer_than(now.plan):
+            wide = plan_view(base.node, base.plan.slice, widened(window, base.plan.slice))
+            self._loader.request(document, base.node, plan if wide.too_large else wide)
+
+    def drop(self) -> None:
+        """Show no detail."""
+        had = self._loader.current is not None
+        self._loader.clear()
+        if had:
+            self.changed.emit()
+
+    def _shown(self, picture: Picture) -> None:
+        base = self._drawing.base
+        if base is not None and _same_slice(picture, base):
+            self.changed.emit()
+
+    def _ended(self, _picture: Picture) -> None:
+        self.ended.emit()
+
+
+def _same_slice(detail: Picture, base: Picture) -> bool:
+    return detail.node is base.node and detail.plan.slice == base.plan.slice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.app.plot.source import PlotSource
+from refbrowser.app.plot.reader import PlotSource
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.nested.element_parts import part_node, parts_of

@@ -3,20 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.colour_bar import MAPS, icon
 from refbrowser.app.plot.element_choice import CHARTS, ROWS
-from refbrowser.app.plot.options import PlotOptions
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
 from refbrowser.views.nested.element_parts import LENGTH
 from refbrowser.views.plot.slicing import SliceState
 from refbrowser.views.words import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class PlotOptions:
+    """One state of the switches, for the header and the menu.
+
+    Attributes
+    ----------
+    has_plot
+        A line or an image is shown.
+    has_image
+        It is an image.
+    has_levels
+        Its colours stand for numbers, not for flags.
+    has_coding
+        The CF conventions make a difference.
+    extremes
+        The ends of the colours are the least and the greatest value, not percentiles.
+    is_dates
+        The numbers are shown as dates.
+    """
+
+    has_plot: bool = False
+    has_image: bool = False
+    has_levels: bool = False
+    has_coding: bool = False
+    decoded: bool = True
+    log: bool = False
+    extremes: bool = False
+    histogram: bool = False
+    aspect: bool = False
+    reverse: bool = False
+    is_dates: bool = False
+
+    @property
+    def can_log(self) -> bool:
+        """Whether there is anything that a logarithmic scale could be for."""
+        return self.has_plot and not self.is_dates and (self.has_levels or not self.has_image)
+
 
 _LINE = "none (a line)"
 _ALL_FIELDS = "all fields"
@@ -85,8 +124,8 @@ class PlotHeader(QWidget):
         self.series.hide()
         self.map = self._combo("colourMapCombo", "Colour map")
         self.map.setIconSize(QSize(48, 12))
-        for title in colour_maps.MAPS:
-            self.map.addItem(colour_maps.icon(title), title)
+        for title in MAPS:
+            self.map.addItem(icon(title), title)
         self.reset = tool_button("resetViewButton", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
         self.map.setMinimumWidth(_MAP_WIDTH)

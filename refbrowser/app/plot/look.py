@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS, SPECIAL_MAPS
-from refbrowser.app.plot.options import PlotOptions
+from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, SPECIAL_MAPS
+from refbrowser.app.plot.header import PlotOptions
 from refbrowser.app.plot.parts import PaneParts
-from refbrowser.app.plot.source import PlotSource
-from refbrowser.app.plot.stage import Stage
-from refbrowser.app.plot.subject import Subject
+from refbrowser.app.plot.reader import PlotSource
+from refbrowser.app.plot.stage import Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.levels import Levels

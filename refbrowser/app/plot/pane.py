@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -9,19 +10,16 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
-from refbrowser.app.plot.charts_page import ChartsPage
 from refbrowser.app.plot.colour_bar import ColourBar
-from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import PlotHeader
-from refbrowser.app.plot.keys import PlotKeys
-from refbrowser.app.plot.legend import StateLegend
+from refbrowser.app.plot.legends import FlagLegend, StateLegend
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.presenter import Presenter
+from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.sliders import DimensionSliders
-from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
-from refbrowser.app.plot.values_view import ValuesView
+from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.views.plot.picture import ChunkState
@@ -30,10 +28,68 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from refbrowser.app.plot.look import Look
+    from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.coordinates import Coordinate
     from refbrowser.views.plot.picture import Picture
     from refbrowser.views.plot.slicing import SliceState
+
+
+#: Leaves out Shift, Alt and so on.
+_KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
+
+
+class PlotKeys:
+    """The keys of one pane; parts of the pane can add their own."""
+
+    def __init__(self, presenter: Presenter) -> None:
+        self._presenter = presenter
+        self._actions: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Left: lambda: presenter.step_slider(-1),
+            Qt.Key.Key_Right: lambda: presenter.step_slider(1),
+            Qt.Key.Key_Up: lambda: presenter.next_slider(-1),
+            Qt.Key.Key_Down: lambda: presenter.next_slider(1),
+            Qt.Key.Key_R: presenter.reset_view,
+            Qt.Key.Key_Home: presenter.reset_view,
+            Qt.Key.Key_C: presenter.look.next_map,
+            Qt.Key.Key_L: self._toggle_log,
+            Qt.Key.Key_H: self._toggle_histogram,
+            Qt.Key.Key_A: self._toggle_aspect,
+            Qt.Key.Key_M: self._toggle_extremes,
+            Qt.Key.Key_Escape: presenter.pointing.forget,
+        }
+
+    def add(self, key: Qt.Key, action: Callable[[], object]) -> None:
+        """Let a key do something."""
+        self._actions[key] = action
+
+    def known(self) -> frozenset[Qt.Key]:
+        """Return the keys that do something."""
+        return frozenset(self._actions)
+
+    def use(self, combined: int) -> None:
+        """Do what a key means."""
+        self._actions[Qt.Key(combined & _KEY)]()
+
+    def _toggle_log(self) -> None:
+        look = self._presenter.look
+        if look.options.can_log:
+            look.set_log(not look.options.log)
+
+    def _toggle_histogram(self) -> None:
+        look = self._presenter.look
+        if look.options.has_levels:
+            look.set_histogram(not look.options.histogram)
+
+    def _toggle_extremes(self) -> None:
+        look = self._presenter.look
+        if look.options.has_levels:
+            look.set_extremes(not look.options.extremes)
+
+    def _toggle_aspect(self) -> None:
+        look = self._presenter.look
+        if look.options.has_image:
+            look.set_aspect(not look.options.aspect)
 
 
 #: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.

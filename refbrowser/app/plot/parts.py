@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
-from refbrowser.app.plot.charts_page import ChartsPage
 from refbrowser.app.plot.colour_bar import ColourBar
-from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import PlotHeader
-from refbrowser.app.plot.legend import StateLegend
+from refbrowser.app.plot.legends import FlagLegend, StateLegend
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.sliders import DimensionSliders
-from refbrowser.app.plot.values_view import ValuesView
+from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What stands where the plot would be: a hint, an error, a permission to give, a question of size."""
+"""The cards in the place of the picture: nothing chosen, waiting, failed, too large."""
 
 from __future__ import annotations
 

@@ -7,27 +7,23 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.plot import background
-from refbrowser.app.plot.auxiliary_reader import AuxiliaryReader
-from refbrowser.app.plot.coordinate_reader import CoordinateReader
 from refbrowser.app.plot.element_choice import ElementChoice
 from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.parts import PaneParts
-from refbrowser.app.plot.source import PlotSource
-from refbrowser.app.plot.stage import Stage
-from refbrowser.app.plot.subject import Subject
+from refbrowser.app.plot.reader import (
+    AuxiliaryReader,
+    CoordinateReader,
+    PlotSource,
+    cancel_reads,
+    read_neighbours,
+)
+from refbrowser.app.plot.stage import Stage, Subject
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.views.plot.slicing import (
-    SliceMemory,
-    SliceState,
-    chunk_window,
-    dimension_names,
-    grown_slice,
-)
+from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
 IDLE = 200
@@ -97,7 +93,7 @@ class Presenter(QObject):
         document = self.subject.document
         if document is not None:
             document.hierarchyChanged.disconnect(self._follow)
-            background.cancel(document)
+            cancel_reads(document)
         self._idle_timer.stop()
         self.coordinates.clear()
         self._auxiliary.clear()
@@ -338,7 +334,7 @@ class Presenter(QObject):
         if self.stepped is None or not self.reads_ahead or self.is_animated:
             return
         if subject.is_plot and not self.loader.is_reading:
-            background.read_neighbours(document, node, state, self.stepped)
+            read_neighbours(document, node, state, self.stepped)
 
     # One chunk
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from refbrowser.app.plot.source import PlotSource
+from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.picture import Picture

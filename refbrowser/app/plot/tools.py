@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
-from refbrowser.app.plot.animation import Animation
-from refbrowser.app.plot.animation_bar import AnimationBar
+from refbrowser.app.plot.animation import Animation, AnimationBar
 from refbrowser.views.plot.series import choices
 
 if TYPE_CHECKING:
@@ -133,8 +132,7 @@ class PlotTools(QObject):
     def series(self) -> SeriesTool:
         """Return the series, which are made now if they were not."""
         if self._series is None:
-            from refbrowser.app.plot.series import SeriesTool
-            from refbrowser.app.plot.series_pane import SeriesPane
+            from refbrowser.app.plot.series import SeriesPane, SeriesTool
 
             pane = SeriesPane()
             self._add(pane, self.below.count())

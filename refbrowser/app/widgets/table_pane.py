@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.plot.loader import PictureLoader
 from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.plot.reader import PictureLoader
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
@@ -26,7 +26,7 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.plan import ViewPlan
 

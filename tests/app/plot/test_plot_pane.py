@@ -15,9 +15,9 @@ from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPushButton, QSlider, QSpinBox, QToolButton
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot import colour_bar as colour_maps
+from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.plot.patterns import state_colors
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.views.plot.colouring import NO_VALUE
@@ -504,7 +504,7 @@ def test_a_superseded_picture_is_never_shown(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than any machine sleeps.
-    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 60.0)
+    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 60.0)
     values = np.stack([np.full((20, 20), index, np.float32) for index in range(5)])
 
     def prepare(document: MemoryDocument) -> None:
@@ -527,7 +527,7 @@ def test_a_superseded_picture_is_never_shown(
 def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 60.0)
+    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 60.0)
 
     def prepare(document: MemoryDocument) -> None:
         document.session.held = lambda _path, coords: coords[0] == 1
@@ -540,7 +540,7 @@ def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
     pane.sliders.step(0, 1)
     QApplication.processEvents()
     assert pane.picture() is first, "no flicker where the new one comes at once"
-    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 0.0)
+    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 0.0)
     qtbot.waitUntil(lambda: pane.picture() is not first)
     assert pane.canvas.states.boxes(ChunkState.PENDING).tolist() == [[0, 1, 0, 3]]
     assert (pane.canvas.image.indices == NO_VALUE).all(), "nothing of the old slice is left"

@@ -31,7 +31,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.views.nested.nested_tally import UNASKED, Collected, collect
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.nested.nested_numbers import FieldChoice
 

@@ -24,7 +24,7 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
 
 NOTHING = "Select an array of lists or records in the hierarchy."

@@ -17,7 +17,7 @@ from refbrowser.views.nested.nested_tally import NOT_OF_ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.app.plot.reader import PlotSource
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
-from refbrowser.app.plot.patterns import state_colors
+from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import theme
 from refbrowser.views.chunks.chunk_pixels import TILE
 from refbrowser.views.plot.picture import ChunkState

@@ -1,0 +1,281 @@
+"""How chunks that show no values look, and the legends that say so: of states, and of flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.plot.colour_bar import Table
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import plain_label
+from refbrowser.model.cf_flags import Flag, FlagSet
+from refbrowser.views.numbers import value_text
+from refbrowser.views.plot.colouring import OTHER
+from refbrowser.views.plot.interpretation import flag_title
+from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.words import count_text
+
+_TILE = 10
+
+#: In the order of the legend: what a person calls each state.
+STATE_NAMES = {
+    ChunkState.PENDING: "not here yet",
+    ChunkState.MISSING: "missing chunk",
+    ChunkState.FAILED: "could not be read",
+}
+
+
+def state_colors(state: ChunkState) -> tuple[QColor, QColor]:
+    """Return the ground and the mark of a state."""
+    colors = theme.colors()
+    if state is ChunkState.PENDING:
+        return QColor(colors.surface), QColor(colors.border)
+    if state is ChunkState.MISSING:
+        return QColor("#4a525e" if colors.dark else "#c3c9d2"), QColor(
+            "#5d6673" if colors.dark else "#aab2be"
+        )
+    return QColor("#6b2d2f" if colors.dark else "#f3b8b3"), QColor(colors.fault)
+
+
+def ground_color() -> QColor:
+    """Return the colour behind an image, which stands for elements without a value."""
+    return QColor("#3d4551" if theme.colors().dark else "#d3d8df")
+
+
+def state_brush(state: ChunkState) -> QBrush:
+    """Return the pattern of a state; it is laid in device pixels, so zooming does not change it."""
+    ground, mark = state_colors(state)
+    tile = QPixmap(QSize(_TILE, _TILE))
+    tile.fill(ground)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(mark, 1.2))
+    if state is ChunkState.PENDING:
+        for shift in (-_TILE, 0, _TILE):
+            painter.drawLine(QPointF(shift, _TILE), QPointF(shift + _TILE, 0))
+    elif state is ChunkState.MISSING:
+        painter.setBrush(mark)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawEllipse(QPointF(_TILE / 2, _TILE / 2), 1.2, 1.2)
+    else:
+        painter.drawLine(QPointF(0, 0), QPointF(_TILE, _TILE))
+        painter.drawLine(QPointF(0, _TILE), QPointF(_TILE, 0))
+    painter.end()
+    return QBrush(tile)
+
+
+def draw_glyph(painter: QPainter, centre: QPointF, size: float) -> None:
+    """Draw the mark of a failed chunk: an exclamation mark in a disc."""
+    colors = theme.colors()
+    painter.setPen(QPen(QColor(colors.surface), 1.5))
+    painter.setBrush(QColor(colors.fault))
+    painter.drawEllipse(centre, size / 2, size / 2)
+    font = painter.font()
+    font.setPixelSize(max(8, int(size * 0.7)))
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(QColor(colors.surface))
+    painter.drawText(
+        QRectF(centre.x() - size / 2, centre.y() - size / 2, size, size), Qt.AlignmentFlag.AlignCenter, "!"
+    )
+
+
+def swatch(state: ChunkState, width: int = 22, height: int = 14) -> QPixmap:
+    """Return a sample of a state for the legend."""
+    picture = QPixmap(width, height)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(state_brush(state))
+    painter.setPen(QPen(QColor(theme.colors().muted), 1))
+    painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), 2, 2)
+    if state is ChunkState.FAILED:
+        draw_glyph(painter, QPointF(width / 2, height / 2), height - 3)
+    painter.end()
+    return picture
+
+
+class StateLegend(QWidget):
+    """A sample, a name and a count for each state that is in the picture; hidden when all is well."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chunkStateLegend")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MEDIUM)
+        self._entries: dict[ChunkState, tuple[QLabel, QLabel]] = {}
+        for state in STATE_NAMES:
+            sample, text = QLabel(), plain_label("", role="muted", wrap=False)
+            text.setObjectName(f"legend_{state.name.lower()}")
+            self._entries[state] = (sample, text)
+            layout.addWidget(sample)
+            text.setContentsMargins(0, 0, theme.LARGE, 0)
+            layout.addWidget(text)
+        self.note = plain_label("", role="muted", wrap=False)
+        self.note.setObjectName("plotNote")
+        layout.addWidget(self.note)
+        layout.addStretch(1)
+        self.retry = QToolButton()
+        self.retry.setObjectName("plotRetryButton")
+        self.retry.setText("Read again")
+        self.retry.setAccessibleName("Read again")
+        layout.addWidget(self.retry)
+        self.restyle()
+        self.set_picture(None, "")
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        for state, (sample, _text) in self._entries.items():
+            sample.setPixmap(swatch(state))
+
+    def set_picture(self, picture: Picture | None, note: str) -> None:
+        """Count the states of a picture's chunks; `note` is said beside them."""
+        counts = {state: 0 if picture is None else picture.count(state) for state in STATE_NAMES}
+        for state, (sample, text) in self._entries.items():
+            count = counts[state]
+            sample.setVisible(count > 0)
+            text.setVisible(count > 0)
+            text.setText(f"{STATE_NAMES[state]} ({count_text(count)})")
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        incomplete = counts[ChunkState.FAILED] > 0 or counts[ChunkState.PENDING] > 0
+        self.retry.setVisible(incomplete and picture is not None and picture.finished)
+        self.setVisible(bool(note) or any(counts.values()))
+
+    def shown_states(self) -> set[ChunkState]:
+        """Return the states that are explained now."""
+        return {state for state, (sample, _text) in self._entries.items() if not sample.isHidden()}
+
+
+_WIDTH = 216
+_SWATCH = 14
+
+
+class FlagLegend(QWidget):
+    """A colour, a meaning and a share for each flag.
+
+    Signals
+    -------
+    flagChosen(object)
+        The number of the only flag to colour, or None for all.
+    """
+
+    flagChosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("flagLegend")
+        self.setFixedWidth(_WIDTH)
+        self._flags: FlagSet | None = None
+        self._colours: Table | None = None
+        self.heading = plain_label("Flags", role="muted", wrap=False)
+        self.list = QListWidget()
+        self.list.setObjectName("flagList")
+        self.list.setAccessibleName("Flags and their meanings")
+        self.list.setToolTip("Choose a flag to colour it alone")
+        self.list.setIconSize(QSize(_SWATCH, _SWATCH))
+        self.list.setWordWrap(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setSpacing(1)
+        self.all = QPushButton("All flags")
+        self.all.setObjectName("allFlagsButton")
+        self.all.setToolTip("Colour all flags again")
+        self.all.setEnabled(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SMALL, 0, theme.SMALL)
+        layout.setSpacing(theme.SMALL + 2)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.all)
+        self.list.itemSelectionChanged.connect(self._selected)
+        self.all.clicked.connect(self._all_clicked)
+
+    def set_flags(self, flags: FlagSet | None, colours: Table) -> None:
+        """Show other flags, or other colours of them."""
+        if flags == self._flags and colours is self._colours:
+            return
+        anew = flags != self._flags
+        self._flags, self._colours = flags, colours
+        if anew:
+            self._fill()
+        for row in range(self.list.count()):
+            position = row % OTHER if flags is not None and row < len(flags.flags) else OTHER
+            self.list.item(row).setIcon(_swatch(colours[position].tolist()))
+
+    def set_shares(self, shares: Sequence[float]) -> None:
+        """Show in which part of the values each flag holds."""
+        if self._flags is None:
+            return
+        for row, (flag, share) in enumerate(zip(self._flags.flags, shares, strict=True)):
+            self.list.item(row).setText(f"{flag_title(flag)}  {_share_text(share)}")
+
+    def texts(self) -> list[str]:
+        """Return what is listed."""
+        return [self.list.item(row).text() for row in range(self.list.count())]
+
+    def _fill(self) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        flags = () if self._flags is None else self._flags.flags
+        for flag in flags:
+            item = QListWidgetItem(flag_title(flag))
+            item.setToolTip(theme.plain_tooltip(f"{flag.meaning}\n{_condition(flag)}"))
+            self.list.addItem(item)
+        other = QListWidgetItem("none of these")
+        other.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        self.list.addItem(other)
+        self.list.blockSignals(False)
+        several = self._flags is not None and not self._flags.exclusive
+        self.heading.setText("Flags: the first that holds" if several else "Flags")
+        self.all.setEnabled(False)
+
+    def _selected(self) -> None:
+        rows = [index.row() for index in self.list.selectedIndexes()]
+        self.all.setEnabled(bool(rows))
+        self.flagChosen.emit(rows[0] if rows else None)
+
+    def _all_clicked(self) -> None:
+        self.list.clearSelection()
+
+
+def _condition(flag: Flag) -> str:
+    if flag.mask is None:
+        return f"value {value_text(flag.value)}"
+    return f"mask {flag.mask:#x}" + ("" if flag.value is None else f", value {value_text(flag.value)}")
+
+
+def _share_text(share: float) -> str:
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return f"{share * 100:.3g} %"
+
+
+def _swatch(rgba: Sequence[int]) -> QIcon:
+    picture = QPixmap(_SWATCH * 2, _SWATCH * 2)
+    picture.setDevicePixelRatio(2)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(QColor(*rgba))
+    painter.setPen(QPen(QColor(theme.colors().muted), 0.8))
+    painter.drawRoundedRect(1, 1, _SWATCH - 2, _SWATCH - 2, 2, 2)
+    painter.end()
+    icon = QIcon()
+    # The same when chosen: a tinted sample would be another colour.
+    for mode in (QIcon.Mode.Normal, QIcon.Mode.Selected):
+        icon.addPixmap(picture, mode)
+    return icon

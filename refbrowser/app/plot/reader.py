@@ -1,0 +1,458 @@
+"""What the plot reads of an opened document: the picture, coordinates, neighbours and frames ahead."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.widgets.parts import one_shot
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plot.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.plot.picture import Picture
+from refbrowser.views.plot.plan import ViewPlan, plan_view
+from refbrowser.views.plot.reading import (
+    Auxiliary,
+    AuxiliaryNode,
+    CoordinateSet,
+    auxiliary_nodes,
+    coordinate_nodes,
+)
+from refbrowser.views.plot.slicing import SliceState, dimension_names
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.jobs import JobHandle
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.views.plot.reading import Auxiliary, AuxiliaryNode, CoordinateSet
+
+
+class PlotSource(Protocol):
+    """An opened document whose arrays can be plotted.
+
+    Attributes
+    ----------
+    tasks
+        Runs reads off the GUI thread.
+    dataset
+        What reads; another one after an edit or a permission, None once the document is closed.
+    hierarchyChanged
+        Signal: `dataset` and `hierarchy` are others.
+    """
+
+    tasks: Tasks
+    dataset: Dataset | None
+    hierarchyChanged: Any
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """Groups and arrays."""
+        ...
+
+    def owner(self, what: str) -> str:
+        """Return the owner name for tasks of this document."""
+        ...
+
+
+_COORDINATES, _AUXILIARY, _NEIGHBOURS = "plot-coordinates", "plot-auxiliary", "plot-neighbours"
+_AHEAD = "plot-ahead"
+#: Neighbouring slices are read ahead when they are at most this large.
+AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
+
+
+def read_coordinates(
+    document: PlotSource,
+    node: ArrayNode,
+    arrays: tuple[ArrayNode | None, ...],
+    done: Callable[[CoordinateSet | None], None],
+) -> None:
+    """Read the coordinates of an array's dimensions; `done` gets None when none could be read."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+
+    def read(control: TaskControl) -> CoordinateSet:
+        from refbrowser.views.plot import reading
+
+        return reading.read_coordinates(
+            dataset.session, dataset.access.at_once(), node, arrays, control.token
+        )
+
+    title = f"Read the coordinates of {node.path}"
+    document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
+
+
+def read_auxiliary(
+    document: PlotSource,
+    nodes: tuple[AuxiliaryNode, ...],
+    plan: ViewPlan,
+    done: Callable[[tuple[Auxiliary, ...]], None],
+) -> None:
+    """Read the auxiliary coordinates of what a plan reads."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> tuple[Auxiliary, ...]:
+        from refbrowser.views.plot import reading as auxiliary
+
+        return auxiliary.read_auxiliary(dataset.session, dataset.access.at_once(), nodes, plan, control.token)
+
+    document.tasks.run(
+        document.owner(_AUXILIARY),
+        f"Read the coordinates {', '.join(each.node.name for each in nodes)}",
+        read,
+        done,
+        failed=_ignore,
+        priority=Priority.NEIGHBOUR,
+    )
+
+
+def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, dimension: int) -> None:
+    """Read the slices before and after along a dimension into the cache, where they are in other chunks."""
+    dataset = document.dataset
+    plans = neighbour_plans(node, state, dimension)
+    if dataset is None or not plans:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> None:
+        for plan in plans:
+            dataset.session.read(
+                node,
+                dataset.access.at_once(),
+                plan.selection,
+                cancel=control.token,
+                priority=Priority.NEIGHBOUR,
+            )
+
+    document.tasks.run(
+        document.owner(_NEIGHBOURS),
+        f"Read ahead in {node.path}",
+        read,
+        failed=_ignore,
+        priority=Priority.NEIGHBOUR,
+    )
+
+
+def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[ViewPlan]:
+    """Return the reads of the slices beside `state` that need other chunks and are small enough."""
+    assert node.grid is not None
+    index, side = state.indices[dimension], node.grid.chunk_shape[dimension]
+    plans = []
+    for other in (index + 1, index - 1):
+        if 0 <= other < state.shape[dimension] and other // side != index // side:
+            plan = plan_view(node, state.with_index(dimension, other))
+            if plan.chunks <= AHEAD_CHUNKS and plan.decoded <= AHEAD_BYTES:
+                plans.append(plan)
+    return plans
+
+
+def read_ahead(
+    document: PlotSource,
+    node: ArrayNode,
+    plans: Sequence[tuple[int, ViewPlan]],
+    came: Callable[[int], None],
+    ended: Callable[[], None],
+) -> None:
+    """Read numbered plans into the cache, in their order; `came` is told each number that is there."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> None:
+        for number, plan in plans:
+            dataset.session.read(
+                node,
+                dataset.access.at_once(),
+                plan.selection,
+                cancel=control.token,
+                priority=Priority.NEIGHBOUR,
+            )
+            control.send(number)
+
+    document.tasks.run(
+        document.owner(_AHEAD),
+        f"Read ahead in {node.path}",
+        read,
+        lambda _none: ended(),
+        lambda _error: ended(),
+        received=came,
+        priority=Priority.NEIGHBOUR,
+    )
+
+
+def cancel_ahead(document: PlotSource) -> None:
+    """Stop reading ahead."""
+    document.tasks.cancel_owner(document.owner(_AHEAD))
+
+
+def cancel_reads(document: PlotSource) -> None:
+    """Stop these reads."""
+    for what in (_COORDINATES, _AUXILIARY, _NEIGHBOURS, _AHEAD):
+        document.tasks.cancel_owner(document.owner(what))
+
+
+def _ignore(_error: BaseException) -> None:
+    """Leave a slice that cannot be read ahead: its error is shown when it is asked for."""
+
+
+#: A new picture takes the place of the old one when it is complete, or after this long, in seconds.
+HOLD = 0.12
+#: News are looked for this often at first, and at most this seldom, in milliseconds.
+QUICKEST, SLOWEST = 5, 250
+#: Between two looks at a picture that fills, in milliseconds; longer where drawing it takes long.
+PACE = 33
+#: The part of the time that drawing may take.
+DRAWING_SHARE = 0.3
+
+
+class PictureLoader(QObject):
+    """Holds the picture on the screen and the one that is to replace it.
+
+    Parameters
+    ----------
+    what
+        Names the owner of the reads.
+    verb
+        Begins their title in the list of jobs.
+
+    Signals
+    -------
+    shown(object)
+        Another `Picture` is on the screen.
+    filled()
+        More of the picture on the screen has come.
+    ended(object)
+        The `Picture` on the screen is read, failed or cancelled (its `finished` is set).
+    """
+
+    shown = Signal(object)
+    filled = Signal()
+    ended = Signal(object)
+
+    def __init__(self, what: str, parent: QObject | None = None, verb: str = "Plot") -> None:
+        super().__init__(parent)
+        self._what, self._verb = what, verb
+        self._document: PlotSource | None = None
+        self._incoming: Picture | None = None
+        self._handle: JobHandle | None = None
+        self._since = 0.0
+        self._seen = 0
+        self._told_end = True
+        self.current: Picture | None = None
+        #: How long the old picture stays while the new one is not complete, in seconds.
+        self.hold = HOLD
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether anything is still to come, or to be told."""
+        return self._incoming is not None or not self._told_end
+
+    def request(
+        self, document: PlotSource, node: ArrayNode, plan: ViewPlan, *, at_once: bool = False
+    ) -> None:
+        """Read a plan; what was being read before is given up.
+
+        With `at_once` the picture is shown while it is still empty, else the old one stays for a moment.
+        """
+        dataset = document.dataset
+        if dataset is None:
+            return
+        picture = Picture(node, plan)
+        session, access = dataset.session, dataset.access.at_once()
+
+        def read(control: TaskControl) -> None:
+            from refbrowser.views.plot.reading import read_picture
+
+            read_picture(session, access, picture, control.token, control.progress)
+
+        def done(_result: None) -> None:
+            picture.finished = True
+            self._look_soon()
+
+        def failed(error: BaseException) -> None:
+            picture.error = error
+            picture.finished = True
+            self._look_soon()
+
+        self._document = document
+        self._incoming = picture
+        self._since = time.monotonic() - (self.hold if at_once else 0.0)
+        self._handle = document.tasks.run(
+            document.owner(self._what), f"{self._verb} {node.path}", read, done, failed
+        )
+        self._timer.start(0 if at_once else QUICKEST)
+
+    def stop(self) -> None:
+        """Give up reading; what has come stays."""
+        if self._document is not None:
+            self._document.tasks.cancel_owner(self._document.owner(self._what))
+        self._timer.stop()
+        self._incoming = self._handle = None
+        self._told_end = True
+        if self.current is not None:
+            self.current.finished = True
+
+    def clear(self) -> None:
+        """Give up reading and let go of the picture."""
+        self.stop()
+        self.current = self._document = None
+
+    def _look_soon(self) -> None:
+        self._timer.start(0)
+
+    def _look(self) -> None:
+        started = time.monotonic()
+        self._note_ends()
+        incoming = self._incoming
+        if incoming is not None and (incoming.finished or started - self._since >= self.hold):
+            self.current, self._incoming = incoming, None
+            self._seen, self._told_end = incoming.arrived, False
+            self.shown.emit(incoming)
+        elif self.current is not None and self.current.arrived != self._seen:
+            self._seen = self.current.arrived
+            self.filled.emit()
+        current = self.current
+        if current is not None and current.finished and not self._told_end and current.arrived == self._seen:
+            self._told_end = True
+            self.ended.emit(current)
+        if self.is_reading:
+            cost = (time.monotonic() - started) * 1000
+            pace = QUICKEST if self._incoming is not None else PACE
+            self._timer.start(int(min(SLOWEST, max(pace, cost * (1 / DRAWING_SHARE - 1)))))
+
+    def _note_ends(self) -> None:
+        """End a picture whose chunks are all there, and that of a job that the user cancelled.
+
+        The first would else wait for the job's call; the second gets none.
+        """
+        for picture in (self._incoming, self.current):
+            if picture is not None and picture.arrived >= picture.plan.chunks:
+                picture.finished = True
+        status = self._handle.status if self._handle is not None else None
+        if status is not None and status.state == "cancelled":
+            from refbrowser.io.cancel import Cancelled
+
+            picture = self._incoming or self.current
+            self._handle = None
+            if picture is not None and not picture.finished:
+                picture.error, picture.finished = Cancelled(), True
+
+
+#: The first picture waits so long for its coordinates, in milliseconds, so that it does not turn over.
+COORDINATES_WAIT = 300
+
+
+class CoordinateReader(QObject):
+    """Holds one coordinate per dimension: indices at first, then what was read.
+
+    Signals
+    -------
+    came(bool)
+        Coordinates are there, or are waited for no longer; True: the first that have values.
+    """
+
+    came = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.coordinates: tuple[Coordinate, ...] = ()
+        #: Why some dimensions show indices.
+        self.errors: tuple[str, ...] = ()
+        #: Whether a picture should not be shown yet.
+        self.waits = False
+        self._timer = one_shot(self, COORDINATES_WAIT, self._waited)
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._timer.stop()
+        self.coordinates, self.errors, self.waits = (), (), False
+
+    def begin(self, node: ArrayNode) -> None:
+        """Let the dimensions of another array stand for themselves."""
+        names = dimension_names(node)
+        self.coordinates = tuple(
+            plain_coordinate(name, size) for name, size in zip(names, node.shape, strict=True)
+        )
+
+    def read(self, document: PlotSource, node: ArrayNode) -> None:
+        """Read the coordinates, again after an edit."""
+        assert document.hierarchy is not None
+        arrays = coordinate_nodes(document.hierarchy, node)
+        if any(arrays):
+            self.waits = not self._has_values()
+            self._timer.start()
+            read_coordinates(document, node, arrays, self._came)
+
+    def _has_values(self) -> bool:
+        return any(coordinate.values is not None for coordinate in self.coordinates)
+
+    def _came(self, found: CoordinateSet | None) -> None:
+        first = False
+        if found is not None:
+            first = not self._has_values()
+            self.coordinates = found.coordinates
+            self.errors = tuple(
+                f"{name} shows indices: {getattr(error, 'message', error)}"
+                for name, error in found.errors.items()
+            )
+        self._timer.stop()
+        self.waits = False
+        self.came.emit(first)
+
+    def _waited(self) -> None:
+        self.waits = False
+        self.came.emit(False)
+
+
+class AuxiliaryReader(QObject):
+    """Holds what was read last.
+
+    Signals
+    -------
+    came()
+        `found` is another one.
+    """
+
+    came = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.found: tuple[Auxiliary, ...] = ()
+        self._read_for: object = None
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.found, self._read_for = (), None
+
+    def read(self, document: PlotSource, node: ArrayNode, plan: ViewPlan) -> None:
+        """Read the auxiliary coordinates of what a plan reads, unless they are here."""
+        assert document.hierarchy is not None
+        nodes = auxiliary_nodes(document.hierarchy, node)
+        wanted = (nodes, plan.ranges, plan.slice.axes, _other_indices(nodes, plan))
+        if wanted == self._read_for:
+            return
+        self._read_for = wanted
+        if nodes:
+            read_auxiliary(document, nodes, plan, self._came)
+        elif self.found:
+            self._came(())
+
+    def _came(self, found: tuple[Auxiliary, ...]) -> None:
+        self.found = found
+        self.came.emit()
+
+
+def _other_indices(nodes: tuple[AuxiliaryNode, ...], plan: ViewPlan) -> dict[int, int]:
+    """Return the place of the slice along the dimensions of the coordinates that are on no axis."""
+    used = {dimension for each in nodes for dimension in each.dimensions}
+    return {dimension: plan.slice.indices[dimension] for dimension in used - set(plan.slice.axes)}
