@@ -21,7 +21,7 @@ from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.content import DocumentContent
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.history import History
-from refbrowser.references.edits.journal_steps import Operation, Recorder, replayed
+from refbrowser.references.edits.journal import Operation, Recorder, replayed
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.document.values import BASE64_PREFIX
+from refbrowser.references.document.reference_values import BASE64_PREFIX
 from refbrowser.references.rules.gen import NotDecided
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from refbrowser.formats.zarr.documents import (
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
+from refbrowser.references.document.consolidated import CONSOLIDATED_V3
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.expansion import REFS
-from refbrowser.references.edits.metadata_edit import CONSOLIDATED_V3
 from refbrowser.references.rules.gen import NotDecided
 from refbrowser.references.text.json_text import JsonError, parse
 from refbrowser.references.text.typed_values import laid_out, parsed

@@ -17,7 +17,7 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.values import ValueKind
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
 
 #: Entries that are made together.

@@ -22,8 +22,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
-from refbrowser.references.text.json_text import JsonError, parse
-from refbrowser.references.text.json_values import has_too_many_values
+from refbrowser.references.text.json_text import JsonError, has_too_many_values, parse
 
 METADATA = ".zmetadata"
 #: Columns of a record file.

@@ -31,8 +31,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.reader import PIECE, ReadProgress
-from refbrowser.references.document.reading import read_source
+from refbrowser.references.document.reader import PIECE, ReadProgress, read_source
 
 if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.references.document.chunk_codes import Rows, union_of, without_rows
 from refbrowser.references.document.expansion import REFS
-from refbrowser.references.document.groups import Rows, union_of, without_rows
 from refbrowser.references.document.table import ODD
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.document.chunk_code import BITS, Group, unpack_many
+from refbrowser.references.document.chunk_codes import BITS, Group, unpack_many
 from refbrowser.references.document.table import ODD
 
 if TYPE_CHECKING:

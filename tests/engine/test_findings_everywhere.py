@@ -23,7 +23,7 @@ from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_search import SearchTime
 
 ZARRAY = {
     "zarr_format": 2,

@@ -28,7 +28,7 @@ from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.edits.edits import SetMetadata
-from refbrowser.references.edits.rule_edits import InsertRule
+from refbrowser.references.edits.outer_edits import InsertRule
 
 
 def read_by_others(document: Path) -> dict[str, np.ndarray]:

@@ -24,7 +24,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.references.edits.rule_edits import InsertRule
+from refbrowser.references.edits.outer_edits import InsertRule
 from refbrowser.views.attributes import stored_chunks
 
 

@@ -165,6 +165,6 @@ def test_a_broken_record_file_costs_its_chunks_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x00\x7f", b"\x80", b"base64:x", bytes(range(256))])
 def test_inline_text_stands_for_its_bytes(data: bytes) -> None:
-    from refbrowser.references.document.values import decode_inline
+    from refbrowser.references.document.reference_values import decode_inline
 
     assert decode_inline(inline_text(data)) == data

@@ -111,10 +111,10 @@ def test_a_large_document_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references.document import reader, table_builder
+    from refbrowser.references.document import reader, table
 
     data = many(100)
-    for name, module, limit in (("json_size", reader, len(data)), ("references", table_builder, 100)):
+    for name, module, limit in (("json_size", reader, len(data)), ("references", table, 100)):
         for size, fine in ((limit - 1, False), (limit, True), (limit + 1, True)):
             monkeypatch.setattr(module, "LIMITS", replace(LIMITS, **{name: size}))
             if fine:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.chunk_code import (
+from refbrowser.references.document.chunk_codes import (
     BITS,
     MOST_DIMENSIONS,
     group_of_chunks,

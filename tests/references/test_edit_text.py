@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits import edits, many_edits
-from refbrowser.references.edits.edit_text import edit_from_json, edit_to_json
-from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
-from refbrowser.references.edits.text_patch import TextPatch, patch_between
+from refbrowser.references.edits.journal import TextPatch, edit_from_json, edit_to_json, patch_between
+from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
 TEXT = st.text(st.characters(), max_size=8)
 JSON = st.recursive(

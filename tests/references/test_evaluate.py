@@ -11,7 +11,7 @@ from jinja_oracle import oracle, templates, values
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.templates.evaluate import Scope, compile_template
-from refbrowser.references.templates.template import Template
+from refbrowser.references.templates.syntax import Template
 from refbrowser.references.templates.template_values import UndefinedValueError
 
 

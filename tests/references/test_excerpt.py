@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from refbrowser.references.checks.excerpt import LINES, WIDTH, excerpt
+from refbrowser.references.checks.positions import LINES, WIDTH, excerpt
 from refbrowser.references.document.document import ReferenceDocument
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.templates.formatting import braces, percent
+from refbrowser.references.templates.filters import braces, percent
 
 values = st.one_of(
     st.integers(-(10**20), 10**20), st.floats(allow_nan=False), st.text(max_size=5), st.booleans(), st.none()

@@ -12,7 +12,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.references.rules.gen import GenRule, NotDecided
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_search import SearchTime
 from refbrowser.references.templates.templates import TemplateSet
 
 SPECIFICATION = TemplateSet({"u": "server.domain/path", "f": "{{c}}"})

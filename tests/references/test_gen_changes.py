@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.rules.gen_changes import RowCount, RuleChanges, rule_changes
+from refbrowser.references.rules.rule_changes import RowCount, RuleChanges, rule_changes
 from refbrowser.references.templates.templates import TemplateSet
 
 NO_TEMPLATES = TemplateSet()

@@ -23,7 +23,7 @@ from refbrowser.references.edits.edits import (
     SetTemplate,
 )
 from refbrowser.references.edits.history import History, Revert
-from refbrowser.references.edits.journal_steps import Operation, Recorder, replayed
+from refbrowser.references.edits.journal import Operation, Recorder, replayed
 
 KEYS = st.sampled_from(["a/0", "a/1", ".zattrs", "é"])
 EDITS = st.one_of(

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.limits import LIMITS
-from refbrowser.references.text import json_values
-from refbrowser.references.text.json_text import JsonError, Node, parse
-from refbrowser.references.text.json_values import read_value
+from refbrowser.references.text import json_text
+from refbrowser.references.text.json_text import JsonError, Node, parse, read_value
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 VALUES = st.recursive(
@@ -86,5 +85,5 @@ def test_plain_texts_are_not_read_by_the_exact_reader(monkeypatch: pytest.Monkey
     def refused(data: bytes) -> Node:
         raise AssertionError(data)
 
-    monkeypatch.setattr(json_values, "parse", refused)
+    monkeypatch.setattr(json_text, "parse", refused)
     assert read_value(b'{"a": [1, 2.5, "NaN", null]}') == ({"a": [1, 2.5, "NaN", None]}, True)

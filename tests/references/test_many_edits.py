@@ -20,7 +20,7 @@ from refbrowser.references.edits.many_edits import (
     copy_key,
     runs_of,
 )
-from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
 RULE = {"url": "s3://b/r.nc", "offset": "{{i}}", "length": "1", "dimensions": {"i": {"stop": 2}}}
 DOCUMENT: dict[str, Any] = {

@@ -9,9 +9,8 @@ import pytest
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.edits import SetRule
+from refbrowser.references.edits.edits import SetRule, overriding_rule
 from refbrowser.references.edits.history import History
-from refbrowser.references.edits.overriding import overriding_rule
 
 RULE = {
     "key": "t/{{i}}.{{j}}",

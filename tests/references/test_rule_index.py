@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.expansion import RuleIndex, literal_prefix
 from refbrowser.references.rules import gen
-from refbrowser.references.rules.rule_index import RuleIndex, literal_prefix
 
 PIECES = st.sampled_from(
     ["a", "a/", "{{i}}", "{{ i }}", "{{i-1}}", ".", " ", "{{- i}}", "\r", "{", "{{'x'}}", "0"]

@@ -17,8 +17,7 @@ from refbrowser.references.checks.check import all_findings
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.constant_lists import find_lists
-from refbrowser.references.templates.template import Template
-from refbrowser.references.templates.template_syntax import lex
+from refbrowser.references.templates.syntax import Template, lex
 from refbrowser.references.templates.templates import TemplateSet
 
 #: Lengths of chunks: 50,000, none of them 0.

@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, Finding, Severity
 from refbrowser.references.checks.check import all_findings
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_search import SearchTime
 from refbrowser.references.templates.templates import TemplateSet
 
 #: No part of it is lowered, so that each row would have to be looked at.
@@ -95,9 +95,9 @@ def test_what_a_search_could_not_end_is_not_remembered() -> None:
 def test_rules_of_a_document_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references.rules import search_time
+    from refbrowser.references.rules import rule_search
 
-    monkeypatch.setattr(search_time, "LIMITS", replace(search_time.LIMITS, search_time=0))
+    monkeypatch.setattr(rule_search, "LIMITS", replace(rule_search.LIMITS, search_time=0))
     gen = [SLOW | {"key": f"{number}/" + SLOW["key"]} for number in range(20)]
     found = all_findings(ReferenceDocument.of(json.dumps({"version": 1, "refs": {}, "gen": gen}).encode()))
     of_urls = [each for each in not_decided(found) if each.place.field == "url"]

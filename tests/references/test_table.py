@@ -83,10 +83,8 @@ def test_a_reference_is_held_in_forty_bytes(count: int) -> None:
 
 def test_hashes_that_collide_do_not_mix_keys_up(monkeypatch: pytest.MonkeyPatch) -> None:
     from refbrowser.references.document import table as module
-    from refbrowser.references.document import table_builder
 
     monkeypatch.setattr(module, "odd_code", lambda key: 7)
-    monkeypatch.setattr(table_builder, "odd_code", lambda key: 7)
     table = table_of(["x", "y", "x", "z"])
     assert [table.find(key) for key in ("x", "y", "z", "w")] == [2, 1, 3, None]
     assert table.duplicates.tolist() == [0]

@@ -9,10 +9,10 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.edit_text import edit_from_json, edit_to_json
 from refbrowser.references.edits.history import History
-from refbrowser.references.edits.template_renaming import RenameTemplateAndUses
-from refbrowser.references.templates.template_names import can_be_named, names_in, renamed_in, uses_in
+from refbrowser.references.edits.journal import edit_from_json, edit_to_json
+from refbrowser.references.edits.many_edits import RenameTemplateAndUses
+from refbrowser.references.templates.syntax import can_be_named, names_in, renamed_in, uses_in
 
 RENAME = RenameTemplateAndUses("u", "base")
 

@@ -6,7 +6,7 @@ import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.templates.template_syntax import parse
+from refbrowser.references.templates.syntax import parse
 
 NESTING = LIMITS.template_nesting
 

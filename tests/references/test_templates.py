@@ -6,7 +6,7 @@ import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.templates.template import Template
+from refbrowser.references.templates.syntax import Template
 from refbrowser.references.templates.templates import TemplateSet
 
 #: Of the References specification, and one that calls within a call.

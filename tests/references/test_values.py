@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.limits import LIMITS
-from refbrowser.references.document.values import (
+from refbrowser.references.document.reference_values import (
     Value,
     ValueKind,
     decode_base64,
@@ -133,9 +133,9 @@ def test_the_limit_of_digits_and_keys() -> None:
 def test_the_limit_of_inline_values(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references.document import values
+    from refbrowser.references.document import reference_values
 
-    monkeypatch.setattr(values, "LIMITS", replace(LIMITS, inline_value=20))
+    monkeypatch.setattr(reference_values, "LIMITS", replace(LIMITS, inline_value=20))
     for size, fine in ((19, True), (20, True), (21, False)):
         encoded = base64.b64encode(b"x" * size).decode()
         for text in (json.dumps("x" * size), f'"base64:{encoded}"', '{"a":' + "1" * (size - 6) + "}"):

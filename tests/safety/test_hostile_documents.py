@@ -16,7 +16,7 @@ from refbrowser.cli import main
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.references import open_references
 from refbrowser.references.checks import check
-from refbrowser.references.document.chunk_code import split_key
+from refbrowser.references.document.chunk_codes import split_key
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.templates import TemplateSet
 

@@ -11,7 +11,7 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.references.edits.prefix_scope import PrefixScope
+    from refbrowser.references.edits.url_prefixes import PrefixScope
 
 
 class PrefixCommands(CommandGroup):
@@ -32,7 +32,7 @@ class PrefixCommands(CommandGroup):
 
     def begin(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`, or what the URLs have in common when it is empty."""
-        from refbrowser.references.edits.prefix_scope import PrefixScope
+        from refbrowser.references.edits.url_prefixes import PrefixScope
 
         window = self._window
         window.centre.references.tell_now()
@@ -49,7 +49,7 @@ class PrefixCommands(CommandGroup):
 
     def _of_rows(self) -> tuple[str, PrefixScope] | None:
         """Return the selected rows as a part of the document: more than one, or those of one rule."""
-        from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
         chosen = self._window.centre.references.selected_rows()
         if chosen.count > 1 or (chosen.count and chosen.generated):
@@ -61,7 +61,7 @@ class PrefixCommands(CommandGroup):
 
     def _of_item(self, document: OpenDocument) -> tuple[str, PrefixScope] | None:
         """Return the selected row of the tree as a part of the document."""
-        from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
         item = self._window.navigation.item()
         if item is None or item.document is not document:

@@ -209,7 +209,7 @@ class ReferenceCommands(CommandGroup):
     def override_key(self) -> None:
         """Add a rule of one row for the current key, at the end: there it counts."""
         from refbrowser.errors import RefbrowserError
-        from refbrowser.references.edits.overriding import overriding_rule
+        from refbrowser.references.edits.edits import overriding_rule
 
         origin, document = self._origin(), self._current
         if origin is None or document is None or document.document is None:

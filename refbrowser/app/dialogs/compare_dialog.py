@@ -21,7 +21,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.references.edits.text_difference import from_difference
+from refbrowser.references.edits.compare import from_difference
 from refbrowser.views.words import count_text, one_line, plain_lines
 
 if TYPE_CHECKING:

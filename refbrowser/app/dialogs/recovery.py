@@ -25,7 +25,7 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.references.edits.journal_steps import Operation
+    from refbrowser.references.edits.journal import Operation
 
 #: Operations that the preview lists; the rest is counted.
 LISTED = 1_000

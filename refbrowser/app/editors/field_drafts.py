@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.model.nodes import Node
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.references.edits.prefix_scope import PrefixScope
+    from refbrowser.references.edits.url_prefixes import PrefixScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class PrefixDraft:
 
     def to_json(self, at: None) -> dict[str, Any]:
         """Return it for the journal, see `Draft.to_json`."""
-        from refbrowser.references.edits.edit_text import edit_to_json
+        from refbrowser.references.edits.journal import edit_to_json
         from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         return edit_to_json(ReplacePrefixIn(self.old, self.new, self.scope))
@@ -184,7 +184,7 @@ class PrefixDraft:
     @classmethod
     def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> PrefixDraft | None:
         """Return what `to_json` gave this value of."""
-        from refbrowser.references.edits.edit_text import edit_from_json
+        from refbrowser.references.edits.journal import edit_from_json
         from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         try:

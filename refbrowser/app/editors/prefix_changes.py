@@ -11,8 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.references.edits.many_edits import ReplacePrefixIn, outer_with_prefix
-from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind, entries_with_prefix
-from refbrowser.references.edits.replace_urls import with_new_prefix
+from refbrowser.references.edits.url_prefixes import (
+    PrefixScope,
+    ScopeKind,
+    entries_with_prefix,
+    with_new_prefix,
+)
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

@@ -23,7 +23,7 @@ from refbrowser.views.words import count_text, one_line
 if TYPE_CHECKING:
     from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.references.edits.prefix_scope import PrefixScope
+    from refbrowser.references.edits.url_prefixes import PrefixScope
 
 #: What changes is counted after this pause in typing, in milliseconds.
 PAUSE = 60
@@ -168,7 +168,7 @@ class PrefixEditor(EditorForm):
         self._new.selectAll()
 
     def _set_scopes(self, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope | None) -> None:
-        from refbrowser.references.edits.prefix_scope import PrefixScope
+        from refbrowser.references.edits.url_prefixes import PrefixScope
 
         document = None if self._document is None else self._document.document
         whole = ALL_MADE if document is not None and document.rules_are_made else ALL
@@ -182,7 +182,7 @@ class PrefixEditor(EditorForm):
 
     def scope(self) -> PrefixScope:
         """Return the part of the document that is chosen."""
-        from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+        from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
         number = max(0, self._scope.currentIndex())
         found = self._scopes[number][1] if self._scopes else PrefixScope()
@@ -385,7 +385,7 @@ class PrefixEditor(EditorForm):
 
     def show_typed(self, document: OpenDocument, draft: PrefixDraft) -> None:
         """Go on with what was typed."""
-        from refbrowser.references.edits.prefix_scope import PrefixScope
+        from refbrowser.references.edits.url_prefixes import PrefixScope
 
         self.set_document(document)
         self._seen, self._note = document.document, None

@@ -13,7 +13,7 @@ from refbrowser.app.editors.prefix_changes import PrefixChanges, outer_urls
 from refbrowser.app.editors.preview_source import Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.table import WHOLE
-from refbrowser.references.edits.replace_urls import with_new_prefix
+from refbrowser.references.edits.url_prefixes import with_new_prefix
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument
@@ -98,7 +98,7 @@ class PrefixSource:
 
 def mistake_in(document: ReferenceDocument, changes: PrefixChanges) -> str:
     """Return why the first URL that changes could not be written so, or nothing."""
-    from refbrowser.references.templates.template import Template
+    from refbrowser.references.templates.syntax import Template
 
     if document.version == 0:
         return ""

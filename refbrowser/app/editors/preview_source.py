@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Flag
 from typing import NamedTuple, Protocol
 
-from refbrowser.references.edits.text_difference import from_difference
+from refbrowser.references.edits.compare import from_difference
 from refbrowser.views.words import count_text
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.app.editors.draft import integer, is_integer, json_text
 from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document.values import BASE64_PREFIX, decode_base64
+from refbrowser.references.document.reference_values import BASE64_PREFIX, decode_base64
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

@@ -12,7 +12,7 @@ from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport
 from refbrowser.app.editors.reference_draft import ReferenceDraft
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
-from refbrowser.references.document.values import decode_inline
+from refbrowser.references.document.reference_values import decode_inline
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

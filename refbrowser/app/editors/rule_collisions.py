@@ -10,7 +10,7 @@ import numpy as np
 from refbrowser.app.editors.preview_source import Tally
 from refbrowser.errors import quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.chunk_code import BITS, unpack_many
+from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.table import ODD
 from refbrowser.references.rules.gen import GenRule
 

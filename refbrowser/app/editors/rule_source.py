@@ -15,7 +15,7 @@ from refbrowser.app.editors.rule_checks import duplicates, faults
 from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.rules.gen import GenRows, GenRule
-from refbrowser.references.rules.gen_changes import RowCount, rule_changes, same_keys
+from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:

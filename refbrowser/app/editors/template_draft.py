@@ -72,7 +72,7 @@ def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
         return ""
     if draft.name in document.templates.texts:
         return "there is another template of this name"
-    from refbrowser.references.templates.template_names import can_be_named
+    from refbrowser.references.templates.syntax import can_be_named
 
     if not draft.name.isidentifier():
         return "jinja cannot name it: letters, digits and _ only"
@@ -88,7 +88,7 @@ def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
 def template_edit(draft: TemplateDraft) -> Any:
     """Return the edit of `references.edits` that a draft stands for."""
     from refbrowser.references.edits.edits import Compound, RenameTemplate, SetTemplate
-    from refbrowser.references.edits.template_renaming import RenameTemplateAndUses
+    from refbrowser.references.edits.many_edits import RenameTemplateAndUses
 
     edits: list[Any] = []
     if draft.name != draft.old_name:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.references.document.refs import References
-from refbrowser.references.templates.template_names import names_in
+from refbrowser.references.templates.syntax import names_in
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

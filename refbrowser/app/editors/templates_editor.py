@@ -28,7 +28,7 @@ from refbrowser.views.words import count_text, one_line
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUses, UsesListed
     from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.references.templates.template import Template
+    from refbrowser.references.templates.syntax import Template
     from refbrowser.references.templates.templates import TemplateSet
 
 

@@ -13,7 +13,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.templates.template import Template
+    from refbrowser.references.templates.syntax import Template
 
 
 class TryOut(QGroupBox):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.editors.reference_editor import ReferenceEditor
     from refbrowser.app.editors.templates_editor import TemplatesEditor
     from refbrowser.errors import Place
-    from refbrowser.references.edits.prefix_scope import PrefixScope
+    from refbrowser.references.edits.url_prefixes import PrefixScope
 
 
 class EditorStack(QStackedWidget):

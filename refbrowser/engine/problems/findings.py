@@ -12,9 +12,9 @@ from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
 from refbrowser.references.checks.check import all_findings
-from refbrowser.references.checks.metadata_findings import CONSOLIDATED, HOLDS_NOT_FINITE
 from refbrowser.references.checks.positions import as_known, in_refs
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

@@ -17,7 +17,7 @@ from refbrowser.model.listing import NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.references.checks.positions import Found, Positions, located, placed
-from refbrowser.references.document.chunk_code import (
+from refbrowser.references.document.chunk_codes import (
     BITS,
     Group,
     group_of_chunks,
@@ -26,11 +26,16 @@ from refbrowser.references.document.chunk_code import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.rules.gen_chunks import ChunkMatch, match_chunks
-from refbrowser.references.rules.gen_counting import count_below_zero, first_below_zero
-from refbrowser.references.rules.integer_expressions import Affine, bounds, combine
-from refbrowser.references.rules.search_time import SearchTime
-from refbrowser.references.templates.template_names import uses_in
+from refbrowser.references.rules.integer_expressions import (
+    Affine,
+    bounds,
+    combine,
+    count_below_zero,
+    first_below_zero,
+)
+from refbrowser.references.rules.rule_keys import ChunkMatch, match_chunks
+from refbrowser.references.rules.rule_search import SearchTime
+from refbrowser.references.templates.syntax import uses_in
 from refbrowser.references.text.json_text import NodeKind, pointer
 
 if TYPE_CHECKING:

@@ -15,16 +15,22 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.checks.positions import Found, Positions, located, placed
-from refbrowser.references.document.values import LARGEST, ValueKind
-from refbrowser.references.rules.gen_counting import count_below_zero, first_below_zero
-from refbrowser.references.rules.integer_expressions import Affine, bounds, combine, evaluate
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.document.reference_values import LARGEST, ValueKind
+from refbrowser.references.rules.integer_expressions import (
+    Affine,
+    bounds,
+    combine,
+    count_below_zero,
+    evaluate,
+    first_below_zero,
+)
+from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.rules.gen import GenRule
-    from refbrowser.references.rules.gen_columns import RuleColumns
+    from refbrowser.references.rules.rule_rows import RuleColumns
 
 #: References of one kind that are listed one by one; the last one has the number of the rest.
 TOLD = 50

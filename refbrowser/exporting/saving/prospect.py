@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.edits.repair_edits import prefix_between, relative_urls
+from refbrowser.references.edits.many_edits import prefix_between, relative_urls
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument

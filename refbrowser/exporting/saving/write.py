@@ -12,7 +12,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import Compound, SetVersion
-from refbrowser.references.edits.repair_edits import RebaseUrls
+from refbrowser.references.edits.many_edits import RebaseUrls
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.references.text.json_values import read_value
+from refbrowser.references.text.json_text import read_value
 
 #: What tells how an array is stored: shown among internal members only.
 FORMAT_ATTRIBUTES = ("awkward0_name", "awkward0_schema", "awkward_length", "awkward_form")

@@ -10,8 +10,7 @@ from typing import Any
 from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.awkward0.expressions import Expression, ExpressionKind, SchemaDocument
 from refbrowser.limits import LIMITS
-from refbrowser.references.text.json_text import JsonError, pointer
-from refbrowser.references.text.json_values import read_value
+from refbrowser.references.text.json_text import JsonError, pointer, read_value
 
 #: The fields that tell a schema, the newer first (persistence notes, section 1).
 SIGNATURES = ("awkward0", "awkward")

@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.text.json_values import has_too_many_values
+from refbrowser.references.text.json_text import has_too_many_values
 
 #: Problems with one message that are told one by one; the rest is counted.
 _TOLD = 50

@@ -10,7 +10,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.text.json_values import depth_of, has_too_many_values
+from refbrowser.references.text.json_text import depth_of, has_too_many_values
 
 #: How the warning about NaN and infinities ends.
 NOT_FINITE = " is not JSON; it is taken as the number"

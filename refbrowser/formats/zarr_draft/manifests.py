@@ -13,7 +13,7 @@ from refbrowser.formats.zarr_draft.keys import ChunkSpelling
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document.merge_columns import merged
+from refbrowser.references.document.expansion import merged
 
 
 @dataclass(frozen=True, slots=True)

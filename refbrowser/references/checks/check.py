@@ -10,7 +10,7 @@ from refbrowser.references.checks.positions import located
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.gen_unique import may_meet
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_search import SearchTime
 
 #: What comparing two rules costs, and making a key of one, in steps of `LIMITS.template_steps_job`.
 _PAIR_STEPS = _KEY_STEPS = 10

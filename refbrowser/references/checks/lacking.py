@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from refbrowser.errors import Finding, Severity, quoted
 from refbrowser.references.checks.positions import Found, Positions, found_error, located, placed
 from refbrowser.references.document.content import DocumentContent, wrong_member
-from refbrowser.references.rules.gen_faults import static_faults
+from refbrowser.references.rules.rule_faults import static_faults
 from refbrowser.references.text.json_text import NodeKind, pointer
 
 

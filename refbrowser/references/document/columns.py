@@ -19,9 +19,9 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
-from refbrowser.references.document.groups import Rows
+from refbrowser.references.document.chunk_codes import Rows
+from refbrowser.references.document.reference_values import Value, ValueKind, decode_inline
 from refbrowser.references.document.refs import NONE, References
-from refbrowser.references.document.values import Value, ValueKind, decode_inline
 from refbrowser.references.templates.templates import TemplateSet
 
 _Item = TypeVar("_Item")

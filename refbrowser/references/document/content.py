@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.listing import StoreFacts
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
-from refbrowser.references.document.reading import DocumentSource, read_source
+from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
-from refbrowser.references.document.table_builder import TableBuilder
+from refbrowser.references.document.table import TableBuilder
 from refbrowser.references.document.writer import region_chunks
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.templates import TemplateSet

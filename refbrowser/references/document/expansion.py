@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +25,147 @@ from refbrowser.model.reference import (
     WholeFile,
 )
 from refbrowser.references.document.content import DocumentContent, wrong_member
-from refbrowser.references.document.merge_columns import merged
 from refbrowser.references.rules.gen import GenRow, GenRule, NotDecided
-from refbrowser.references.rules.rule_index import RuleIndex
 from refbrowser.references.text.json_text import NodeKind
+
+_Item = TypeVar("_Item")
+
+
+class _Layered(Mapping[int, _Item], Generic[_Item]):
+    """Rows to values: those of `upper` win, moved to where they stand.
+
+    Parameters
+    ----------
+    hidden
+        Rows of `lower` that are replaced, whatever by.
+    places
+        Where rows of `upper` stand, to their number.
+    """
+
+    def __init__(
+        self,
+        lower: Mapping[int, _Item],
+        hidden: set[int],
+        upper: Mapping[int, _Item],
+        places: dict[int, int],
+    ):
+        self._lower, self._hidden = lower, hidden
+        #: Rows to what holds their value, and the row there.
+        self._places = {row: (upper, number) for row, number in places.items()}
+        if isinstance(lower, _Layered):
+            # Each of very many rules may add a layer: they are held as one.
+            self._lower, self._hidden = lower._lower, lower._hidden | hidden
+            kept = {row: place for row, place in lower._places.items() if row not in hidden}
+            self._places = kept | self._places
+
+    def __getitem__(self, row: int) -> _Item:
+        if row in self._places:
+            upper, number = self._places[row]
+            return upper[number]
+        return self._lower[row]
+
+    def __iter__(self) -> Iterator[int]:
+        yield from (row for row in self._lower if row not in self._hidden)
+        yield from self._places
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def merged(lower: ReferenceColumns, at: npt.NDArray[np.int64], upper: ReferenceColumns) -> ReferenceColumns:
+    """Return `lower` with the rows `at` replaced by the rows of `upper`, in that order."""
+
+    def layered(
+        which: ReferenceKind, below: Mapping[int, _Item], above: Mapping[int, _Item]
+    ) -> Mapping[int, _Item]:
+        # Of a million rows hardly any is of these kinds: the others are not held one by one.
+        mine = np.flatnonzero(upper.kind == which)
+        hidden = set(at[lower.kind[at] == which].tolist())
+        if not len(mine) and not hidden:
+            return below
+        return _Layered(below, hidden, above, dict(zip(at[mine].tolist(), mine.tolist(), strict=True)))
+
+    kind, url = lower.kind.copy(), lower.url.copy()
+    offset, length = lower.offset.copy(), lower.length.copy()
+    kind[at] = upper.kind
+    url[at] = np.where(upper.url >= 0, upper.url + len(lower.urls), -1)
+    offset[at] = upper.offset
+    length[at] = upper.length
+    return ReferenceColumns(
+        kind, url, offset, length, (*lower.urls, *upper.urls),
+        layered(ReferenceKind.INLINE, lower.inline, upper.inline),
+        layered(ReferenceKind.FAULTY, lower.faults, upper.faults),
+    )  # fmt: skip
+
+
+#: Where plain text ends: an expression, statement or comment begins, or a line, whose end may change.
+_END = re.compile(r"\{[{%#]|[\r\n]")
+#: A dimension alone: what it prints is an integer.
+_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_INTEGER = frozenset("-0123456789")
+_LAST = chr(0x10FFFF)
+
+
+def literal_prefix(text: str) -> str:
+    """Return the text that whatever a template prints begins with, as far as that is plain to see."""
+    end = _END.search(text)
+    # White space before an expression may be taken away by it.
+    return text if end is None else text[: end.start()].rstrip()
+
+
+def _goes_on_with_integer(text: str, prefix: str, dimensions: Collection[str]) -> bool:
+    """Return whether all that a template prints goes on with an integer after its literal prefix."""
+    name = _NAME.match(text, len(prefix))
+    return name is not None and name[1] in dimensions
+
+
+class RuleIndex:
+    """The numbers of rules by the beginning of their keys.
+
+    Parameters
+    ----------
+    keys
+        The key of each rule as it stands in the document, None for a rule without one, which gives no key;
+        and the names of its dimensions of integers.
+    """
+
+    def __init__(self, keys: Iterable[tuple[str | None, Collection[str]]]) -> None:
+        self._numbers: dict[str, list[int]] = {}
+        self._with_integer: set[int] = set()
+        for number, (key, dimensions) in enumerate(keys):
+            if key is None:
+                continue
+            prefix = literal_prefix(key)
+            self._numbers.setdefault(prefix, []).append(number)
+            if _goes_on_with_integer(key, prefix, dimensions):
+                self._with_integer.add(number)
+        self._lengths = sorted({len(prefix) for prefix in self._numbers})
+        self._prefixes = sorted(self._numbers)
+
+    def giving(self, key: str) -> list[int]:
+        """Return the rules that may give a key, the last one first."""
+        found: list[int] = []
+        for length in self._lengths:
+            if length > len(key):
+                break
+            numbers = self._numbers.get(key[:length], ())
+            if key[length : length + 1] in _INTEGER:
+                found += numbers
+            else:
+                found += [number for number in numbers if number not in self._with_integer]
+        found.sort(reverse=True)
+        return found
+
+    def below(self, prefix: str) -> list[int]:
+        """Return the rules that may give keys with this beginning, in order."""
+        start, stop = bisect_left(self._prefixes, prefix), bisect_left(self._prefixes, prefix + _LAST)
+        found = {number for each in self._prefixes[start:stop] for number in self._numbers[each]}
+        for length in self._lengths:
+            if length >= len(prefix):
+                break
+            found.update(self._numbers.get(prefix[:length], ()))
+        return sorted(found)
+
 
 #: `origin` of a row that stands in refs; else it is the number of a rule.
 REFS = -1

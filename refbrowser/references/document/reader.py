@@ -8,16 +8,15 @@ called, so that a worker thread can let the window's thread run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from refbrowser.errors import ErrorKind
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.document.scan_layout import Layout
+from refbrowser.references.document.scan_texts import Layout
 from refbrowser.references.document.scanner import BLOCK, scan
-from refbrowser.references.document.table import ReferenceTable
-from refbrowser.references.document.table_builder import TableBuilder
+from refbrowser.references.document.table import ReferenceTable, TableBuilder
 from refbrowser.references.text.document_text import DocumentText, TextBuilder, locate
 from refbrowser.references.text.json_text import (
     BYTE_ORDER_MARK,
@@ -29,6 +28,80 @@ from refbrowser.references.text.json_text import (
     NodeKind,
     pointer,
 )
+
+_OBJECTS = ("refs", "templates")
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The version, and whether the member `version` is missing although all else says Version 1."""
+
+    version: int
+    version_missing: bool = False
+
+
+def detect(special: Mapping[str, Node], others: bool) -> Detected:
+    """Return the version of a document.
+
+    Parameters
+    ----------
+    special
+        Value of each of `version`, `templates`, `gen` and `refs` that the top level has.
+    others
+        Whether it has any other member.
+
+    Raises
+    ------
+    JsonError
+        E_SCHEMA: the version is not one that exists; E_BUDGET: there are too many gen rules.
+    """
+    found = _version(special, others)
+    if found.version == 1 and "gen" in special:
+        _check_rules(special["gen"])
+    return found
+
+
+def _check_rules(gen: Node) -> None:
+    """Refuse more rules than can be compared, or more templates in them than can be parsed."""
+    size = 0
+    for number, rule in enumerate(gen.items):
+        if number >= LIMITS.gen_rules:
+            message = f"there are more than {LIMITS.gen_rules} gen rules"
+            raise JsonError(rule.start, message, kind=ErrorKind.BUDGET, pointer=pointer("gen", number))
+        for member in rule.members:
+            if member.value.kind is NodeKind.STRING and "{" in member.value.content:
+                size += member.value.stop - member.value.start
+            if size > LIMITS.rules_source:
+                message = f"the gen rules have more than {LIMITS.rules_source} bytes of templates"
+                place = pointer("gen", number, member.key)
+                raise JsonError(member.value.start, message, kind=ErrorKind.BUDGET, pointer=place)
+
+
+def _version(special: Mapping[str, Node], others: bool) -> Detected:
+    version = special.get("version")
+    looks = _looks_like_version_1(special)
+    if version is None:
+        missing = looks and not others
+        return Detected(1, version_missing=True) if missing else Detected(0)
+    if version.kind in (NodeKind.INTEGER, NodeKind.FRACTION) and version.content == 1:
+        return Detected(1)
+    if version.kind in (NodeKind.STRING, NodeKind.LIST) and not looks:
+        return Detected(0)
+    what = str(version.content) if version.kind is NodeKind.INTEGER else version.kind.value
+    raise JsonError(
+        version.start,
+        f"the version is {what}, not the number 1",
+        'Version 1 documents have the member "version": 1, those of Version 0 have no version.',
+        ErrorKind.SCHEMA,
+        pointer("version"),
+    )
+
+
+def _looks_like_version_1(special: Mapping[str, Node]) -> bool:
+    if any(name in special and special[name].kind is NodeKind.OBJECT for name in _OBJECTS):
+        return True
+    return "gen" in special and special["gen"].kind is NodeKind.LIST
+
 
 #: Members of the top level that make a document Version 1.
 SPECIAL = ("version", "templates", "gen", "refs")
@@ -415,3 +488,45 @@ class DocumentReader:
             return False
         self._at = base + at
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSource:
+    """What was read, which version of the specification it follows, and what messages call it."""
+
+    result: ReadResult
+    found: Detected
+    name: str | None
+
+
+def read_source(
+    pieces: Iterable[bytes],
+    *,
+    name: str | None = None,
+    on_progress: Callable[[ReadProgress], None] | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> DocumentSource:
+    """Read the pieces of a document's text.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    on_progress
+        Called in this thread after each piece; once with the first references.
+    pause
+        Called between short slices of work.
+
+    Raises
+    ------
+    RefbrowserError
+        E_JSON, E_ENCODING, E_SCHEMA or E_BUDGET, with line and column.
+    """
+    reader = DocumentReader(pieces, on_progress, pause)
+    try:
+        result = reader.read()
+        return DocumentSource(result, detect(result.special, result.others), name)
+    except JsonError as error:
+        line, column = reader.locate(error.position)
+        place = Place(document=name, pointer=error.pointer, line=line, column=column)
+        raise RefbrowserError(error.kind, error.message, place, error.advice) from None

@@ -12,10 +12,17 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.document.chunk_code import Group, group_of_chunks, pack, pack_many, split_key
-from refbrowser.references.document.groups import Rows, union_of
+from refbrowser.references.document.chunk_codes import (
+    Group,
+    Rows,
+    group_of_chunks,
+    pack,
+    pack_many,
+    split_key,
+    union_of,
+)
+from refbrowser.references.document.reference_values import Value, ValueKind, interpret, key_issues
 from refbrowser.references.document.table import ODD, ReferenceTable, with_leading
-from refbrowser.references.document.values import Value, ValueKind, interpret, key_issues
 from refbrowser.references.text.json_text import JsonReader
 
 #: Stands for "no reference" where row numbers are expected.

@@ -15,7 +15,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, WholeFile
 from refbrowser.references.checks.lacking import LeftOut, lacking
 from refbrowser.references.document.content import DocumentContent
-from refbrowser.references.document.values import ValueKind
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.gen_unique import may_meet
 

@@ -9,7 +9,7 @@ from heapq import merge
 
 import numpy as np
 
-from refbrowser.references.document.groups import Rows
+from refbrowser.references.document.chunk_codes import Rows
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import ReferenceTable
 from refbrowser.references.text.json_edit import dump

@@ -12,10 +12,18 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.document.consolidated import consolidated_edit
 from refbrowser.references.document.content import DocumentContent, Edit
 from refbrowser.references.document.refs import Patch, References, missing_key
-from refbrowser.references.edits.metadata_edit import consolidated_edit
-from refbrowser.references.edits.outer_edit import (
+from refbrowser.references.edits.outer_edits import (
+    AddTemplate,
+    InsertRule,
+    MoveRule,
+    RemoveRule,
+    RemoveTemplate,
+    RenameTemplate,
+    SetRule,
+    SetTemplate,
     refused,
     replaced_top,
     rule_values,
@@ -23,14 +31,7 @@ from refbrowser.references.edits.outer_edit import (
     top_members,
     with_member,
 )
-from refbrowser.references.edits.replace_urls import replaced_urls, with_new_prefix
-from refbrowser.references.edits.rule_edits import InsertRule, MoveRule, RemoveRule, SetRule
-from refbrowser.references.edits.template_edits import (
-    AddTemplate,
-    RemoveTemplate,
-    RenameTemplate,
-    SetTemplate,
-)
+from refbrowser.references.edits.url_prefixes import replaced_urls, with_new_prefix
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import JsonError, JsonReader, Node, NodeKind, parse
 
@@ -316,3 +317,46 @@ class Compound:
         for edit in self.edits:
             document = edit.apply(document)
         return document
+
+
+def overriding_rule(document: DocumentContent, number: int, row: int) -> InsertRule:
+    """Return the edit that adds a rule for the key of one row of rule `number`, with what it gives now.
+
+    A URL that is the same for all rows keeps its text, templates included. Each dimension has the value of
+    the row alone.
+
+    Raises
+    ------
+    RefbrowserError
+        The row has a fault, or its text cannot be written as it is.
+    """
+    rule = document.rules[number]
+    found = rule.rows(row, row + 1)
+    if found.faults:
+        raise next(iter(found.faults.values()))
+    key, url = found.keys[0], found.urls[0]
+    if key is None or url is None:
+        raise refused("this row has no key or URL")
+    fields: dict[str, Any] = {"key": _literal(key), "url": _url_text(document, rule.url or "", url)}
+    if found.offsets is not None and found.lengths is not None:
+        fields["offset"], fields["length"] = str(found.offsets[0]), str(found.lengths[0])
+    fields["dimensions"] = {
+        name: [value] for name, value in zip(rule.space.names, rule.space.values(row), strict=True)
+    }
+    return InsertRule(len(document.rules), fields)
+
+
+def _url_text(document: DocumentContent, text: str, url: str) -> str:
+    try:
+        if document.templates.render(text) == url:
+            return text
+    except RefbrowserError:
+        # It names a dimension.
+        pass
+    return _literal(url)
+
+
+def _literal(text: str) -> str:
+    if any(mark in text for mark in ("{{", "{%", "{#")):
+        raise refused("the key or URL of this row holds text that a gen rule would render")
+    return text

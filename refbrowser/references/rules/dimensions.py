@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.templates.template_syntax import NO_CHARACTER, has_surrogates, text_size
+from refbrowser.references.templates.syntax import NO_CHARACTER, has_surrogates, text_size
 
 Int64 = npt.NDArray[np.int64]
 

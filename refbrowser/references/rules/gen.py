@@ -14,19 +14,34 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
 from refbrowser.references.rules.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
-from refbrowser.references.rules.gen_cases import KeyCase, key_cases
-from refbrowser.references.rules.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
-from refbrowser.references.rules.gen_columns import RuleColumns
-from refbrowser.references.rules.gen_directories import rule_directories
-from refbrowser.references.rules.gen_faults import find_faults, hidden_key
-from refbrowser.references.rules.gen_fields import FIELDS, RuleField, placed, read_field, rule_scope
-from refbrowser.references.rules.gen_keys import KeyPattern, UndecidedError
-from refbrowser.references.rules.gen_references import no_references, references
-from refbrowser.references.rules.gen_rows import FieldColumn, GenRow, GenRows
-from refbrowser.references.rules.gen_search import FieldSpace, KeySearch
 from refbrowser.references.rules.gen_unique import Collisions, find_collisions, find_duplicates
 from refbrowser.references.rules.lowering import static_prefix
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_faults import find_faults, hidden_key
+from refbrowser.references.rules.rule_keys import (
+    MISSING,
+    UNDECIDED,
+    ChunkMatch,
+    KeyCase,
+    KeyPattern,
+    UndecidedError,
+    find_rows,
+    key_cases,
+    match_chunks,
+)
+from refbrowser.references.rules.rule_rows import (
+    FIELDS,
+    FieldColumn,
+    GenRow,
+    GenRows,
+    RuleColumns,
+    RuleField,
+    no_references,
+    placed,
+    read_field,
+    references,
+    rule_scope,
+)
+from refbrowser.references.rules.rule_search import FieldSpace, KeySearch, SearchTime, rule_directories
 from refbrowser.references.templates.evaluate import Scope
 from refbrowser.references.templates.templates import TemplateSet
 

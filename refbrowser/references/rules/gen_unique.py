@@ -10,8 +10,8 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.rules.gen_keys import KeyPattern
-from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.rules.rule_keys import KeyPattern
+from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.references.rules.gen import GenRule

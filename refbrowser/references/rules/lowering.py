@@ -26,9 +26,8 @@ from refbrowser.references.rules.integer_expressions import (
 )
 from refbrowser.references.templates.constant_lists import ConstantList, IntegerTable
 from refbrowser.references.templates.evaluate import Compiled, Scope, compile_expression
-from refbrowser.references.templates.formatting import parse_braces, parse_percent
-from refbrowser.references.templates.template import Template
-from refbrowser.references.templates.template_syntax import Syntax
+from refbrowser.references.templates.filters import parse_braces, parse_percent
+from refbrowser.references.templates.syntax import Syntax, Template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

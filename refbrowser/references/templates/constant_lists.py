@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
-    from refbrowser.references.rules.dimensions import Int64
+    import numpy as np
+    import numpy.typing as npt
+
+    Int64 = npt.NDArray[np.int64]
 
 #: Characters between brackets from which a list is cut out.
 _LEAST = 64

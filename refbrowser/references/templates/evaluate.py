@@ -16,11 +16,10 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.templates import template_values as values
 from refbrowser.references.templates.constant_lists import ConstantList
-from refbrowser.references.templates.expressions import OperatorCompiler
-from refbrowser.references.templates.formatting import braces
-from refbrowser.references.templates.frames import (
+from refbrowser.references.templates.expressions import (
     Closure,
     Frame,
+    OperatorCompiler,
     UndefinedNameError,
     at,
     charged,
@@ -31,9 +30,8 @@ from refbrowser.references.templates.frames import (
     spend,
     too_many_steps,
 )
-from refbrowser.references.templates.template import Template
-from refbrowser.references.templates.template_filters import FILTERS, TAKE_ITEMS, format_filter
-from refbrowser.references.templates.template_syntax import Span, Syntax, check_integer, template_error
+from refbrowser.references.templates.filters import FILTERS, TAKE_ITEMS, braces, format_filter
+from refbrowser.references.templates.syntax import Span, Syntax, Template, check_integer, template_error
 
 if TYPE_CHECKING:
     from jinja2 import nodes

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.templates.constant_lists import find_lists
-from refbrowser.references.templates.template_filters import FILTERS
-from refbrowser.references.templates.template_syntax import lex
+from refbrowser.references.templates.filters import FILTERS
+from refbrowser.references.templates.syntax import lex
 
 if TYPE_CHECKING:
     from refbrowser.references.templates.templates import TemplateSet

@@ -13,7 +13,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.templates.constant_lists import ConstantList
-from refbrowser.references.templates.template_syntax import (
+from refbrowser.references.templates.syntax import (
     NO_CHARACTER,
     check_integer,
     has_surrogates,

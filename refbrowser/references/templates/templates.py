@@ -12,9 +12,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.templates.constant_lists import find_lists
 from refbrowser.references.templates.evaluate import Scope, compile_template
-from refbrowser.references.templates.frames import UndefinedNameError
-from refbrowser.references.templates.template import Template
-from refbrowser.references.templates.template_syntax import DELIMITERS, template_error, text_size
+from refbrowser.references.templates.expressions import UndefinedNameError
+from refbrowser.references.templates.syntax import DELIMITERS, Template, template_error, text_size
 
 #: A name alone between plain texts.
 _ONE_NAME = re.compile(r"([^{\r\n]*)\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}([^{\r\n]*)")

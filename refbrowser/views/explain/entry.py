@@ -13,7 +13,7 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.expansion import REFS
 from refbrowser.references.rules.gen import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
-from refbrowser.references.templates.template import Template
+from refbrowser.references.templates.syntax import Template
 from refbrowser.views.explain.explanation import (
     Line,
     Link,

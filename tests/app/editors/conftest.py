@@ -97,7 +97,7 @@ def prefix(workplace: Callable[..., Workplace]) -> Callable[..., Workplace]:
     """Return what begins a replacement of URL prefixes in a document."""
 
     def make(contents: Any = DOCUMENT, scopes: Any = (), chosen: Any = None, old: str = "") -> Workplace:
-        from refbrowser.references.edits.prefix_scope import PrefixScope
+        from refbrowser.references.edits.url_prefixes import PrefixScope
 
         place = workplace(PrefixEditor(), contents)
         place.editor.begin(place.document, list(scopes), chosen or PrefixScope(), old)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from refbrowser.app.editors.example_lines import ExampleLines
 from refbrowser.app.editors.prefix_changes import suggested_prefix
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, SetReference
-from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
 Make = Callable[..., Workplace]
 UNDER = ("Array /a", PrefixScope(ScopeKind.UNDER, "/a"))

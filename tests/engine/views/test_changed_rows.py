@@ -23,7 +23,7 @@ from refbrowser.references.edits.edits import (
     SetVersion,
 )
 from refbrowser.references.edits.many_edits import RemoveReferences, ReplacePrefixIn
-from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 from refbrowser.views import changed_rows as module
 from refbrowser.views.changed_rows import ChangedRows, Difference, changed_rows
 

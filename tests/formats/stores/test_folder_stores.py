@@ -20,7 +20,7 @@ from refbrowser.formats.stores import folder as folder_module
 from refbrowser.formats.stores import text as text_module
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.text import json_values
+from refbrowser.references.text import json_text
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)
 
@@ -304,7 +304,7 @@ def test_many_bad_entries_are_counted(tmp_path: Path) -> None:
 
 
 def test_metadata_with_too_many_values_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_values, "LIMITS", replace(LIMITS, metadata_values=100))
+    monkeypatch.setattr(json_text, "LIMITS", replace(LIMITS, metadata_values=100))
     values = ",".join(["[]"] * 200)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / ".zarray").write_text(json.dumps(ARRAY))

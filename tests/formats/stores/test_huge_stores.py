@@ -22,8 +22,8 @@ from refbrowser.io.access import Access
 from refbrowser.references.checks.check import all_findings
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata
-from refbrowser.references.edits.rule_edits import RemoveRule
-from refbrowser.references.templates import template
+from refbrowser.references.edits.outer_edits import RemoveRule
+from refbrowser.references.templates import syntax
 from refbrowser.references.text import json_text
 
 ARRAY = {
@@ -66,8 +66,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(owner, name, counting)
 
     # Templates that other tests parsed are known.
-    template._parse_short.cache_clear()
-    count(template, "parse")
+    syntax._parse_short.cache_clear()
+    count(syntax, "parse")
     count(json_text.JsonReader, "value")
     return counts
 

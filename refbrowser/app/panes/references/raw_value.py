@@ -29,7 +29,7 @@ from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
 from refbrowser.views.words import size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.checks.excerpt import Excerpt
+    from refbrowser.references.checks.positions import Excerpt
 
 #: Text of this many characters is shown; the rest is counted.
 TEXT_SHOWN = 500_000
@@ -145,7 +145,7 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", document.title)
 
         def read(control: TaskControl) -> Excerpt:
-            from refbrowser.references.checks.excerpt import excerpt
+            from refbrowser.references.checks.positions import excerpt
 
             return excerpt(state, line, column, control.check)
 

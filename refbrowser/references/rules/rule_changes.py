@@ -16,11 +16,11 @@ import numpy as np
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.rules.dimensions import RowSpace, RuleDimension
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.rules.gen_counting import count_below_zero
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     IntegerExpression,
     combine,
+    count_below_zero,
     evaluate,
     fits_int64,
 )

@@ -1,11 +1,11 @@
-"""The grammar of templates: jinja2's parser, and the check of what its tree may hold."""
+"""The grammar of templates: jinja2's parser, the check of what its tree may hold, and the names in it."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -14,6 +14,7 @@ from refbrowser.references.templates.constant_lists import ConstantList, ListCut
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
+
 
 Span = tuple[int, int]
 
@@ -430,3 +431,176 @@ def _environment() -> Environment:
 
     # Only its lexer and parser are used: nothing is ever compiled or rendered by jinja2.
     return Environment(autoescape=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A jinja-str (References specification, Version 1), checked but not evaluated.
+
+    Attributes
+    ----------
+    text
+        As it stands in the document.
+    syntax
+        The tree; of a literal text too where jinja2 changes it (a line feed at the end is dropped).
+    names
+        Names that are read, in order of first use; not those that ``{% set %}`` gave a value before.
+    required
+        Those of `names` that have no value of their own by the filter `default`.
+    calls
+        Names that are called as templates.
+    """
+
+    text: str
+    syntax: Syntax | None
+    names: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+
+    @staticmethod
+    def parse(text: str) -> Template:
+        """Parse a text; equal short texts share one result.
+
+        Raises
+        ------
+        RefbrowserError
+            E_TEMPLATE, E_UNSAFE or E_BUDGET (safety section 3); `place.span` says where in the text.
+        """
+        return _parse_short(text) if len(text) <= _SHORT else _parse(text)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names that are to be passed where it is a template of the document: texts, numbers or templates."""
+        return tuple(dict.fromkeys((*self.names, *self.calls)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those of `parameters` without which it cannot be rendered."""
+        return tuple(dict.fromkeys((*self.required, *self.calls)))
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the text holds nothing to evaluate."""
+        return not any(delimiter in self.text for delimiter in DELIMITERS)
+
+    @property
+    def static_prefix(self) -> str:
+        """The text before the first expression."""
+        if self.is_literal:
+            return self.text
+        return self.text[: min(at for at in map(self.text.find, DELIMITERS) if at >= 0)]
+
+
+def _parse(text: str) -> Template:
+    if not any(mark in text for mark in ("{", "\n", "\r")):
+        # What holds for the characters of a template holds for a literal text as well; `parse` checks it.
+        return Template(text, None if len(text) <= 4096 and text.isascii() else parse(text))
+    syntax = parse(text)
+    names, required, calls = _names(syntax)
+    return Template(text, syntax, names, required, calls)
+
+
+#: Trees are large: those of long texts are not kept for others.
+_parse_short = lru_cache(maxsize=1024)(_parse)
+_SHORT = 1024
+
+
+def _names(syntax: Syntax) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    from jinja2 import nodes
+
+    names: dict[str, None] = {}
+    required: dict[str, None] = {}
+    calls: dict[str, None] = {}
+    not_names: set[int] = set()
+    guarded: set[int] = set()
+    written: set[str] = set()
+    for node in syntax.walk():
+        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+            not_names.add(id(node.node))
+            if node.node.name not in written:
+                calls[node.node.name] = None
+        elif isinstance(node, nodes.Filter) and node.name == "default":
+            guarded.add(id(node.node))
+        elif isinstance(node, nodes.Name) and id(node) not in not_names:
+            if node.ctx == "store":
+                written.add(node.name)
+            elif node.name not in written:
+                names[node.name] = None
+                if id(node) not in guarded:
+                    required[node.name] = None
+    return tuple(names), tuple(required), tuple(calls)
+
+
+#: Words that jinja takes for itself.
+RESERVED = frozenset({
+    "and", "block", "call", "do", "elif", "else", "endblock", "endcall", "endfilter", "endfor", "endif",
+    "endmacro", "endraw", "endset", "endwith", "extends", "false", "False", "filter", "for", "from",
+    "if", "import", "in", "include", "is", "macro", "none", "None", "not", "or", "print", "raw",
+    "recursive", "set", "true", "True", "with", "without",
+})  # fmt: skip
+
+
+def can_be_named(name: str) -> bool:
+    """Return whether a jinja-str can name a template that is called so."""
+    return name.isidentifier() and name.isascii() and name not in RESERVED
+
+
+def names_in(text: str, hidden: Collection[str] = ()) -> frozenset[str]:
+    """Return the templates that a jinja-str uses; none where it cannot be parsed.
+
+    Parameters
+    ----------
+    hidden
+        Names that mean something else there (dimensions of the rule), unless they are called.
+    """
+    if "{" not in text:
+        return frozenset()
+    try:
+        template = Template.parse(text)
+    except RefbrowserError:
+        return frozenset()
+    return frozenset(name for name in template.names if name not in hidden) | frozenset(template.calls)
+
+
+def uses_in(text: str, name: str, *, only_calls: bool = False) -> list[Span]:
+    """Return where a jinja-str names a template; none where it cannot be parsed.
+
+    Text outside of braces, texts in quotes, comments, filters, attributes, names of arguments and names that
+    the text sets are no uses.
+
+    Parameters
+    ----------
+    only_calls
+        A plain name means something else there: a dimension, or an argument of the template around it.
+    """
+    if name not in text or not any(delimiter in text for delimiter in DELIMITERS):
+        return []
+    try:
+        tokens = [token for token in lex(text) if token[2] != "whitespace"]
+    except RefbrowserError:
+        return []
+    found: list[Span] = []
+    is_set = False
+    for number, (start, stop, kind, word) in enumerate(tokens):
+        if is_set and kind == "block_end":
+            # From here on the name has the value that the text gave it.
+            return found
+        if kind != "name" or word != name:
+            continue
+        before = tokens[number - 1][3] if number else ""
+        if before == "set" and tokens[number - 2][2] == "block_begin":
+            is_set = True
+            continue
+        after = tokens[number + 1][3] if number + 1 < len(tokens) else ""
+        is_argument = after == "=" and before in ("(", ",")
+        if before in ("|", ".") or is_argument or (only_calls and after != "("):
+            continue
+        found.append((start, stop))
+    return found
+
+
+def renamed_in(text: str, old: str, new: str, *, only_calls: bool = False) -> str:
+    """Return a jinja-str that names `new` wherever it named the template `old`; see `uses_in`."""
+    for start, stop in reversed(uses_in(text, old, only_calls=only_calls)):
+        text = text[:start] + new + text[stop:]
+    return text

@@ -1,7 +1,8 @@
-"""Search of rows where arithmetic does not decide: a bounded look at what the closures give."""
+"""Search of rows where arithmetic does not decide: how long it may go on, and the folders of keys."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,35 @@ from functools import cached_property
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.rules.dimensions import RowSpace
-from refbrowser.references.rules.gen_fields import RuleField
+from refbrowser.references.rules.lowering import Text
+from refbrowser.references.rules.rule_keys import KeyPattern
+from refbrowser.references.rules.rule_rows import RuleColumns, RuleField, print_text, slots_of
+
+
+def _never() -> bool:
+    return False
+
+
+class SearchTime:
+    """The time of a search, which may be shared by the searches of many rules.
+
+    Parameters
+    ----------
+    cancelled
+        Asked now and then; what it ends is not remembered.
+    seconds
+        The limit `search_time` when None.
+    """
+
+    def __init__(self, cancelled: Callable[[], bool] = _never, seconds: float | None = None) -> None:
+        self.cancelled = cancelled
+        self._until = time.monotonic() + (LIMITS.search_time if seconds is None else seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has to end."""
+        return self.cancelled() or time.monotonic() >= self._until
+
 
 #: Rules up to this many different evaluations keep a table of what they give.
 _TABLE_ROWS = 100_000
@@ -123,3 +152,43 @@ class KeySearch:
             return None, -1
         found = [row for row in self.where.probes() if self._key(row) == key]
         return (self.where.last_row(max(found)) if found else None), most
+
+
+#: More directories than this are not listed.
+_MOST = 1_000
+
+
+def rule_directories(
+    pattern: KeyPattern | None, columns: RuleColumns, search: KeySearch | None
+) -> tuple[str, ...] | None:
+    """Return what keys have before their last ``/`` in order of first use; None where that is not bounded."""
+    if pattern is not None:
+        return _of_pattern(pattern, columns)
+    if search is None:
+        return ()
+    if search.where.inner.count > _MOST:
+        return None
+    found: dict[str, None] = {}
+    for row in range(search.where.inner.count):
+        try:
+            key = str(search.field.evaluate(search.where.values(row)))
+        except RefbrowserError:
+            continue
+        found[key.rpartition("/")[0]] = None
+    return tuple(found)
+
+
+def _of_pattern(pattern: KeyPattern, columns: RuleColumns) -> tuple[str, ...] | None:
+    pieces = _before_last_slash(pattern.pieces)
+    where = FieldSpace(columns.space, tuple(sorted(slots_of(pieces))))
+    if where.inner.count > _MOST:
+        return None
+    return tuple(dict.fromkeys(print_text(pieces, where.values(row)) for row in range(where.inner.count)))
+
+
+def _before_last_slash(pieces: Text) -> Text:
+    for number in range(len(pieces) - 1, -1, -1):
+        piece = pieces[number]
+        if isinstance(piece, str) and "/" in piece:
+            return (*pieces[:number], piece.rpartition("/")[0])
+    return ()
