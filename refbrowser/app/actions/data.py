@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.app.commands.group import ActionSpec
 
 #: In the order of the menu; None is a separator.
 DATA: tuple[ActionSpec | None, ...] = (

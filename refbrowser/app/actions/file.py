@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.app.commands.group import ActionSpec
 from refbrowser.model.flavour import Flavour
 
 #: The flavours of stores by their names in the model, and what the menu calls them.

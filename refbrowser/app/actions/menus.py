@@ -7,9 +7,9 @@ from refbrowser.app.actions.edit import EDIT
 from refbrowser.app.actions.file import FILE
 from refbrowser.app.actions.help import HELP
 from refbrowser.app.actions.references import REFERENCES
-from refbrowser.app.actions.spec import ActionSpec
 from refbrowser.app.actions.tools import TOOLS
 from refbrowser.app.actions.view import VIEW
+from refbrowser.app.commands.group import ActionSpec
 
 #: Titles of the menus, and their actions; None is a separator.
 MENUS: dict[str, tuple[ActionSpec | None, ...]] = {

@@ -8,26 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from refbrowser.app.commands.awkward import AwkwardCommands
-from refbrowser.app.commands.cdl import CdlCommands
 from refbrowser.app.commands.copying import CopyCommands
-from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.edit import EditCommands
 from refbrowser.app.commands.explain import ExplainCommands
-from refbrowser.app.commands.exploring import ExploreCommands
-from refbrowser.app.commands.files import FileCommands
-from refbrowser.app.commands.finding import FindCommands
+from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.group import CommandGroup
-from refbrowser.app.commands.help import HelpCommands
 from refbrowser.app.commands.messages import MessageCommands
-from refbrowser.app.commands.permissions import PermissionCommands
-from refbrowser.app.commands.preferences import PreferenceCommands
-from refbrowser.app.commands.prefixes import PrefixCommands
+from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
-from refbrowser.app.commands.references import ReferenceCommands
+from refbrowser.app.commands.references import PrefixCommands, ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.streams import StreamCommands
 from refbrowser.app.commands.values import ValueCommands
-from refbrowser.app.commands.view import ViewCommands
+from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.main_window import MainWindow

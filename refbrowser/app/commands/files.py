@@ -1,14 +1,92 @@
-"""Opening and exporting documents."""
+"""Opening documents, what they may read, exporting them, and the submenu of those opened lately."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.dialogs.trust import TrustSheet, open_wants
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.views.hierarchy import ItemKind, takes_rules
+from refbrowser.views.words import one_line
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.dialogs.recovery import RecoveryBar
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.engine.journal import Recovery
+
+
+class PermissionCommands(CommandGroup):
+    """What the bars over the tabs ask for."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.review_trust)
+
+    def review_trust(self) -> None:
+        """Show what the current document wants to read."""
+        document = self._current
+        if document is None:
+            return
+
+        def chosen(sheet: TrustSheet) -> None:
+            document.allow(sheet.chosen, always=sheet.always)
+
+        self._window.questions.permissions(document, chosen, self.connect_origin)
+
+    def allow_this_time(self) -> None:
+        """Allow all that the current document wants, until it is closed."""
+        document = self._current
+        if document is not None:
+            document.allow(want for want in open_wants(document) if want.kind != "private")
+
+    def connect_origin(self, url: str, parent: QWidget) -> None:
+        """Ask how to connect to the origin of a URL; all documents use the answer from now on."""
+        from refbrowser.io.origins import Origin
+        from refbrowser.io.settings import ConnectionSettings
+
+        documents, origin = self._window.documents, Origin.parse(url)
+        settings = documents.settings.get(origin) or ConnectionSettings()
+        self._window.questions.connection(
+            origin, settings, parent, lambda given: documents.use_settings({origin: given})
+        )
+
+    # Unsaved edits of lost processes
+
+    def connect_recovery(self, bar: RecoveryBar) -> None:
+        """Carry out what the bar is asked for."""
+        bar.preview.connect(self._preview_recovery)
+        bar.restore.connect(self._restore)
+        bar.discard.connect(self._discard_recovery)
+
+    def _preview_recovery(self, recovery: Recovery) -> None:
+        document = self._current
+        if document is not None:
+            restore = document.journal.restore
+            self._window.questions.preview_recovery(document, recovery, lambda: restore(recovery))
+
+    def _restore(self, recovery: Recovery) -> None:
+        if self._current is not None:
+            self._current.journal.restore(recovery)
+
+    def _discard_recovery(self, recovery: Recovery) -> None:
+        document = self._current
+        if document is not None:
+            discard = document.journal.discard
+            self._window.questions.discard_recovery(recovery, lambda: discard(recovery))
+
 
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
 _WAYS = {
@@ -133,3 +211,89 @@ class FileCommands(CommandGroup):
                 dialog.choose_format(name)
             dialog.openPath.connect(self._window.open_path)
             dialog.show()
+
+
+class CdlCommands(CommandGroup):
+    """The commands about CDL."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.save_cdl)
+
+    def save_cdl(self) -> None:
+        """Ask where to write the current dataset as CDL."""
+        document = self._current
+        if document is None or document.dataset is None:
+            return
+        folder = str(Path(document.path).parent) if "://" not in document.path else ""
+        dialog = QFileDialog(self._window, "Save as CDL", folder, "CDL (*.cdl)")
+        dialog.setObjectName("saveCdlDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("cdl")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.selectFile(f"{document.name.split('.')[0] or 'dataset'}.cdl")
+        dialog.fileSelected.connect(self.write)
+        dialog.open()
+
+    def write(self, path: str) -> None:
+        """Write the current dataset as CDL to a file."""
+        document = self._current
+        dataset = None if document is None else document.dataset
+        if document is None or dataset is None:
+            return
+
+        def write(control: TaskControl) -> None:
+            from refbrowser.engine.cdl import dataset_cdl
+            from refbrowser.io.atomic import write_atomically
+
+            write_atomically(path, [dataset_cdl(dataset, token=control.token).encode()], cancel=control.token)
+
+        def failed(error: BaseException) -> None:
+            self._window.centre.error_bar.show_error("The CDL was not written", error)
+
+        document.tasks.run(
+            document.owner("save cdl"),
+            f"Write {one_line(Path(path).name)}",
+            write,
+            lambda _none: self._window.status.say(f"Written: {one_line(path)}"),
+            failed,
+        )
+
+
+#: Characters of a path that are shown.
+_SHOWN = 72
+
+
+class RecentMenu(QObject):
+    """Fills the submenu whenever it is about to be shown."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._menu = window.actions_.menu("Open &recent")
+        self._menu.setToolTipsVisible(True)
+        self._clear = window.actions_["clear_recent"]
+        self._made: list[QAction] = []
+        self._menu.aboutToShow.connect(self.fill)
+        self.fill()
+
+    def fill(self) -> None:
+        """List the documents, above the action that forgets them."""
+        for action in self._made:
+            self._menu.removeAction(action)
+            action.deleteLater()
+        self._made = []
+        for number, path in enumerate(self._window.settings.recent()):
+            name = one_line(path)
+            shown = name if len(name) <= _SHOWN else f"…{name[1 - _SHOWN :]}"
+            mark = f"&{number + 1}  " if number < 9 else ""
+            action = QAction(mark + shown.replace("&", "&&"), self._menu)
+            action.setObjectName(f"action_recent_{number}")
+            action.setToolTip(plain_tooltip(path))
+            action.triggered.connect(lambda _checked=False, path=path: self._window.open_recent(path))
+            self._made.append(action)
+        separator = QAction(self._menu)
+        separator.setSeparator(True)
+        self._made.append(separator)
+        self._menu.insertActions(self._clear, self._made)
+        self._window.update_actions()

@@ -181,7 +181,7 @@ class SaveCommands(CommandGroup):
 
     def _refuse(self, document: OpenDocument, left: tuple[Refused, ...]) -> None:
         """Show the first of what is typed and not valid."""
-        from refbrowser.app.panes.problems.going import go_to_typed
+        from refbrowser.app.commands.problems import go_to_typed
         from refbrowser.errors import RefbrowserError
 
         words = self.typed_words(document)

@@ -2,23 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QImage, QImageWriter, QPainter, QRegion
+from PySide6.QtWidgets import QFileDialog, QGraphicsView, QWidget
 
+from refbrowser.app.commands.copying import Shown, shown_beside, shown_by
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.shown import Shown, shown_beside, shown_by
 from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.widgets.view_picture import ViewPicture
     from refbrowser.views.plot.saving import ShownValues
+
+
+#: Pixels of a picture for each of the screen.
+SCALE = 2
+_MARGIN = theme.LARGE
+
+
+class ViewPicture:
+    """Widgets side by side under two lines of text.
+
+    Parameters
+    ----------
+    title, subtitle
+        What is shown; the second line is left out where it is empty.
+    parts
+        The widgets, left to right.
+    """
+
+    def __init__(self, title: str, subtitle: str, parts: Sequence[QWidget]) -> None:
+        self._title, self._subtitle, self._parts = title, subtitle, parts
+        self._heading, self._small = theme.heading_font(2), theme.mono_font(-0.5)
+        self._top = _MARGIN + QFontMetrics(self._heading).height() + theme.SMALL
+        if subtitle:
+            self._top += QFontMetrics(self._small).height() + theme.SMALL
+
+    def size(self) -> QSize:
+        """Return the size in device independent pixels."""
+        width = sum(part.width() for part in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
+        height = max((self._drop(part) + part.height() for part in self._parts), default=0)
+        return QSize(width + 2 * _MARGIN, self._top + height + _MARGIN)
+
+    def _drop(self, part: QWidget) -> int:
+        """Return how much lower than the first part another one stands."""
+        first = self._parts[0]
+        return max(0, part.mapToGlobal(QPoint()).y() - first.mapToGlobal(QPoint()).y())
+
+    def image(self) -> QImage:
+        """Return the picture in pixels, `SCALE` for each of the screen."""
+        image = self._painted(SCALE)
+        return image.copy(0, 0, image.width(), _height_used(image, _MARGIN * SCALE))
+
+    def _painted(self, scale: int) -> QImage:
+        image = QImage(self.size() * scale, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(scale)
+        painter = QPainter(image)
+        self._paint(painter)
+        painter.end()
+        return image
+
+    def svg(self) -> bytes:
+        """Return the picture as an SVG file: lines and text can be edited, an image is one picture in it."""
+        from PySide6.QtSvg import QSvgGenerator
+
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        generator = QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        # Axes are recordings of what was painted: they are scaled where a device has another resolution.
+        generator.setResolution(self._parts[0].logicalDpiX())
+        size = self.size()
+        size.setHeight(_height_used(self._painted(1), _MARGIN))
+        generator.setSize(size)
+        generator.setViewBox(QRect(QPoint(0, 0), size))
+        generator.setTitle(self._title)
+        painter = QPainter(generator)
+        self._paint(painter)
+        painter.end()
+        return bytes(buffer.data().data())
+
+    def _paint(self, painter: QPainter) -> None:
+        colors, size = theme.colors(), self.size()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(QRect(QPoint(0, 0), size), QColor(colors.surface))
+        room = size.width() - 2 * _MARGIN
+        line = QRect(_MARGIN, _MARGIN, room, QFontMetrics(self._heading).height())
+        self._paint_text(painter, line, self._title, colors.text, heading=True)
+        if self._subtitle:
+            height = QFontMetrics(self._small).height()
+            line = QRect(_MARGIN, line.bottom() + 1 + theme.SMALL, room, height)
+            self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
+        left = _MARGIN
+        for part in self._parts:
+            top = self._top + self._drop(part)
+            painter.save()
+            if isinstance(part, QGraphicsView):
+                part.render(painter, QRectF(left, top, part.width(), part.height()), part.viewport().rect())
+            else:
+                painter.translate(left, top)
+                # Without the background: it is that of the picture.
+                part.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+            painter.restore()
+            left += part.width() + theme.MEDIUM
+
+    def _paint_text(self, painter: QPainter, line: QRect, text: str, color: str, *, heading: bool) -> None:
+        font = self._heading if heading else self._small
+        painter.setFont(font)
+        painter.setPen(QColor(color))
+        fitting = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, fitting)
+
+
+def png_bytes(image: QImage) -> bytes:
+    """Return an image as a PNG file; on any thread."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(buffer.data().data())
+
+
+def _height_used(image: QImage, margin: int) -> int:
+    """Return the height of an image without what is empty below a margin at its end."""
+    import numpy as np
+
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width())
+    used = np.flatnonzero((pixels != pixels[-1, 0]).any(axis=1))
+    return min(image.height(), int(used[-1]) + 1 + margin) if len(used) else image.height()
+
 
 #: What a view can be written as: the suffix, and the words of the dialog.
 FORMS = {
@@ -127,7 +245,6 @@ class ValueCommands(CommandGroup):
 
     def _write_picture(self, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
-            from refbrowser.app.widgets.view_picture import png_bytes
             from refbrowser.io.atomic import write_atomically
 
             data = drawn if isinstance(drawn, bytes) else png_bytes(drawn)
@@ -226,7 +343,6 @@ class ValueCommands(CommandGroup):
         window.tasks.run(f"view: {title}", title, work, done, failed)
 
     def _picture(self) -> ViewPicture | None:
-        from refbrowser.app.widgets.view_picture import ViewPicture
 
         centre = self._window.centre
         shown = self._shown()

@@ -1,12 +1,17 @@
-"""Which views are shown, and where the keyboard is."""
+"""What is shown: panes, tabs, dialogs of finding, preferences and help."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.centre import EXPRESSIONS, VALUES
 from refbrowser.app.shell.keyboard import move_to_pane
+from refbrowser.app.shell.preferences import THEMES
 
 
 class ViewCommands(CommandGroup):
@@ -56,3 +61,110 @@ class ViewCommands(CommandGroup):
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""
         self._window.docks.raise_("jobsDock")
+
+
+class FindCommands(CommandGroup):
+    """The command palette, and going to a key."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.command_palette, self.go_to_key)
+
+    def command_palette(self) -> None:
+        """Show the palette."""
+        from refbrowser.app.panes.finding.command_palette import CommandPalette
+
+        window = self._window
+        window.update_actions()
+        panes = {
+            dock.windowTitle(): partial(self._show_pane, dock.objectName()) for dock in window.docks.all()
+        }
+        CommandPalette(window.actions_, panes, window).show()
+
+    def _show_pane(self, name: str) -> None:
+        """Bring a dock to the front, with the keyboard in it."""
+        self._window.docks.raise_(name)
+        pane = self._window.docks[name].widget()
+        inside = [each for each in pane.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        for widget in inside:
+            if widget.isVisible() and widget.isEnabled():
+                widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                break
+
+    def go_to_key(self) -> None:
+        """Ask for a key, a node or a row of the current document and go there."""
+        from refbrowser.app.panes.finding.go_to import GoToDialog
+
+        document, window = self._current, self._window
+        if document is None or not document.is_open:
+            return
+        dialog = GoToDialog(document, window)
+        dialog.nodeChosen.connect(lambda path: window.navigation.go_to_node(document, path))
+        dialog.keyChosen.connect(window.navigation.show_key)
+        dialog.rowChosen.connect(window.navigation.show_row)
+        dialog.show()
+
+
+class PreferenceCommands(CommandGroup):
+    """The preferences, and the themes of the menu View."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        themes = {f"theme_{theme}": partial(self._use_theme, theme) for theme, _title in THEMES}
+        return {**by_name(self.preferences, self.toggle_internal), **themes}
+
+    def conditions(self) -> dict[str, bool]:
+        """Return which theme is in force, and what is ticked."""
+        chosen = self._window.preferences.text("theme")
+        themes = {f"is_{theme}_theme": theme == chosen for theme, _title in THEMES}
+        return {**themes, "is_internal": self._window.preferences.is_on("internal")}
+
+    def preferences(self) -> None:
+        """Show the dialog of the preferences."""
+        from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
+
+        shown = self._window.findChild(PreferencesDialog)
+        if shown is None:
+            shown = PreferencesDialog(self._window.preferences, self._window)
+        shown.show()
+        shown.raise_()
+        shown.activateWindow()
+
+    def toggle_internal(self) -> None:
+        """Show internal members among the attributes, or hide them."""
+        self._window.preferences.set("internal", not self._window.preferences.is_on("internal"))
+        self._window.update_actions()
+
+    def _use_theme(self, theme: str) -> None:
+        self._window.preferences.set("theme", theme)
+        self._window.update_actions()
+
+
+class HelpCommands(CommandGroup):
+    """The commands of the menu Help."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.manual, self.shortcuts, self.about)
+
+    def manual(self, page: str = "index") -> None:
+        """Show a page of the manual."""
+        from refbrowser.app.dialogs.manual_window import ManualWindow
+
+        shown = self._window.findChild(ManualWindow) or ManualWindow(self._window)
+        shown.show_page(page)
+
+    def shortcuts(self) -> None:
+        """Show all keys."""
+        from refbrowser.app.dialogs.shortcut_list import ShortcutList
+
+        shown = self._window.findChild(ShortcutList) or ShortcutList(self._window)
+        shown.show()
+        shown.raise_()
+        shown.activateWindow()
+
+    def about(self) -> None:
+        """Show the versions of the program and of what it stands on."""
+        from refbrowser.app.dialogs.about import AboutDialog
+
+        AboutDialog(self._window).open()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.actions.menus import MENUS
-from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.app.commands.group import ActionSpec
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
 

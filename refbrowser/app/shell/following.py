@@ -282,7 +282,7 @@ class Filing(QObject):
 
     def _restored(self, document: OpenDocument) -> None:
         """Show the first of what was typed before the program ended, where it was typed."""
-        from refbrowser.app.panes.problems.going import go_to_typed
+        from refbrowser.app.commands.problems import go_to_typed
         from refbrowser.errors import NOWHERE
 
         typed = drafts_of(document).all()

@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.context_menus import ContextMenus
+        from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.dialogs.questions import Questions
         from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
@@ -144,7 +145,6 @@ class MainWindow(QMainWindow):
         from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
         from refbrowser.app.shell.navigation import Navigation
         from refbrowser.app.shell.preferences import Preferences, PreferencesInForce
-        from refbrowser.app.shell.recent_menu import RecentMenu
         from refbrowser.app.shell.status_line import StatusLine
         from refbrowser.app.shell.tasks import Tasks
         from refbrowser.app.widgets.elided_label import ElidedLabel

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.actions.actions import Actions
 from refbrowser.app.actions.menus import MENUS
-from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.app.commands.group import ActionSpec
 from refbrowser.app.panes.finding.quick_list import Answer, QuickList
 
 #: Answers shown at most.

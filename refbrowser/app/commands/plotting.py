@@ -1,4 +1,4 @@
-"""What explores beyond the picture: profile, series, animation; and their values, which leave the window."""
+"""How the plotted array is shown, what explores beyond the picture, and their values in files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,102 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.plot.header import PlotOptions
+    from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
     from refbrowser.app.shell.main_window import MainWindow
 
-_CONDITIONS = ("can_profile", "is_profile", "can_series", "is_series", "is_playing")
+
+class DataCommands(CommandGroup):
+    """The commands of the menu Data that act on the plot."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        window.centre.plotMade.connect(self._follow)
+
+    def _follow(self, plot: PlotPane) -> None:
+        """Keep the menu as the plot is, whoever switched it."""
+        plot.optionsChanged.connect(self._window.update_actions)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        switches = (self.toggle_coding, self.toggle_log, self.toggle_extremes, self.toggle_histogram)
+        others = (self.toggle_aspect, self.toggle_reverse)
+        return by_name(*switches, *others, self.next_map, self.auto_levels, self.reset_view)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return what the plot can show, and how it does."""
+        options = self._options()
+        if options is None:
+            return dict.fromkeys(_CONDITIONS, False)
+        return {name: bool(getattr(options, attribute)) for name, attribute in _CONDITIONS.items()}
+
+    def toggle_coding(self) -> None:
+        """Apply the CF conventions, or show the elements as they are stored."""
+        self._switch(lambda look, now: look.set_decoded(not now.decoded))
+
+    def toggle_log(self) -> None:
+        """Use a logarithmic scale, or a linear one."""
+        self._switch(lambda look, now: look.set_log(not now.log))
+
+    def toggle_extremes(self) -> None:
+        """Take the least and the greatest value as ends of the colours, or percentiles."""
+        self._switch(lambda look, now: look.set_extremes(not now.extremes))
+
+    def toggle_histogram(self) -> None:
+        """Show the histogram beside the colours, or not."""
+        self._switch(lambda look, now: look.set_histogram(not now.histogram))
+
+    def toggle_aspect(self) -> None:
+        """Show an image in its true proportions, or fill the view with it."""
+        self._switch(lambda look, now: look.set_aspect(not now.aspect))
+
+    def toggle_reverse(self) -> None:
+        """Run through the colour map from its other end."""
+        self._switch(lambda look, now: look.set_reverse(not now.reverse))
+
+    def next_map(self) -> None:
+        """Use the colour map after this one."""
+        self._switch(lambda look, _now: look.next_map())
+
+    def auto_levels(self) -> None:
+        """Take the levels from the data."""
+        self._switch(lambda look, _now: look.auto_levels())
+
+    def reset_view(self) -> None:
+        """See the whole slice again."""
+        plot = self._window.centre.plot
+        if plot is not None:
+            plot.reset_view()
+
+    def _options(self) -> PlotOptions | None:
+        plot = self._window.centre.plot
+        return None if plot is None else plot.look().options
+
+    def _switch(self, change: Callable[[Look, PlotOptions], object]) -> None:
+        plot = self._window.centre.plot
+        if plot is not None:
+            change(plot.look(), plot.look().options)
+
+
+#: Names of conditions, and the attributes of `PlotOptions` that they stand for.
+_CONDITIONS = {
+    "has_plot": "has_plot",
+    "has_image": "has_image",
+    "has_levels": "has_levels",
+    "has_coding": "has_coding",
+    "can_log": "can_log",
+    "is_decoded": "decoded",
+    "is_log": "log",
+    "is_extremes": "extremes",
+    "is_histogram": "histogram",
+    "is_aspect": "aspect",
+    "is_reverse": "reverse",
+}
+
+
+_EXPLORED = ("can_profile", "is_profile", "can_series", "is_series", "is_playing")
 
 
 class ExploreCommands(CommandGroup):
@@ -36,7 +127,7 @@ class ExploreCommands(CommandGroup):
     def conditions(self) -> dict[str, bool]:
         """Return what can be explored, and what is."""
         tools = self._tools()
-        return {name: tools is not None and bool(getattr(tools, name)) for name in _CONDITIONS}
+        return {name: tools is not None and bool(getattr(tools, name)) for name in _EXPLORED}
 
     def toggle_profile(self) -> None:
         """Show the values along a line across the image, or no longer."""
