@@ -24,7 +24,7 @@ from refbrowser.engine.problems.failures import failures_of, turns_of
 from refbrowser.engine.serve.application import Application
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.left_out import LEFT_OUT
+from refbrowser.formats.ncstream.sections import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind

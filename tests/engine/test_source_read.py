@@ -105,8 +105,8 @@ def test_small_spans_and_tiles_change_nothing(tmp_path_factory, made):
     folder = tmp_path_factory.mktemp("streams")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stretches, "WHOLE_LIMIT", 4)
-        patch.setattr("refbrowser.formats.ncstream.tiles._LEAST", 1)
-        patch.setattr("refbrowser.formats.ncstream.tile_table._FEW", 2)
+        patch.setattr("refbrowser.formats.ncstream.sections._LEAST", 1)
+        patch.setattr("refbrowser.formats.ncstream.sources._FEW", 2)
         with opened(folder, stream_of(shape, messages)) as dataset:
             node = dataset["/x"].node
             assert np.array_equal(np.asarray(dataset["/x"][selected]), expected[selected])

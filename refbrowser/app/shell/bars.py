@@ -23,7 +23,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
 from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
-from refbrowser.formats.ncstream.left_out import left_out
+from refbrowser.formats.ncstream.sections import left_out
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from refbrowser.engine.serve.blocks import Ranges, blocks
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.encoding import (
     Buffer,
     DataFacts,
@@ -25,7 +26,6 @@ from refbrowser.formats.ncstream.encoding import (
     element_bytes,
     regular_message,
 )
-from refbrowser.formats.ncstream.varints import write_varint
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
 

@@ -15,7 +15,7 @@ from refbrowser.engine.serve.data import Message, SectionSource
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.cdmremote.spec import requests_in, spellings_of
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, definition_of
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.encoding import Buffer, header_message
 from refbrowser.limits import LIMITS
 

@@ -20,8 +20,7 @@ from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable
-from refbrowser.formats.ncstream.dtypes import STRUCTURES, stored_dtype_of
-from refbrowser.formats.ncstream.payload_errors import PayloadError
+from refbrowser.formats.ncstream.elements import STRUCTURES, PayloadError, stored_dtype_of
 from refbrowser.model.nodes import ArrayNode
 
 #: Messages of arrays of more tiles are not made anew: nearly all would be of what was never sent.

@@ -15,8 +15,8 @@ from refbrowser.exporting.streams.soundness import payload_faults
 from refbrowser.exporting.streams.splicing import Spliced
 from refbrowser.exporting.streams.stream_bytes import opened_bytes
 from refbrowser.formats.ncstream.bytes import LocalBytes
-from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
+from refbrowser.formats.ncstream.sections import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import write_atomically

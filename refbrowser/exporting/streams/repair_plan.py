@@ -11,11 +11,9 @@ import numpy.typing as npt
 from refbrowser.errors import Severity
 from refbrowser.exporting.streams.shortened import Shortened
 from refbrowser.exporting.streams.splicing import Part
-from refbrowser.formats.ncstream.faults import FaultCode
-from refbrowser.formats.ncstream.left_out import LeftOut, left_out_message
-from refbrowser.formats.ncstream.losses import spreading_of
 from refbrowser.formats.ncstream.magics import END, START
-from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.sections import LeftOut, left_out_message, spreading_of
 
 _KINDS = {
     MessageKind.HEADER: "a header",

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.streams.readings import Order, Readings, readings_of
-from refbrowser.formats.ncstream.arrivals import arrived_stretches
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.cut_pieces import arrived_elements
 from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.pieces import arrived_elements
+from refbrowser.formats.ncstream.reading import arrived_stretches
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 

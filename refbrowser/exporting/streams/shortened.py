@@ -10,15 +10,12 @@ import numpy as np
 from refbrowser.exporting.streams.sections import variable_of
 from refbrowser.exporting.streams.splicing import Part
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.arrivals import Stretch, arrived_stretches
-from refbrowser.formats.ncstream.bytes import ByteSource
-from refbrowser.formats.ncstream.cut_pieces import arrived_elements
-from refbrowser.formats.ncstream.framing import arrived_objects, block
+from refbrowser.formats.ncstream.bytes import ByteSource, Window, write_varint
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
+from refbrowser.formats.ncstream.pieces import arrived_elements
+from refbrowser.formats.ncstream.reading import Stretch, arrived_objects, arrived_stretches, block
 from refbrowser.formats.ncstream.schema import DATA
-from refbrowser.formats.ncstream.tiles import sections_of
-from refbrowser.formats.ncstream.varints import write_varint
-from refbrowser.formats.ncstream.window import Window
+from refbrowser.formats.ncstream.sections import sections_of
 
 
 @dataclass(frozen=True, slots=True)

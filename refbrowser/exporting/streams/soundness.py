@@ -15,10 +15,10 @@ from refbrowser.exporting.streams.stream_bytes import copied
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamVariable
-from refbrowser.formats.ncstream.message_pieces import payload_crc32
+from refbrowser.formats.ncstream.elements import PayloadError
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
+from refbrowser.formats.ncstream.pieces import payload_crc32
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.ncstream.arrivals import arrived_stretches, lost_sections
-from refbrowser.formats.ncstream.tiles import Ints, Sections
+from refbrowser.formats.ncstream.reading import arrived_stretches, lost_sections
+from refbrowser.formats.ncstream.sections import Ints, Sections
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 

@@ -10,10 +10,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, type_fits
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
-from refbrowser.formats.ncstream.tile_table import TileTable
+from refbrowser.formats.ncstream.sources import TileTable
 from refbrowser.model.grid import RegularChunkGrid
 
 Ints = npt.NDArray[np.int64]

@@ -59,10 +59,8 @@ from refbrowser.formats.ncstream.definition_of import (
     StreamLoss,
     definition_of,
 )
-from refbrowser.formats.ncstream.dtypes import STRUCTURES, is_ragged
-from refbrowser.formats.ncstream.encode_header import header_body
-from refbrowser.formats.ncstream.encoding import header_message
-from refbrowser.formats.ncstream.header_parts import header_messages
+from refbrowser.formats.ncstream.elements import STRUCTURES, is_ragged
+from refbrowser.formats.ncstream.encoding import header_body, header_message, header_messages
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamIndex
 from refbrowser.formats.ncstream.stream_file import StreamFile, WrittenMessage
 from refbrowser.formats.ncstream.walk import walk_stream

@@ -23,9 +23,8 @@ from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
 from refbrowser.exporting.stream_options import StreamOptions
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import fill_of, is_ragged, put_everywhere
 from refbrowser.formats.ncstream.encoding import payload_of
-from refbrowser.formats.ncstream.fills import fill_of, put_everywhere
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection

@@ -33,8 +33,9 @@ from refbrowser.exporting.targets.ncstream_plan import (
     is_run,
 )
 from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import DataType
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.encoding import (
     Buffer,
     DataFacts,
@@ -48,7 +49,6 @@ from refbrowser.formats.ncstream.encoding import (
     sized_objects,
 )
 from refbrowser.formats.ncstream.stream_file import StreamFile
-from refbrowser.formats.ncstream.varints import write_varint
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.formats.ncstream.byte_order import little_endian, order_code
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.layouts import little_endian, order_code
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload

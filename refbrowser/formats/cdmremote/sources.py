@@ -13,7 +13,7 @@ from refbrowser.errors import Place
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.cdmremote.naming import data_url
 from refbrowser.formats.ncstream.definition import StreamVariable
-from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid

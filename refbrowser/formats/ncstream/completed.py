@@ -18,13 +18,12 @@ from refbrowser.formats.ncstream.definition import (
     StreamVariable,
 )
 from refbrowser.formats.ncstream.document_text import attribute_value, attribute_values
-from refbrowser.formats.ncstream.dtypes import names_for, row_dtype_of, shown_dtype_of
-from refbrowser.formats.ncstream.fills import fill_of
+from refbrowser.formats.ncstream.elements import fill_of, names_for, row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
+from refbrowser.formats.ncstream.pieces import StreamWitness
 from refbrowser.formats.ncstream.sources import StreamSource
-from refbrowser.formats.ncstream.witness import StreamWitness
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.data_type import DataType as ElementType

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
-from refbrowser.formats.ncstream.dtypes import is_ragged
-from refbrowser.formats.ncstream.fills import fill_of
+from refbrowser.formats.ncstream.elements import fill_of, is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.stores.text import ROOT, StoreText
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE

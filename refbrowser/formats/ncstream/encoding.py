@@ -6,8 +6,10 @@ a data message consists of comes as a list of buffers, so that a large payload i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import deflate
@@ -16,14 +18,207 @@ import numpy.typing as npt
 
 from refbrowser.codecs.deflating import Zlib
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
-from refbrowser.formats.ncstream.dtypes import is_ragged
-from refbrowser.formats.ncstream.encode_header import NO_LENGTH, header_body
-from refbrowser.formats.ncstream.encode_names import full_name
-from refbrowser.formats.ncstream.encode_rows import RowPacker, clean_text, text_of
-from refbrowser.formats.ncstream.schema import DATA, DATA_PRACTICE, ERROR
-from refbrowser.formats.ncstream.varints import write_varint
+from refbrowser.formats.ncstream.bytes import write_varint
+from refbrowser.formats.ncstream.definition import (
+    DataType,
+    StreamAttribute,
+    StreamDefinition,
+    StreamDimension,
+    StreamGroup,
+    StreamVariable,
+)
+from refbrowser.formats.ncstream.elements import STRUCTURES, is_ragged, stored_dtype_of
+from refbrowser.formats.ncstream.schema import DATA, DATA_PRACTICE, ERROR, HEADER, STRUCTURE_DATA
 from refbrowser.model.exact_numbers import narrowed
+
+_ESCAPED = re.compile(r"[.\\]")
+
+
+def full_name(path: str) -> str:
+    r"""Return the full name of a variable by its absolute path (wire notes, section 3).
+
+    Known writers put no ``/`` before it, and known readers take it with and without.
+
+    >>> full_name("/ocean/t.mean")
+    'ocean/t\\.mean'
+    """
+    return _ESCAPED.sub(lambda found: f"\\{found[0]}", path.removeprefix("/"))
+
+
+def in_wire_order(members: Sequence[StreamVariable]) -> tuple[StreamVariable, ...]:
+    """Return members in the order of their numbers: all variables, then all structures."""
+    plain = [member for member in members if member.type not in STRUCTURES]
+    return (*plain, *(member for member in members if member.type in STRUCTURES))
+
+
+class RowPacker:
+    """Packs rows of one structure, big endian and without padding.
+
+    Parameters
+    ----------
+    members
+        Of the structure, in the order of their numbers.
+
+    Raises
+    ------
+    RefbrowserError
+        `FORMAT`: a member has no form in rows.
+    """
+
+    def __init__(self, members: Sequence[StreamVariable]) -> None:
+        self._members = members
+        self._dtype = stored_dtype_of(members)
+
+    def body(self, values: npt.NDArray[Any]) -> bytes:
+        """Return structures, an array with a field for each member, as a StructureData with all members."""
+        message = STRUCTURE_DATA()
+        rows, heap = np.zeros(values.size, self._dtype), _Heap()
+        _put(rows, values.reshape(-1), self._members, heap)
+        message.nrows, message.rowLength = len(rows), self._dtype.itemsize
+        message.data = rows.tobytes()
+        message.heapCount.extend(heap.counts)
+        message.sdata.extend(heap.texts)
+        data: bytes = message.SerializeToString()
+        return data
+
+
+class _Heap:
+    """The texts of a message, and how many of them each number in its rows stands for."""
+
+    def __init__(self) -> None:
+        self.counts: list[int] = []
+        self.texts: list[str] = []
+
+    def take(self, values: npt.NDArray[Any], each: int) -> npt.NDArray[np.int64]:
+        """Take texts, `each` of them for one number; return the numbers."""
+        first, count = len(self.counts), values.size // each if each else 0
+        self.counts.extend([each] * count)
+        self.texts.extend(map(text_of, values.reshape(-1).tolist()))
+        return np.arange(first, first + count)
+
+
+def _put(
+    rows: npt.NDArray[Any], values: npt.NDArray[Any], members: Sequence[StreamVariable], heap: _Heap
+) -> None:
+    for member in members:
+        place, given = rows[member.name], values[member.name]
+        if member.type is DataType.STRUCTURE:
+            _put(place, given, member.members, heap)
+        elif member.type is DataType.STRING:
+            place[...] = heap.take(given, prod(member.shape)).reshape(place.shape)
+        else:
+            place[...] = given
+
+
+def text_of(value: Any) -> str:
+    """Return an element of an array of texts as text; bytes that are no UTF-8 are taken as Latin-1."""
+    if not isinstance(value, bytes):
+        return clean_text(str(value))
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def clean_text(text: str) -> str:
+    """Return a text as UTF-8 can hold it: a lone half of a character becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+#: What practice writes as the version of a header.
+HEADER_VERSION = 1
+#: What practice writes as the length of a dimension that has none.
+NO_LENGTH = 2**64 - 1
+#: The older field for the type of an attribute knows no unsigned types and numbers the others like variables.
+_SIGNED = {
+    DataType.UBYTE: DataType.BYTE,
+    DataType.USHORT: DataType.SHORT,
+    DataType.UINT: DataType.INT,
+    DataType.ULONG: DataType.LONG,
+}
+
+
+def header_body(definition: StreamDefinition) -> bytes:
+    """Return a definition as a Header."""
+    header = HEADER()
+    for name in ("location", "title", "id"):
+        if text := getattr(definition, name):
+            setattr(header, name, clean_text(text))
+    header.version = HEADER_VERSION
+    _fill_group(header.root, definition.root)
+    data: bytes = header.SerializeToString()
+    return data
+
+
+def _fill_group(target: Any, group: StreamGroup) -> None:
+    target.name = clean_text(group.name)
+    for dimension in group.dimensions.values():
+        _fill_dimension(target.dims.add(), dimension)
+    for variable in group.variables.values():
+        _fill_variable((target.structs if variable.type in STRUCTURES else target.vars).add(), variable)
+    _fill_attributes(target.atts, group.attributes.values())
+    for name, names in group.enums.items():
+        _fill_enum(target.enumTypes.add(), name, names)
+    for child in group.groups.values():
+        _fill_group(target.groups.add(), child)
+
+
+def _fill_enum(target: Any, name: str, names: Mapping[int, str]) -> None:
+    target.name = clean_text(name)
+    for code, value in names.items():
+        entry = target.map.add()
+        entry.code, entry.value = code, clean_text(value)
+
+
+def _fill_dimension(target: Any, dimension: StreamDimension) -> None:
+    target.name = "*" if dimension.is_vlen and not dimension.name else clean_text(dimension.name)
+    target.length = NO_LENGTH if dimension.is_vlen else dimension.length
+    for field, is_set in (
+        ("isUnlimited", dimension.is_unlimited),
+        ("isVlen", dimension.is_vlen),
+        ("isPrivate", dimension.is_private),
+    ):
+        if is_set:
+            setattr(target, field, True)
+
+
+def _fill_variable(target: Any, variable: StreamVariable) -> None:
+    target.name = clean_text(variable.name)
+    target.dataType = int(variable.type)
+    for dimension in variable.dimensions:
+        _fill_dimension(target.shape.add(), dimension)
+    _fill_attributes(target.atts, variable.attributes.values())
+    if variable.type in STRUCTURES:
+        for member in variable.members:
+            _fill_variable((target.structs if member.type in STRUCTURES else target.vars).add(), member)
+        return
+    if variable.immediate is not None:
+        target.data = variable.immediate
+    if variable.enum_name:
+        target.enumType = clean_text(variable.enum_name)
+
+
+def _fill_attributes(target: Any, attributes: Iterable[StreamAttribute]) -> None:
+    for attribute in attributes:
+        _fill_attribute(target.add(), attribute)
+
+
+def _fill_attribute(target: Any, attribute: StreamAttribute) -> None:
+    """Write an attribute with both fields for its type, so that older and newer readers understand it."""
+    target.name = clean_text(attribute.name)
+    target.len = len(attribute.values)
+    if attribute.type in (DataType.STRING, DataType.CHAR):
+        target.type, target.dataType = 0, int(DataType.STRING)
+        target.sdata.extend(map(text_of, attribute.values))
+        return
+    assert attribute.type.dtype is not None
+    target.type = int(_SIGNED.get(attribute.type, attribute.type))
+    target.dataType = int(attribute.type)
+    if attribute.type in _SIGNED:
+        target.unsigned = True
+    if attribute.values:
+        target.data = np.array(attribute.values, attribute.type.dtype).tobytes()
+
 
 Buffer = bytes | memoryview
 #: What practice writes as the version of a data message (wire notes, section 2).
@@ -129,7 +324,8 @@ def data_message(
     section
         Which elements, one range for each dimension of fixed length; of no meaning for a sequence.
     values
-        As many elements, in C order; what they are is told at `refbrowser.formats.ncstream.dtypes.dtype_of`.
+        As many elements, in C order; what they are is told at
+        `refbrowser.formats.ncstream.elements.dtype_of`.
     level
         Of deflate, for elements of fixed size where it makes them smaller; the others are always stored
         plain, as readers need it.
@@ -242,3 +438,48 @@ def _sum(objects: Iterable[bytes]) -> int:
     for item in objects:
         found = crc32_of(item, found)
     return found
+
+
+#: Bytes of one header, about, where a definition is cut: a reader need not hold more than this of it.
+MOST = 16 * 1024 * 1024
+
+
+def header_messages(definition: StreamDefinition) -> Iterator[bytes]:
+    """Yield the header messages of a definition: one, unless it is very large (NcStream grammar, "Rules").
+
+    Of several the first has everything but the variables, which the others bring, some at a time.
+    """
+    whole = header_message(definition)
+    if len(whole) <= MOST:
+        yield whole
+        return
+    yield header_message(replace(definition, root=_with(definition.root, "/", {})))
+    batch: dict[str, StreamVariable] = {}
+    size = 0
+    for path, variable in definition.variables():
+        own = len(header_body(StreamDefinition(root=StreamGroup(variables={variable.name: variable}))))
+        if batch and size + own > MOST:
+            yield header_message(StreamDefinition(root=_only(definition.root, "/", batch)))
+            batch, size = {}, 0
+        batch[path] = variable
+        size += own
+    if batch:
+        yield header_message(StreamDefinition(root=_only(definition.root, "/", batch)))
+
+
+def _with(group: StreamGroup, path: str, kept: dict[str, StreamVariable]) -> StreamGroup:
+    """Return a group with some of its variables, by path, and all else."""
+    variables = {name: each for name, each in group.variables.items() if path + name in kept}
+    groups = {name: _with(below, f"{path}{name}/", kept) for name, below in group.groups.items()}
+    return replace(group, variables=variables, groups=groups)
+
+
+def _only(group: StreamGroup, path: str, kept: dict[str, StreamVariable]) -> StreamGroup:
+    """Return a group with some variables, by path, and nothing else but what they lie in."""
+    below = {
+        name: _only(inner, f"{path}{name}/", kept)
+        for name, inner in group.groups.items()
+        if any(each.startswith(f"{path}{name}/") for each in kept)
+    }
+    variables = {name: each for name, each in group.variables.items() if path + name in kept}
+    return StreamGroup(name=group.name, variables=variables, groups=below)

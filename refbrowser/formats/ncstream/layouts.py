@@ -1,4 +1,4 @@
-"""How the messages of a variable become an array: its shape, byte order, tiles, and which messages count."""
+"""How messages become an array: which count, what each gives, its shape, byte order and chunks."""
 
 from __future__ import annotations
 
@@ -11,24 +11,56 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream.byte_order import little_endian, order_code
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
-from refbrowser.formats.ncstream.dtypes import dtype_of, element_dtype_of, is_ragged
-from refbrowser.formats.ncstream.losses import Given, Lost, given_by, spreading_of
-from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
+from refbrowser.formats.ncstream.elements import (
+    BIG,
+    LITTLE,
+    PayloadError,
+    dtype_of,
+    element_dtype_of,
+    is_ragged,
+)
+from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, MessageTable, Payload, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
-from refbrowser.formats.ncstream.payload_errors import PayloadError
-from refbrowser.formats.ncstream.tiles import (
+from refbrowser.formats.ncstream.sections import (
+    Given,
+    Lost,
     Sections,
     cut_tile_shape,
     damaged_tile_shape,
+    given_by,
     regular_chunks,
+    spreading_of,
     tile_shape,
 )
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 
 Ints = npt.NDArray[np.int64]
+#: From this version on absence of the flag means little.
+_NEWER = 3
+
+
+def little_endian(
+    table: MessageTable, numbers: npt.NDArray[np.int64], options: StreamOptions
+) -> npt.NDArray[np.bool_]:
+    """Return which of some data messages have little-endian numbers."""
+    if options.byte_order in ("big", "little"):
+        return np.full(len(numbers), options.byte_order == "little")
+    flag, version = table.byte_order[numbers], table.version[numbers]
+    says_little = flag == ByteOrder.LITTLE
+    if options.byte_order == "flag":
+        return says_little
+    plain = np.isin(table.payload[numbers], (Payload.REGULAR, Payload.VARIABLE))
+    wrong = says_little & plain & np.isin(version, (2, 3))
+    return (says_little & ~wrong) | ((flag == ByteOrder.ABSENT) & (version >= _NEWER))
+
+
+def order_code(is_little: bool) -> str:
+    """Return the order as numpy writes it."""
+    return LITTLE if is_little else BIG
+
+
 #: Immediate data of more bytes are not written into the document of a stream.
 INLINE = 1 << 20
 #: So many messages of so few bytes are no chunks: each would take longer to plan than to read.

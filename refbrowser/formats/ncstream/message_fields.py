@@ -9,14 +9,19 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.formats.ncstream.bytes import ByteSource, Window
 from refbrowser.formats.ncstream.definition import DataType
-from refbrowser.formats.ncstream.faults import FramingError
-from refbrowser.formats.ncstream.framing import block
-from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.point import POINT_CLASSES
-from refbrowser.formats.ncstream.schema import DATA, DATA_COLUMN, DATA_PRACTICE, ERROR, HEADER, text_of
-from refbrowser.formats.ncstream.window import Window
+from refbrowser.formats.ncstream.messages import FramingError, StreamIndex
+from refbrowser.formats.ncstream.reading import block
+from refbrowser.formats.ncstream.schema import (
+    DATA,
+    DATA_COLUMN,
+    DATA_PRACTICE,
+    ERROR,
+    HEADER,
+    POINT_CLASSES,
+    text_of,
+)
 from refbrowser.limits import LIMITS
 
 _CLASSES = {

@@ -1,28 +1,348 @@
-"""A stream as a reference document, with the stream behind it."""
+"""A stream as a reference document, with the stream behind it; its index is kept beside the settings."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import os
+import sys
+import threading
+import time
+import zlib
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from refbrowser.formats.ncstream.bytes import LocalBytes, RemoteBytes
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.document_text import document_of_layouts
-from refbrowser.formats.ncstream.index_cache import indexed
-from refbrowser.formats.ncstream.left_out import left_out
-from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence
+from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
+from refbrowser.formats.ncstream.sections import left_out
+from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
 from refbrowser.formats.registry import Opened, Opening
 from refbrowser.io.access import Access
+from refbrowser.io.atomic import is_leftover, write_atomically
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
+from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
+
+
+_MARK = b"refbrowser index 1\n"
+#: Walks that take less are done again, in seconds.
+_WORTH = 1.0
+_SUFFIX = ".index"
+_NOT_COLUMNS = ("names", "checkpoints")
+_WRONG = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    RecursionError,
+    zlib.error,
+    RefbrowserError,
+)
+
+
+def cache_folder() -> Path:
+    """Return the folder of indexes, which may not be there."""
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "refbrowser" / "streams"
+
+
+class _Kept(NamedTuple):
+    """An index, and the state of the stream that it is of."""
+
+    state: list[Any]
+    found: StreamIndex
+
+
+class _Recent:
+    """The indexes that were asked for last, for streams that are opened again and again while they grow."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: OrderedDict[str, _Kept] = OrderedDict()
+
+    def get(self, url: str) -> _Kept | None:
+        """Return the last index of a stream, if it is still held."""
+        with self._lock:
+            return self._found.get(url)
+
+    def hold(self, kept: _Kept) -> None:
+        """Hold an index instead of the one that was used least."""
+        with self._lock:
+            self._found.pop(kept.found.url, None)
+            if _size(kept.found.table) > LIMITS.stream_recent:
+                return
+            self._found[kept.found.url] = kept
+            while sum(_size(each.found.table) for each in self._found.values()) > LIMITS.stream_recent:
+                self._found.popitem(last=False)
+
+
+_recent = _Recent()
+
+
+def indexed(
+    source: LocalBytes | RemoteBytes,
+    *,
+    url: str,
+    token: CancelToken | None = None,
+    progress: WalkProgress | None = None,
+) -> StreamIndex:
+    """Return the index of a stream: the kept one, gone on from where the stream has grown, or a new one.
+
+    A kept index is taken for a stream of the same name, size and time that ends with the same bytes; where
+    it is longer now, the bytes before what was added must be the same.
+
+    Raises
+    ------
+    RefbrowserError
+        See `walk_stream`.
+    Cancelled
+        `token` was cancelled.
+    """
+    state = _state(source)
+    path = cache_folder() / (hashlib.sha256(os.fsencode(url)).hexdigest()[:40] + _SUFFIX)
+    kept = _recent.get(url) or _loaded(path, url, source)
+    if kept is not None and state == kept.state and begins_with(source, kept.found):
+        _recent.hold(kept)
+        return kept.found
+    has_grown = kept is not None and source.size > kept.found.size
+    resume = kept.found if kept is not None and has_grown else None
+    start = time.monotonic()
+    index = walk_stream(source, url=url, token=token, progress=progress, resume=resume)
+    if state is not None:
+        _recent.hold(_Kept(state, index))
+        if time.monotonic() - start >= _WORTH or (has_grown and path.exists()):
+            _keep(path, index, state)
+    return index
+
+
+def _state(source: LocalBytes | RemoteBytes) -> list[Any] | None:
+    """Return what tells one state of a file or object from another; None where nothing does."""
+    identity = source.identity
+    if identity is None:
+        return None
+    if isinstance(identity, ObjectIdentity) and identity.etag is None and identity.modified is None:
+        return None
+    return [getattr(identity, each.name) for each in fields(identity)]
+
+
+def _arrays(table: MessageTable) -> dict[str, npt.NDArray[Any]]:
+    names = [name for name in MessageTable.__slots__ if name not in _NOT_COLUMNS]
+    return {name: getattr(table, name) for name in names}
+
+
+def _size(table: MessageTable) -> int:
+    """Return the bytes that a table takes, nearly."""
+    arrays = [*_arrays(table).values(), *table.checkpoints.values()]
+    return sum(each.nbytes for each in arrays) + sum(map(len, table.names))
+
+
+def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
+    """Write an index to the cache, where it is not too large; a failure does not matter."""
+    table, columns = index.table, _arrays(index.table)
+    if _size(table) > LIMITS.stream_index:
+        return
+    arrays = [*columns.values(), *(table.checkpoints[number] for number in sorted(table.checkpoints))]
+    packed = zlib.compress(b"".join(each.tobytes() for each in arrays), 1)
+    faults = [[getattr(fault, each.name) for each in fields(StreamFault)] for fault in index.faults]
+    facts = {
+        "url": index.url,
+        "state": state,
+        "size": index.size,
+        "walked": index.walked,
+        "has_start": index.has_start,
+        "has_end": index.has_end,
+        "tail": index.tail,
+        "names": table.names,
+        "faults": faults,
+        "columns": [[name, each.dtype.str, len(each)] for name, each in columns.items()],
+        "checkpoints": [[number, len(table.checkpoints[number])] for number in sorted(table.checkpoints)],
+    }
+    with contextlib.suppress(*_WRONG):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_symlink():
+            # What it leads to is no index, and would be replaced.
+            path.unlink()
+        body = json.dumps(facts).encode() + b"\n" + packed
+        write_atomically(path, [_MARK, b"%08x\n" % zlib.crc32(body), body])
+        _prune(path.parent)
+
+
+def _prune(folder: Path) -> None:
+    """Remove the longest unused indexes, so that all together are within the limit."""
+    found = []
+    for entry in os.scandir(folder):
+        if entry.name.endswith(_SUFFIX) and not is_leftover(entry.name):
+            status = entry.stat(follow_symlinks=False)
+            found.append((status.st_mtime_ns, status.st_size, entry.path))
+    total = 0
+    for _, size, path in sorted(found, reverse=True):
+        total += size
+        if total > LIMITS.stream_cache:
+            os.unlink(path)
+
+
+def _loaded(path: Path, url: str, source: ByteSource) -> _Kept | None:
+    """Return an index of the folder; None where there is none that can be read."""
+    try:
+        data = _read(path)
+        checksum, _, body = data.removeprefix(_MARK).partition(b"\n")
+        if int(checksum, 16) != zlib.crc32(body):
+            return None
+        line, _, packed = body.partition(b"\n")
+        facts = json.loads(line)
+        if facts["url"] != url:
+            return None
+        table = _table(facts, packed)
+        check_table(table, facts["size"])
+        index = _index(facts, table, source)
+        with contextlib.suppress(OSError):
+            # The time of last use is what decides which ones are kept.
+            os.utime(path)
+        return _Kept(facts["state"], index)
+    except _WRONG:
+        return None
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file of the folder; links are not followed.
+
+    Raises
+    ------
+    ValueError
+        It is too large for an index.
+    OSError, RefbrowserError
+        It cannot be read.
+    """
+    with open_regular(os.fspath(path)) as (descriptor, identity):
+        if identity.size > LIMITS.stream_index:
+            raise ValueError("it is too large")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(LIMITS.stream_index)
+
+
+def _table(facts: dict[str, Any], packed: bytes) -> MessageTable:
+    """Return the table of a kept index.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(packed, LIMITS.stream_index)
+    at = 0
+
+    def take(dtype: str, count: int) -> Any:
+        nonlocal at
+        array = np.frombuffer(data, np.dtype(dtype), count, at).copy()
+        at += array.nbytes
+        return array
+
+    columns = {name: take(dtype, count) for name, dtype, count in facts["columns"]}
+    checkpoints = {number: take("<i8", 2 * count).reshape(-1, 2) for number, count in facts["checkpoints"]}
+    if at != len(data) or not unpacker.eof:
+        raise ValueError("the columns do not fill the file")
+    return MessageTable(**columns, names=tuple(facts["names"]), checkpoints=checkpoints)
+
+
+def _index(facts: dict[str, Any], table: MessageTable, source: ByteSource) -> StreamIndex:
+    """Return a kept index with the definitions, which are read from the stream."""
+    headers, history = HeaderSequence(StreamDefinition()), HeaderHistory()
+    for number in np.flatnonzero(table.kind == MessageKind.HEADER).tolist():
+        header = source.read(int(table.payload_offset[number]), int(table.payload_length[number]))
+        headers.add(bytes(header))
+        history.add(number, headers.definition)
+        history.thin()
+    return StreamIndex(
+        url=facts["url"],
+        size=facts["size"],
+        walked=facts["walked"],
+        table=table,
+        definition=headers.definition,
+        headers=tuple(history.headers),
+        faults=tuple(_fault(values) for values in facts["faults"]),
+        has_start=facts["has_start"],
+        has_end=facts["has_end"],
+        tail=facts["tail"],
+    )
+
+
+def _fault(values: list[Any]) -> StreamFault:
+    made: dict[str, Callable[[Any], Any]] = {"severity": Severity}
+    named = {each.name: value for each, value in zip(fields(StreamFault), values, strict=True)}
+    return StreamFault(**{name: made.get(name, lambda one: one)(value) for name, value in named.items()})
+
+
+_OF_RANGES = ("starts", "sizes", "strides")
+_NOT_KEPT = ("names", "checkpoints", *_OF_RANGES)
+
+
+def check_table(table: MessageTable, size: int) -> None:
+    """Raise why a table is none of a stream.
+
+    Parameters
+    ----------
+    size
+        Bytes of the stream.
+
+    Raises
+    ------
+    ValueError
+        Columns have different lengths, or numbers point to nothing.
+    """
+    columns = [getattr(table, name) for name in MessageTable.__slots__ if name not in _NOT_KEPT]
+    ranges = [getattr(table, name) for name in _OF_RANGES]
+    if any(len(each) != len(table) for each in columns) or len({len(each) for each in ranges}) > 1:
+        raise ValueError("columns have different lengths")
+    if any(each.dtype.kind not in "iub" for each in (*columns, *ranges)):
+        raise ValueError("columns are no integers")
+    if not all(isinstance(name, str) for name in table.names):
+        raise ValueError("names are no texts")
+    used = table.section + np.maximum(table.rank, 0)
+    payload_stop = table.payload_offset + table.payload_length
+    in_order = np.r_[True, table.offset[1:] >= table.stop[:-1]] if len(table) else True
+    sound = (
+        (table.kind <= max(MessageKind))
+        & (table.variable >= -1)
+        & (table.variable < len(table.names))
+        & ((table.rank <= 0) | (table.section >= 0) & (used <= len(table.starts)))
+        & (table.offset >= 0)
+        & (table.stop >= table.offset)
+        & (table.stop <= size)
+        & (table.payload_offset >= 0)
+        & (table.payload_length >= 0)
+        & (payload_stop <= size)
+        & in_order
+    )
+    if not np.all(sound):
+        raise ValueError("numbers point to nothing")
 
 
 __all__ = ["StreamOptions", "StreamOrigin", "document_of_stream", "open_stream"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -12,16 +12,300 @@ import numpy.typing as npt
 
 from refbrowser.codecs.base import DecodeError, Room, as_bytes
 from refbrowser.codecs.deflating import Zlib
-from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.ncstream.columns import column_values
-from refbrowser.formats.ncstream.definition import DataType, StreamVariable
-from refbrowser.formats.ncstream.dtypes import BIG, STRUCTURES, element_dtype_of, is_ragged
-from refbrowser.formats.ncstream.messages import Payload
-from refbrowser.formats.ncstream.payload_errors import PayloadError, read_length, size_mismatch
-from refbrowser.formats.ncstream.structures import listed_rows, rows_of, sequence_rows
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.definition import DataType, StreamVariable, family_of, type_name
+from refbrowser.formats.ncstream.elements import (
+    BIG,
+    LITTLE,
+    STRUCTURES,
+    PayloadError,
+    check_room,
+    element_dtype_of,
+    filled_rows,
+    is_ragged,
+    read_length,
+    size_mismatch,
+    stored_dtype_of,
+)
+from refbrowser.formats.ncstream.messages import MessageTable, Payload
 from refbrowser.limits import LIMITS
 
+Rows = npt.NDArray[Any]
+
+
+def rows_of(variable: StreamVariable, data: Any, order: str = BIG, expected: int | None = None) -> Rows:
+    """Return the rows of a StructureData; members that it does not list hold what was never sent.
+
+    Parameters
+    ----------
+    order
+        Of the bytes of numbers in the rows, ``>`` or ``<``.
+    expected
+        How many rows there must be; None where only the data tell.
+
+    Raises
+    ------
+    PayloadError
+        ``bad-protobuf``, ``size-mismatch``, or ``unsupported-member``: rows have no form for a member.
+    RefbrowserError
+        `E_BUDGET`: the rows are more than what is decoded whole.
+    """
+    listed = listed_rows(variable, data, order, expected)
+    dtype = element_dtype_of(variable, order)
+    if listed.dtype == dtype:
+        return listed
+    check_room(len(listed), dtype)
+    rows = filled_rows(variable, len(listed), order)
+    for name in listed.dtype.names or ():
+        rows[name] = listed[name]
+    return rows
+
+
+def listed_rows(variable: StreamVariable, data: Any, order: str = BIG, expected: int | None = None) -> Rows:
+    """Return the rows of a StructureData with those members only that it lists, in the variable's order.
+
+    Raises
+    ------
+    PayloadError, RefbrowserError
+        As `rows_of`, the parameters of which these are.
+    """
+    message = _parsed(data)
+    members = _members(variable, message)
+    stored = stored_dtype_of(members, order)
+    _check_row_length(message, stored)
+    count = _count(message, stored, expected)
+    held = replace(variable, members=tuple(each for each in variable.members if each in members))
+    dtype = element_dtype_of(held, order)
+    check_room(count, dtype)
+    plain = np.frombuffer(message.data, stored) if stored.itemsize and count else np.zeros(count, stored)
+    if stored == dtype:
+        return plain
+    rows = filled_rows(held, count, order)
+    _put(rows, plain, members, _Heap(message))
+    return rows
+
+
+def sequence_rows(variable: StreamVariable, data: memoryview, order: str = BIG) -> Rows:
+    """Return all rows of the data part of a sequence: any number of StructureData up to its end."""
+    parts = [rows_of(variable, block, order) for block in sequence_blocks(data)]
+    return np.concatenate(parts) if parts else np.empty(0, element_dtype_of(variable, order))
+
+
+def sequence_blocks(data: memoryview) -> list[memoryview]:
+    """Return the StructureData of the data part of a sequence.
+
+    Raises
+    ------
+    PayloadError
+        ``bad-magic``, ``bad-varint``, ``truncated``, ``length-too-large``.
+    """
+    blocks: list[memoryview] = []
+    at = 0
+    while True:
+        magic = bytes(data[at : at + magics.LENGTH])
+        at += magics.LENGTH
+        if magic == magics.VEND:
+            return blocks
+        if magic != magics.VDATA:
+            code = "truncated" if len(magic) < magics.LENGTH else "bad-magic"
+            raise PayloadError(code, "the rows of the sequence are not followed by its end")
+        length, at = read_length(data, at)
+        if length > len(data) - at:
+            raise PayloadError("length-too-large", f"rows of {length} bytes where {len(data) - at} are left")
+        blocks.append(data[at : at + length])
+        at += length
+
+
+def _parsed(data: Any) -> Any:
+    from google.protobuf.message import DecodeError
+
+    from refbrowser.formats.ncstream.schema import STRUCTURE_DATA
+
+    try:
+        return STRUCTURE_DATA.FromString(bytes(data))
+    except DecodeError:
+        raise PayloadError("bad-protobuf", "the StructureData cannot be parsed") from None
+
+
+def _members(variable: StreamVariable, message: Any) -> tuple[StreamVariable, ...]:
+    """Return the members that the rows hold: those that are listed, or all."""
+    numbers = list(message.member)
+    if not numbers:
+        return variable.members
+    known = len(variable.members)
+    if max(numbers) >= known:
+        raise PayloadError("size-mismatch", f"member {max(numbers)} of a structure that has {known}")
+    if len(set(numbers)) < len(numbers):
+        raise PayloadError("size-mismatch", "a member is listed twice")
+    return tuple(variable.members[number] for number in numbers)
+
+
+def _check_row_length(message: Any, stored: np.dtype[Any]) -> None:
+    if message.HasField("rowLength") and message.rowLength not in (0, stored.itemsize):
+        raise size_mismatch(message.rowLength, stored.itemsize, "bytes a row")
+
+
+def _count(message: Any, stored: np.dtype[Any], expected: int | None) -> int:
+    size = len(message.data)
+    count = size // stored.itemsize if stored.itemsize else int(message.nrows)
+    if message.HasField("nrows"):
+        count = int(message.nrows)
+    elif expected is not None and not stored.itemsize:
+        count = expected
+    if expected is not None and count != expected:
+        raise size_mismatch(count, expected, "rows")
+    if count * stored.itemsize != size:
+        raise size_mismatch(size, count * stored.itemsize)
+    return count
+
+
+class _Heap:
+    """The strings of all rows: entry `i` is the next ``heapCount[i]`` of `sdata`."""
+
+    def __init__(self, message: Any) -> None:
+        self._texts = list(message.sdata)
+        # Without counts each entry is one string.
+        counts = list(message.heapCount) or [1] * len(self._texts)
+        self._starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).tolist()
+        if self._starts[-1] > len(self._texts):
+            raise size_mismatch(len(self._texts), self._starts[-1], "strings")
+
+    def entry(self, number: int, expected: int) -> list[str]:
+        """Return the strings of an entry, of which there must be so many."""
+        if number >= len(self._starts) - 1:
+            raise PayloadError("size-mismatch", f"string {number} of a heap of {len(self._starts) - 1}")
+        texts = self._texts[self._starts[number] : self._starts[number + 1]]
+        if len(texts) != expected:
+            raise size_mismatch(len(texts), expected, "strings")
+        return texts
+
+
+def _put(rows: Rows, plain: Rows, members: tuple[StreamVariable, ...], heap: _Heap) -> None:
+    """Copy the fields of stored rows into rows as they are held."""
+    for member in members:
+        if member.type is DataType.STRING:
+            _put_texts(rows, plain, member, heap)
+        elif member.type is DataType.STRUCTURE:
+            _put(rows[member.name], plain[member.name], member.members, heap)
+        elif member.type is not DataType.SEQUENCE:
+            rows[member.name] = plain[member.name]
+
+
+def _put_texts(rows: Rows, plain: Rows, member: StreamVariable, heap: _Heap) -> None:
+    each = prod(member.shape)
+    numbers = plain[member.name].reshape(-1).tolist()
+    texts = np.empty(len(numbers) * each, object)
+    texts[:] = [text for number in numbers for text in heap.entry(number, each)]
+    rows[member.name] = texts.reshape(plain[member.name].shape + member.shape)
+
+
 Values = npt.NDArray[Any]
+
+
+def column_values(variable: StreamVariable, data: Any, shape: tuple[int, ...], order: str = "") -> Values:
+    """Return the values of a DataCol, of `shape`.
+
+    Parameters
+    ----------
+    order
+        Of the bytes of numbers, ``>`` or ``<``; empty where the flags of the columns count, of which absence
+        means little.
+
+    Raises
+    ------
+    PayloadError
+        ``bad-protobuf``, ``type-mismatch``, ``size-mismatch``, or ``unsupported-member``.
+    """
+    from google.protobuf.message import DecodeError
+
+    from refbrowser.formats.ncstream.schema import DATA_COLUMN
+
+    try:
+        column = DATA_COLUMN.FromString(bytes(data))
+    except DecodeError:
+        raise PayloadError("bad-protobuf", "the DataCol cannot be parsed") from None
+    return _values(variable, column, shape, order)
+
+
+def _values(variable: StreamVariable, column: Any, shape: tuple[int, ...], order: str) -> Values:
+    if variable.type is DataType.SEQUENCE:
+        raise PayloadError(
+            "unsupported-member", f"a DataCol has no form for the sequence {quoted(variable.name)}"
+        )
+    if variable.type is DataType.STRUCTURE:
+        return _structures(variable, column, shape, order)
+    values = _flat(variable, column, order)
+    if not is_ragged(variable):
+        if len(values) != prod(shape):
+            raise size_mismatch(len(values), prod(shape), "elements")
+        return values.reshape(shape)
+    return _rows(values, column, shape)
+
+
+def _flat(variable: StreamVariable, column: Any, order: str) -> Values:
+    """Return all values of a column, one after the other."""
+    if variable.type is DataType.STRING:
+        return _object_array(list(column.stringdata))
+    if variable.type is DataType.OPAQUE:
+        return _object_array(list(column.opaquedata))
+    own = BIG if column.HasField("bigend") and column.bigend else LITTLE
+    dtype = element_dtype_of(variable, order or own)
+    data = column.primdata
+    if len(data) % dtype.itemsize:
+        raise PayloadError("size-mismatch", f"{len(data)} bytes of elements of {dtype.itemsize}")
+    return np.frombuffer(data, dtype) if data else np.empty(0, dtype)
+
+
+def _object_array(values: list[Any]) -> Values:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _rows(values: Values, column: Any, shape: tuple[int, ...]) -> Values:
+    """Return the rows that `vlens` cuts values into."""
+    lengths = list(column.vlens)
+    if len(lengths) != prod(shape):
+        raise size_mismatch(len(lengths), prod(shape), "rows")
+    if sum(lengths) != len(values):
+        raise size_mismatch(len(values), sum(lengths), "elements of rows")
+    rows = np.empty(len(lengths), object)
+    start = 0
+    for at, length in enumerate(lengths):
+        rows[at] = values[start : start + length].copy()
+        start += length
+    return rows.reshape(shape)
+
+
+def _structures(variable: StreamVariable, column: Any, shape: tuple[int, ...], order: str) -> Values:
+    """Return structures whose values lie, for all of them together, at the innermost members."""
+    if is_ragged(variable):
+        raise PayloadError("unsupported-member", f"a DataCol has no form for rows of {quoted(variable.name)}")
+    columns = {each.name: each for each in column.structdata.memberData}
+    _check_members(variable, columns)
+    check_room(prod(shape), element_dtype_of(variable))
+    rows = filled_rows(variable, prod(shape), order or BIG).reshape(shape)
+    for member in variable.members:
+        if member.name in columns:
+            rows[member.name] = _values(member, columns[member.name], shape + member.shape, order)
+    return rows
+
+
+def _check_members(variable: StreamVariable, columns: Mapping[str, Any]) -> None:
+    """Raise where the columns of members are not what the header says of them."""
+    members = {member.name: member for member in variable.members}
+    for name, column in columns.items():
+        member = members.get(name)
+        if member is None:
+            what = f"the header defines no member {quoted(name)} of {quoted(variable.name)}"
+            raise PayloadError("unknown-variable", what)
+        if family_of(column.dataType) != family_of(member.type):
+            named = type_name(column.dataType)
+            what = (
+                f"the data of the member {quoted(name)} are {named}, the header says {type_name(member.type)}"
+            )
+            raise PayloadError("type-mismatch", what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +494,109 @@ def _objects(variable: StreamVariable, objects: Sequence[memoryview], order: str
         # Copied: a view would keep all of the payload alive.
         rows.append(np.frombuffer(bytes(each), dtype) if len(each) else np.empty(0, dtype))
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRun:
+    """Objects that follow each other: whole rows along the first dimension of their message.
+
+    Attributes
+    ----------
+    start, stop
+        Bytes of the file from the checkpoint before the first one to that behind the last one.
+    skipped
+        Objects between the checkpoint and the first one.
+    shape
+        Of those that are wanted.
+    inside
+        Which of these are taken.
+    is_last
+        The bytes reach up to the end of the message.
+    """
+
+    start: int
+    stop: int
+    skipped: int
+    shape: tuple[int, ...]
+    inside: tuple[slice, ...]
+    is_last: bool
+
+    def values(self, variable: StreamVariable, order: str, data: memoryview) -> Values:
+        """Return the values of the run from its bytes.
+
+        Raises
+        ------
+        PayloadError
+            They are not what they should be.
+        """
+        last = self.skipped + prod(self.shape)
+        if variable.type is DataType.SEQUENCE:
+            rows = sequence_rows(
+                variable, memoryview(bytes(data).removesuffix(magics.VEND) + magics.VEND), order
+            )
+            if len(rows) < last:
+                raise size_mismatch(len(rows), last, "rows")
+            return rows[self.skipped : last]
+        objects = split_objects(data, last)[self.skipped :]
+        return objects_as_values(variable, objects, order).reshape(self.shape)
+
+
+def run_of(
+    table: MessageTable, number: int, shape: tuple[int, ...], inside: tuple[slice, ...]
+) -> ObjectRun | None:
+    """Return the run of objects that holds some elements of a message; None where it is read whole."""
+    marks = table.checkpoints.get(number)
+    payload = table.payload[number]
+    if marks is None or len(marks) < 2 or not shape or table.deflated[number]:
+        return None
+    if payload not in (Payload.VARIABLE, Payload.SEQUENCE):
+        return None
+    first, last = inside[0].start, inside[0].stop
+    each = prod(shape[1:])
+    before, behind = _marks_around(marks, first * each, last * each)
+    if before == 0 and behind == len(marks):
+        return None
+    end = int(table.payload_offset[number] + table.payload_length[number])
+    return ObjectRun(
+        start=int(marks[before, 1]),
+        stop=int(marks[behind, 1]) if behind < len(marks) else end,
+        skipped=first * each - int(marks[before, 0]),
+        shape=(last - first, *shape[1:]),
+        inside=(slice(0, last - first, inside[0].step), *inside[1:]),
+        is_last=behind == len(marks),
+    )
+
+
+def arrived_run(
+    table: MessageTable, number: int, start: int, shape: tuple[int, ...], inside: tuple[slice, ...]
+) -> ObjectRun:
+    """Return the run that holds some elements of a message that the stream was cut off within.
+
+    Parameters
+    ----------
+    start
+        Number of the first of the objects that `shape` has; they follow each other.
+    """
+    end = int(table.payload_offset[number] + table.payload_length[number])
+    marks = table.checkpoints.get(number)
+    if marks is None:
+        marks = np.array([[0, int(table.payload_offset[number])]])
+    axis = next((at for at, length in enumerate(shape) if length > 1), len(shape) - 1)
+    taken, each = inside[axis], prod(shape[axis + 1 :])
+    first, last = start + taken.start * each, start + taken.stop * each
+    before, behind = _marks_around(marks, first, last)
+    length = taken.stop - taken.start
+    return ObjectRun(
+        start=int(marks[before, 1]),
+        stop=int(marks[behind, 1]) if behind < len(marks) else end,
+        skipped=first - int(marks[before, 0]),
+        shape=(*shape[:axis], length, *shape[axis + 1 :]),
+        inside=(*inside[:axis], slice(0, length, taken.step), *inside[axis + 1 :]),
+        is_last=behind == len(marks),
+    )
+
+
+def _marks_around(marks: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
+    """Return the rows of the checkpoints before the object `first`, and not before the object `last`."""
+    before = max(int(np.searchsorted(marks[:, 0], first, "right")) - 1, 0)
+    return before, int(np.searchsorted(marks[:, 0], last))

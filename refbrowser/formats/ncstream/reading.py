@@ -1,29 +1,289 @@
-"""Reading one message of a stream after the other into rows."""
+"""Reading one message of a stream after the other: its framing, what of it has arrived, its row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from refbrowser.errors import RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.arrivals import arrived_part
-from refbrowser.formats.ncstream.data_facts import DataFacts, Facts, item_size, parsed
+from refbrowser.formats.ncstream.bytes import LONGEST, VarintError, Window, read_varint
+from refbrowser.formats.ncstream.data_messages import DataFacts, Facts, Runs, item_size, parsed
 from refbrowser.formats.ncstream.definition import StreamDefinition
-from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
-from refbrowser.formats.ncstream.framing import Span, block, deflated_objects, objects, sequence
-from refbrowser.formats.ncstream.header_history import HeaderHistory, parts_of
-from refbrowser.formats.ncstream.header_merge import HeaderSequence
-from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.point import POINT_CLASSES
-from refbrowser.formats.ncstream.rows import Row, Rows
-from refbrowser.formats.ncstream.runs import Runs
-from refbrowser.formats.ncstream.schema import ERROR, text_of
-from refbrowser.formats.ncstream.window import Window
+from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence, parts_of
+from refbrowser.formats.ncstream.messages import (
+    FaultCode,
+    FramingError,
+    HeaderNote,
+    MessageKind,
+    Payload,
+    Row,
+    Rows,
+    StreamFault,
+    StreamIndex,
+)
+from refbrowser.formats.ncstream.schema import ERROR, POINT_CLASSES, STRUCTURE_DATA, text_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+
+#: Objects between two checkpoints.
+STEP = 4096
+#: What an object costs, in bytes that could be looked at instead.
+_COST = 16
+
+
+class Span(NamedTuple):
+    """A part of a message: file offsets, and how many objects it has."""
+
+    start: int
+    stop: int
+    objects: int = -1
+    #: Number and offset of every `STEP`-th object.
+    checkpoints: tuple[tuple[int, int], ...] = ()
+
+
+def block(window: Window, offset: int, what: str, limit: int | None = LIMITS.stream_message) -> Span:
+    """Return the bytes behind the length at `offset`.
+
+    Parameters
+    ----------
+    what
+        Names it in messages.
+    limit
+        Most bytes of it; None where only the file bounds it.
+
+    Raises
+    ------
+    FramingError
+        The length is none, or larger than the limit or what is left.
+    """
+    length, start = window.varint(offset)
+    if limit is not None and length > limit:
+        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{what} of {length} bytes is larger than {limit}")
+    stop = start + length
+    if stop > window.size:
+        raise _too_large(f"{what} of {length} bytes", window.size - start, length)
+    return Span(start, stop)
+
+
+def objects(window: Window, offset: int, token: CancelToken | None) -> Span:
+    """Return where the objects of a vlenData at `offset` are: a count, then each with its length.
+
+    Raises
+    ------
+    FramingError
+        They do not fit into what is left.
+    """
+    count, at = window.varint(offset)
+    if count > window.size - at:
+        raise _too_large(f"{count} objects", window.size - at, count)
+    marks = []
+    done = 0
+    while done < count:
+        marks.append((done, at))
+        if token is not None:
+            token.check()
+        many = min(STEP, count - done)
+        at = _skipped(window, at, many)
+        done += many
+    return Span(offset, at, count, tuple(marks))
+
+
+def arrived_objects(window: Window, offset: int, count: int) -> Span:
+    """Return where those of `count` objects are that lie whole before the end of the stream."""
+    marks = []
+    done, at, many = 0, offset, STEP
+    while many and done < count:
+        try:
+            behind = _skipped(window, at, min(many, count - done))
+        except FramingError:
+            # The stream ends among these: it is sought by halves.
+            many //= 2
+            continue
+        if many == STEP:
+            marks.append((done, at))
+        done += min(many, count - done)
+        at = behind
+    return Span(offset, at, done, tuple(marks))
+
+
+def _skipped(window: Window, offset: int, many: int) -> int:
+    """Return the offset behind `many` objects, each a length and so many bytes."""
+    length = 0
+    while many:
+        at = start = window.load(offset, LONGEST)
+        data, before = window.data, many
+        end = len(data)
+        try:
+            # While lengths lie whole in memory; those at the end of the file may be shorter than `LONGEST`.
+            while many and at < end:
+                length = data[at]
+                if length < 0x80:
+                    at += length + 1
+                else:
+                    length, behind = read_varint(data, at)
+                    at = behind + length
+                many -= 1
+        except VarintError as error:
+            if at == start:
+                code = FaultCode.BAD_VARINT if end - at >= LONGEST else FaultCode.TRUNCATED
+                raise FramingError(code, f"the length of an object: {error}") from None
+        offset = window.base + at
+        window.spent += _COST * (before - many)
+        if offset > window.size or (many and offset == window.size):
+            if length > LIMITS.stream_message:
+                message = f"an object of {length} bytes is larger than {LIMITS.stream_message}"
+                raise FramingError(FaultCode.LENGTH_TOO_LARGE, message)
+            raise _too_large(f"an object of {length} bytes", window.size - offset + length, None)
+    return offset
+
+
+def deflated_objects(window: Window, offset: int) -> Span | None:
+    """Return the zlib stream of lengths and objects that one writer sends for vlenData; None for plain ones.
+
+    It is told from a count by the mark of zlib behind it, and by the message that follows it.
+    """
+    try:
+        part = block(window, offset, "deflated objects")
+    except FramingError:
+        return None
+    mark = window.bytes_at(part.start, 2)
+    is_zlib = part.stop - part.start > 2 and mark[0] & 0x0F == 8 and int.from_bytes(mark, "big") % 31 == 0
+    return part if is_zlib and is_boundary(window, part.stop) else None
+
+
+def _too_large(what: str, left: int, length: int | None) -> FramingError:
+    """Return the error for what does not fit: its length is wrong, or the stream was cut."""
+    message = f"{what}, with {max(left, 0)} bytes left"
+    return FramingError(FaultCode.LENGTH_TOO_LARGE, message, length=length, is_decided=False)
+
+
+def sequence(window: Window, offset: int, token: CancelToken | None) -> Span:
+    """Return where the StructureData of a seqData at `offset` are, up to and with its end mark.
+
+    Raises
+    ------
+    FramingError
+        Something else stands between them, or they do not fit into what is left.
+    """
+    at, blocks, count = offset, 0, 0
+    marks = []
+    while (magic := window.bytes_at(at, magics.LENGTH)) == magics.VDATA:
+        if blocks % STEP == 0:
+            marks.append((count, at))
+            if token is not None:
+                token.check()
+        rows = block(window, at + magics.LENGTH, "a row of a sequence")
+        count += _row_count(window.bytes_at(rows.start, rows.stop - rows.start))
+        at = rows.stop
+        blocks += 1
+    if magic == magics.VEND:
+        return Span(offset, at + magics.LENGTH, count, tuple(marks))
+    if len(magic) < magics.LENGTH:
+        raise FramingError(FaultCode.TRUNCATED, "the stream ends within a sequence")
+    raise FramingError(FaultCode.BAD_MAGIC, f"{magic.hex()} stands between the rows of a sequence")
+
+
+def _row_count(data: bytes) -> int:
+    """Return how many rows a StructureData says that it has, never more than it has bytes."""
+    try:
+        rows = STRUCTURE_DATA.FromString(data).nrows
+    except DecodeError:
+        return 1
+    return min(int(rows), max(len(data), 1))
+
+
+def is_boundary(window: Window, offset: int) -> bool:
+    """Return whether a message begins, or the stream ends, at `offset`."""
+    if offset == window.size:
+        return True
+    magic = window.bytes_at(offset, magics.LENGTH)
+    return magic in magics.MESSAGES or magic == magics.END
+
+
+class Stretch(NamedTuple):
+    """Elements of a section that follow each other in row-major order and fill a box.
+
+    Attributes
+    ----------
+    first
+        Number of the first one.
+    section
+        The box.
+    """
+
+    first: int
+    section: tuple[range, ...]
+
+
+def arrived_part(window: Window, cut: Row, elements: int) -> Span:
+    """Return the whole elements that arrived of a message, and how many; -1 where that cannot be told.
+
+    Parameters
+    ----------
+    cut
+        Its payload begins at `payload_offset`, with its length or count.
+    elements
+        That its section has.
+    """
+    nothing = Span(cut.payload_offset, cut.payload_offset, 0)
+    if cut.payload == Payload.SEQUENCE:
+        return nothing._replace(objects=-1)
+    if cut.fault or cut.deflated:
+        return nothing
+    try:
+        said, start = window.varint(cut.payload_offset)
+    except FramingError:
+        return nothing
+    size = item_size(cut.data_type)
+    if cut.payload == Payload.VARIABLE and said == elements:
+        return arrived_objects(window, start, said)
+    if cut.payload == Payload.REGULAR and size and said == elements * size:
+        count = (window.size - start) // size
+        return Span(start, start + count * size, count)
+    return nothing
+
+
+def arrived_stretches(section: tuple[range, ...], arrived: int) -> list[Stretch]:
+    """Return the first elements of a section as boxes: whole outer rows, then ever smaller parts of one."""
+    shape = tuple(map(len, section))
+    if not shape or not arrived:
+        return []
+    found, first = [], 0
+    place: list[range] = []
+    for axis, each in enumerate(section):
+        inner = prod(shape[axis + 1 :])
+        count, arrived = divmod(arrived, inner)
+        if count:
+            found.append(Stretch(first, (*place, each[:count], *section[axis + 1 :])))
+        first += count * inner
+        place.append(each[count : count + 1])
+        if not arrived:
+            break
+    return found
+
+
+def lost_sections(section: tuple[range, ...], arrived: int) -> list[tuple[range, ...]]:
+    """Return all but the first elements of a section as boxes, in order."""
+    if not section:
+        return [()]
+    found: list[tuple[range, ...]] = []
+    place: list[range] = []
+    for axis, each in enumerate(section):
+        inner = prod(map(len, section[axis + 1 :]))
+        count, arrived = divmod(arrived, inner)
+        behind = count + (arrived > 0)
+        if behind < len(each):
+            found.append((*place, each[behind:], *section[axis + 1 :]))
+        place.append(each[count : count + 1])
+        if not arrived:
+            break
+    return found[::-1]
+
 
 #: Bytes that the first look at a message needs.
 _FIRST = 64

@@ -7,6 +7,8 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
+from refbrowser.formats.ncstream import magics
+
 _COMPILED = Path(__file__).with_name("ncstream.desc")
 
 
@@ -54,3 +56,11 @@ def text_of(value: str | bytes) -> str:
     """Return the text of a string field; bytes that are no UTF-8 are shown as replacement characters."""
     # The library gives bytes where a string does not decode.
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+#: The protobuf class of each message of pointStream, by its magic.
+POINT_CLASSES = {
+    magics.STATION_LIST: STATION_LIST,
+    magics.POINT_COLLECTION: POINT_COLLECTION,
+    magics.POINT_FEATURE: POINT_FEATURE,
+}

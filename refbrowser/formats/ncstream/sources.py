@@ -1,32 +1,243 @@
-"""What makes the values of a variable whose messages are no regular chunks: pieces of each tile."""
+"""What makes the values of a variable whose messages are no regular chunks: pieces of each chunk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Place, RefbrowserError
-from refbrowser.formats.ncstream.combs import Combs
-from refbrowser.formats.ncstream.cut_pieces import CutPieces
 from refbrowser.formats.ncstream.definition import StreamVariable
+from refbrowser.formats.ncstream.elements import element_dtype_of, size_mismatch
 from refbrowser.formats.ncstream.layouts import Layout
-from refbrowser.formats.ncstream.message_pieces import MessagePieces
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
-from refbrowser.formats.ncstream.ranges import meeting
-from refbrowser.formats.ncstream.tile_table import TileTable
-from refbrowser.model.grid import ChunkPart
-from refbrowser.model.reference import Inline, ReferenceKind
+from refbrowser.formats.ncstream.pieces import CutPieces, MessagePieces
+from refbrowser.formats.ncstream.sections import Sections
+from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.source import SourcePiece
 
-Values = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
+#: Messages that touch more tiles are looked at one by one for each tile.
+_FEW = 64
+#: Tiles of grids that have more cannot be numbered.
+_NUMBERED = 2**62
+
+
+class TileTable:
+    """Finds the sections that touch a tile.
+
+    Parameters
+    ----------
+    sections
+        Of the messages of a variable.
+    grid
+        Its tiles.
+    """
+
+    def __init__(self, sections: Sections, grid: RegularChunkGrid) -> None:
+        self._grid = grid
+        sides = np.asarray(grid.chunk_shape, np.int64)
+        #: First tile that each section touches along each axis, and how many from there on.
+        self._low = sections.starts // sides
+        self._spans = sections.lasts // sides - self._low + 1
+        counts = np.ones(len(sections), np.float64)
+        for axis in range(grid.ndim):
+            counts *= self._spans[:, axis]
+        few = counts <= _FEW if grid.size < _NUMBERED else np.zeros(len(sections), bool)
+        self._small, self._large = np.flatnonzero(few), np.flatnonzero(~few)
+
+    def rows(self, coords: tuple[int, ...]) -> Ints:
+        """Return the rows of the sections that touch a tile, ascending."""
+        at = np.asarray(coords, np.int64).reshape(1, -1)
+        low, spans = self._low[self._large], self._spans[self._large]
+        large = self._large[((low <= at) & (at < low + spans)).all(axis=1)]
+        if not len(self._small):
+            return large
+        tiles, rows = self._entries
+        number = self._number(at)[0]
+        first, stop = np.searchsorted(tiles, [number, number + 1])
+        return np.sort(np.concatenate([rows[first:stop], large]))
+
+    def touches(self, coords: Ints) -> npt.NDArray[np.bool_]:
+        """Tell of each of some tiles, shape (n, ndim), whether any section touches it."""
+        found = np.zeros(len(coords), bool)
+        if len(self._small):
+            tiles, numbers = self._entries[0], self._number(coords)
+            at = np.minimum(np.searchsorted(tiles, numbers), len(tiles) - 1)
+            found |= tiles[at] == numbers
+        for row in self._large.tolist():
+            if found.all():
+                break
+            low = self._low[row]
+            found |= ((low <= coords) & (coords < low + self._spans[row])).all(axis=1)
+        return found
+
+    def touched(self) -> npt.NDArray[np.bool_]:
+        """Return which tiles any section touches, in the shape of the grid: it must fit memory."""
+        found = np.zeros(self._grid.grid_shape, bool)
+        if len(self._small):
+            found.reshape(-1)[self._entries[0]] = True
+        for row in self._large.tolist():
+            ends = zip(self._low[row].tolist(), self._spans[row].tolist(), strict=True)
+            found[tuple(slice(low, low + span) for low, span in ends)] = True
+        return found
+
+    def count(self) -> int | None:
+        """Return how many tiles are touched; None where that is not known."""
+        if self._grid.size <= 1 << 24:
+            return int(np.count_nonzero(self.touched()))
+        return None if len(self._large) else len(np.unique(self._entries[0]))
+
+    @cached_property
+    def _entries(self) -> tuple[Ints, Ints]:
+        """The numbers of tiles, ascending, and the row of a small section that touches each."""
+        spans = self._spans[self._small]
+        totals = spans.prod(axis=1)
+        rows = np.repeat(self._small, totals)
+        left = np.arange(len(rows)) - np.repeat(np.cumsum(totals) - totals, totals)
+        coords = np.empty((len(rows), self._grid.ndim), np.int64)
+        for axis in reversed(range(self._grid.ndim)):
+            span = self._spans[rows, axis]
+            coords[:, axis] = self._low[rows, axis] + left % span
+            left = left // span
+        tiles = self._number(coords)
+        order = np.argsort(tiles, kind="stable")
+        return tiles[order], rows[order]
+
+    def _number(self, coords: Ints) -> Ints:
+        numbers = np.zeros(len(coords), np.int64)
+        for axis, count in enumerate(self._grid.grid_shape):
+            numbers = numbers * count + coords[:, axis]
+        return numbers
+
+
+Meeting = tuple[slice, slice]
+
+
+def meeting(first: range, second: range) -> Meeting | None:
+    """Return the positions in both ranges of the numbers that both have; None where there is none.
+
+    Parameters
+    ----------
+    first, second
+        With positive steps.
+    """
+    if not first or not second:
+        return None
+    low, high = max(first[0], second[0]), min(first[-1], second[-1])
+    if low > high:
+        return None
+    common = gcd(first.step, second.step)
+    if (second.start - first.start) % common:
+        return None
+    step = first.step // common * second.step
+    start = _common(first, second, common)
+    start += -(-max(low - start, 0) // step) * step
+    if start > high:
+        return None
+    count = (high - start) // step + 1
+    return _positions(first, start, step, count), _positions(second, start, step, count)
+
+
+def _common(first: range, second: range, common: int) -> int:
+    """Return the least number from both starts on that is in both, were they endless."""
+    other = second.step // common
+    times = 0 if other == 1 else (second.start - first.start) // common * pow(first.step // common, -1, other)
+    step = first.step * other
+    found = first.start + times % other * first.step
+    return found + -(-max(second.start - found, 0) // step) * step
+
+
+def _positions(numbers: range, start: int, step: int, count: int) -> slice:
+    begin = (start - numbers.start) // numbers.step
+    by = step // numbers.step if count > 1 else 1
+    return slice(begin, begin + (count - 1) * by + 1, by)
+
+
+Slices = tuple[slice, ...]
+#: Bytes that are read as one stretch, at most.
+_LONGEST = 1 << 20
+#: Bytes of a message beside its payload that never part a run.
+_OVERHEAD = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Combs:
+    """The messages of one variable, for a layout that `is_fine`."""
+
+    index: StreamIndex
+    layout: Layout
+
+    def runs(self, rows: Ints, taken: range) -> Iterator[Ints]:
+        """Yield rows that are read together, of those that give any element `taken` of the first axis."""
+        starts, side = self.layout.sections.starts[rows, 0], self._shape[0]
+        first = taken.start + -(-np.maximum(starts - taken.start, 0) // taken.step) * taken.step
+        rows = rows[(first < starts + side) & (first <= taken[-1])]
+        if not len(rows):
+            return
+        starts, offsets = self.layout.sections.starts[rows, 0], self._offsets[rows]
+        gaps = np.diff(offsets)
+        breaks = (np.diff(starts) != side) | (gaps > 2 * self._size + _OVERHEAD) | (gaps <= 0)
+        # Also where a stretch would be too long.
+        breaks |= np.diff((offsets - offsets[0]) // _LONGEST) != 0
+        yield from np.split(rows, np.flatnonzero(breaks) + 1)
+
+    def section(self, run: Ints) -> tuple[range, ...]:
+        """Return what a run gives."""
+        start = int(self.layout.sections.starts[run[0], 0])
+        return range(start, start + len(run) * self._shape[0]), *map(range, self._shape[1:])
+
+    def piece(self, run: Ints, inside: Slices, target: Slices) -> SourcePiece:
+        """Return some elements of a run as a piece."""
+        offsets = self._offsets[run]
+        start, stop = int(offsets[0]), int(offsets[-1]) + self._size
+        numbers = self.layout.sections.numbers[run]
+        many = len(run) > 1
+        return SourcePiece(
+            reference=ByteRange(self.index.url, start, stop - start),
+            shape=(len(run) * self._shape[0], *self._shape[1:]),
+            inside=inside,
+            target=target,
+            decode=partial(self._decode, offsets - start),
+            name=f"messages {numbers[0]} to {numbers[-1]}" if many else f"message {numbers[0]}",
+            place=Place(url=self.index.url, start=start, stop=stop, path=self.layout.path),
+            how=("ncstream", self.layout.path, str(self.layout.dtype), len(run)),
+        )
+
+    def _decode(self, offsets: Ints, data: memoryview) -> npt.NDArray[Any]:
+        if len(data) != int(offsets[-1]) + self._size:
+            raise size_mismatch(len(data), int(offsets[-1]) + self._size)
+        dtype = element_dtype_of(self.layout.variable, self.layout.order)
+        pitch = np.diff(offsets)
+        shape = (len(offsets) * self._shape[0], *self._shape[1:])
+        if not len(pitch) or (pitch == pitch[0]).all():
+            step = int(pitch[0]) if len(pitch) else self._size
+            whole = np.ndarray((len(offsets), self._size), np.uint8, data, 0, (step, 1))
+        else:
+            whole = np.frombuffer(data, np.uint8)[offsets[:, None] + np.arange(self._size)]
+        return np.ascontiguousarray(whole).reshape(-1).view(dtype).reshape(shape)
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(self.layout.sections.sizes[0].tolist())
+
+    @cached_property
+    def _size(self) -> int:
+        return prod(self._shape) * element_dtype_of(self.layout.variable).itemsize
+
+    @cached_property
+    def _offsets(self) -> Ints:
+        return self.index.table.payload_offset[self.layout.sections.numbers]
+
+
+Values = npt.NDArray[Any]
 #: Elements of a part, and tiles, that are looked at one by one.
 _COUNTED = 1 << 24
 

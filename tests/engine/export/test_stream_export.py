@@ -18,7 +18,7 @@ from refbrowser.exporting.check import check_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.stream_options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
-from refbrowser.formats.ncstream import header_parts, stream_file
+from refbrowser.formats.ncstream import encoding, stream_file
 from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
@@ -387,7 +387,7 @@ def test_a_large_definition_is_told_by_several_headers_that_extend_each_other(
     facts = {"values": cube(), "attributes": {"text": "x" * 200}, "dimensions": ["t", "y", "x"]}
     names = ("b", "a", "g/d", "g/c", "g/h/e", "g/h/f")
     dataset = opened(tmp_path, dict.fromkeys(names, facts), groups=("g", "g/h", "empty"))
-    monkeypatch.setattr(header_parts, "MOST", 600)
+    monkeypatch.setattr(encoding, "MOST", 600)
     exported(dataset, tmp_path / "a.ncs", profile=profile)
     index = walked(tmp_path / "a.ncs")
     headers = [row for row in range(len(index.table)) if index.table.kind[row] == MessageKind.HEADER]

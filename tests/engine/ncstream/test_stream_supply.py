@@ -25,7 +25,7 @@ from refbrowser.exporting.streams.supply import (
     taken_for,
 )
 from refbrowser.exporting.streams.supply_classes import MOST_ALONE, TOGETHER, SupplyKind, coloured, labels
-from refbrowser.formats.ncstream.tiles import Sections
+from refbrowser.formats.ncstream.sections import Sections
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 Section = tuple[range, ...]

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.ncstream.arrivals import arrived_stretches, lost_sections
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.faults import FaultCode
-from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
+from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamIndex
+from refbrowser.formats.ncstream.reading import arrived_stretches, lost_sections
 from refbrowser.formats.ncstream.walk import walk_stream
 
 SHAPE = (6, 4, 5)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.ncstream.bytes import read_varint
 from refbrowser.formats.ncstream.definition import (
     DataType,
     StreamAttribute,
@@ -21,16 +22,15 @@ from refbrowser.formats.ncstream.definition import (
     StreamGroup,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.encode_names import full_name
 from refbrowser.formats.ncstream.encoding import (
     SEQUENCE_ROWS,
     data_message,
     error_message,
+    full_name,
     header_message,
     padded_varint,
     payload_of,
 )
-from refbrowser.formats.ncstream.varints import read_varint
 
 N = StreamDimension("n", 3)
 VLEN = StreamDimension("*", 0, is_vlen=True, is_private=True)

@@ -7,7 +7,7 @@ import pytest
 import stream_encoder as enc
 from test_stream_walk import walked
 
-from refbrowser.formats.ncstream import header_history, header_merge, index_cache, reading
+from refbrowser.formats.ncstream import headers, opening, reading
 from refbrowser.formats.ncstream.bytes import LocalBytes, MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream
@@ -37,7 +37,7 @@ def test_trials_of_a_search_count_for_themselves_only(monkeypatch):
 
 
 def test_large_definitions_are_not_all_kept(monkeypatch):
-    monkeypatch.setattr(header_history, "_PARTS", 1000)
+    monkeypatch.setattr(headers, "_PARTS", 1000)
     index = walked(enc.stream(MANY, *TITLES))
     numbers = [number for number, _ in index.headers]
     assert len(numbers) <= 10
@@ -48,8 +48,8 @@ def test_large_definitions_are_not_all_kept(monkeypatch):
 @pytest.mark.parametrize("again", [enc.MAGIC_HEADER + b"\0", MANY], ids=["empty", "large"])
 def test_headers_that_say_nothing_new_are_read_many_at_once(again, monkeypatch):
     merges = []
-    merged = header_merge.merged
-    monkeypatch.setattr(header_merge, "merged", lambda *given: merges.append(1) or merged(*given))
+    merged = headers.merged
+    monkeypatch.setattr(headers, "merged", lambda *given: merges.append(1) or merged(*given))
 
     def calls(count):
         """Return how many functions are called for so many headers: of Python and of C."""
@@ -80,7 +80,7 @@ def test_a_header_that_comes_again_is_what_it_is_one_by_one(monkeypatch):
         alone = walked(enc.stream(*messages))
     said = StreamDefinition()
     for each in messages:
-        said = header_merge.merged(said, each[6 if each[4] & 0x80 else 5 :])
+        said = headers.merged(said, each[6 if each[4] & 0x80 else 5 :])
     assert alone.definition == said
     assert index.definition == alone.definition
     assert index.faults == alone.faults
@@ -93,17 +93,17 @@ def test_a_header_that_comes_again_is_what_it_is_one_by_one(monkeypatch):
 
 
 def test_an_index_that_was_kept_is_loaded_without_merging_what_comes_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(index_cache, "_WORTH", 0.0)
-    monkeypatch.setattr(index_cache, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(opening, "_WORTH", 0.0)
+    monkeypatch.setattr(opening, "cache_folder", lambda: tmp_path / "cache")
     path = tmp_path / "a.ncs"
     path.write_bytes(enc.stream(MANY, *[enc.MAGIC_HEADER + b"\0"] * 500))
     with LocalBytes(str(path)) as source:
-        walked_ = index_cache.indexed(source, url=str(path))
-        monkeypatch.setattr(index_cache, "_recent", index_cache._Recent())
-        monkeypatch.setattr(index_cache, "walk_stream", None)
+        walked_ = opening.indexed(source, url=str(path))
+        monkeypatch.setattr(opening, "_recent", opening._Recent())
+        monkeypatch.setattr(opening, "walk_stream", None)
         merges = []
-        merged = header_merge.merged
-        monkeypatch.setattr(header_merge, "merged", lambda *given: merges.append(1) or merged(*given))
-        loaded = index_cache.indexed(source, url=str(path))
+        merged = headers.merged
+        monkeypatch.setattr(headers, "merged", lambda *given: merges.append(1) or merged(*given))
+        loaded = opening.indexed(source, url=str(path))
     assert loaded.definition == walked_.definition
     assert len(merges) <= 3

@@ -9,9 +9,9 @@ import pytest
 import stream_encoder as enc
 from test_stream_walk import HEADER, facts_of, text, tile, walked
 
-from refbrowser.formats.ncstream import index_cache
+from refbrowser.formats.ncstream import opening
 from refbrowser.formats.ncstream.bytes import LocalBytes
-from refbrowser.formats.ncstream.index_cache import cache_folder, indexed
+from refbrowser.formats.ncstream.opening import cache_folder, indexed
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.limits import LIMITS
 
@@ -20,8 +20,8 @@ MESSAGES = [tile("v", row, 0, 3) if row % 5 else text(row) for row in range(300)
 
 @pytest.fixture(autouse=True)
 def always_kept(monkeypatch):
-    monkeypatch.setattr(index_cache, "_WORTH", 0)
-    monkeypatch.setattr(index_cache, "_recent", index_cache._Recent())
+    monkeypatch.setattr(opening, "_WORTH", 0)
+    monkeypatch.setattr(opening, "_recent", opening._Recent())
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def path(tmp_path):
 def walks(monkeypatch):
     """What `walk_stream` was asked for: the index that it was to go on from, each time."""
     found = []
-    walk = index_cache.walk_stream
+    walk = opening.walk_stream
     monkeypatch.setattr(
-        index_cache,
+        opening,
         "walk_stream",
         lambda source, **options: found.append(options["resume"]) or walk(source, **options),
     )
@@ -46,7 +46,7 @@ def walks(monkeypatch):
 
 def index_of(path, *, in_memory=False):
     if not in_memory:
-        index_cache._recent = index_cache._Recent()
+        opening._recent = opening._Recent()
     with LocalBytes(path) as source:
         return indexed(source, url=os.fspath(path))
 
@@ -106,7 +106,7 @@ def test_damaged_files_are_not_used(path, walks):
 
 def forged(kept, change):
     """Give a file of the folder other facts and columns, with a checksum that is right."""
-    _, _, body = kept.read_bytes().removeprefix(index_cache._MARK).partition(b"\n")
+    _, _, body = kept.read_bytes().removeprefix(opening._MARK).partition(b"\n")
     line, _, packed = body.partition(b"\n")
     facts, data, at = json.loads(line), zlib.decompress(packed), 0
     columns = {}
@@ -117,7 +117,7 @@ def forged(kept, change):
     facts["columns"] = [[name, each.dtype.str, len(each)] for name, each in columns.items()]
     packed = zlib.compress(b"".join(each.tobytes() for each in columns.values()) + data[at:])
     body = json.dumps(facts).encode() + b"\n" + packed
-    kept.write_bytes(index_cache._MARK + b"%08x\n" % zlib.crc32(body) + body)
+    kept.write_bytes(opening._MARK + b"%08x\n" % zlib.crc32(body) + body)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_facts_that_are_nested_too_deeply_are_not_used(path):
     expected = facts_of(index_of(path))
     (kept,) = files()
     body = b"[" * 100_000 + b"\n"
-    kept.write_bytes(index_cache._MARK + b"%08x\n" % zlib.crc32(body) + body)
+    kept.write_bytes(opening._MARK + b"%08x\n" % zlib.crc32(body) + body)
     assert facts_of(index_of(path)) == expected
 
 
@@ -169,7 +169,7 @@ def test_links_are_not_followed(path, tmp_path):
 
 
 def test_what_is_walked_at_once_is_not_kept(path, monkeypatch):
-    monkeypatch.setattr(index_cache, "_WORTH", 3600)
+    monkeypatch.setattr(opening, "_WORTH", 3600)
     index_of(path)
     assert not cache_folder().exists()
 

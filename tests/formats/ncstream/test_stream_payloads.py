@@ -11,10 +11,8 @@ import stream_encoder as encode
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDimension, StreamVariable
-from refbrowser.formats.ncstream.dtypes import dtype_of, row_dtype_of
-from refbrowser.formats.ncstream.fills import fill_of, filled_rows
+from refbrowser.formats.ncstream.elements import PayloadError, dtype_of, fill_of, filled_rows, row_dtype_of
 from refbrowser.formats.ncstream.messages import Payload
-from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload, immediate_values
 
 VLEN = StreamDimension("*", 0, is_vlen=True, is_private=True)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from test_stream_walk import HEADER, text, tile, walked
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.ncstream import recovery
-from refbrowser.formats.ncstream.faults import FaultCode
-from refbrowser.formats.ncstream.messages import MessageKind
-from refbrowser.formats.ncstream.varints import ShortVarintError, VarintError, read_varint, write_varint
+from refbrowser.formats.ncstream import walk
+from refbrowser.formats.ncstream.bytes import ShortVarintError, VarintError, read_varint, write_varint
+from refbrowser.formats.ncstream.messages import FaultCode, MessageKind
 
 FIRST = 4 + len(HEADER)
 BODY = enc.data_body("v", enc.INT, [(0, 1, 1), (0, 3, 1)])
@@ -169,7 +168,7 @@ def test_garbage_is_searched_up_to_a_limit(monkeypatch):
     garbage = np.random.default_rng(0).bytes(3 << 20)
     stream = enc.stream(HEADER, garbage, GOOD)
     assert walked(stream).table.kind.tolist() == [0, DAMAGED, 1]
-    monkeypatch.setattr(recovery, "LIMITS", replace(recovery.LIMITS, stream_search=2 << 20))
+    monkeypatch.setattr(walk, "LIMITS", replace(walk.LIMITS, stream_search=2 << 20))
     found = walked(stream)
     assert found.table.kind.tolist() == [0, DAMAGED]
     assert found.table.stop[1] == found.size
@@ -184,7 +183,7 @@ def test_garbage_is_searched_up_to_a_limit(monkeypatch):
     ],
 )
 def test_bytes_made_to_be_searched_again_and_again(repeated, monkeypatch):
-    monkeypatch.setattr(recovery, "LIMITS", replace(recovery.LIMITS, stream_search=64 << 20))
+    monkeypatch.setattr(walk, "LIMITS", replace(walk.LIMITS, stream_search=64 << 20))
     stream = enc.stream(HEADER)[:-4] + b"x" + repeated * ((1 << 20) // len(repeated))
     start = time.process_time()
     walked(stream)

@@ -8,7 +8,7 @@ import stream_encoder as enc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.formats.ncstream import runs
+from refbrowser.formats.ncstream import data_messages
 from refbrowser.formats.ncstream.bytes import LocalBytes, MemoryBytes
 from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, Payload
 from refbrowser.formats.ncstream.walk import begins_with, walk_stream
@@ -31,7 +31,7 @@ def walked(stream, **options):
 
 def one_by_one(stream, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(runs.Runs, "read", lambda self, offset, most: offset)
+        patch.setattr(data_messages.Runs, "read", lambda self, offset, most: offset)
         return walked(stream)
 
 

@@ -7,7 +7,7 @@ from stream_constructs import N3, block
 from stream_encoder import group, header, variable
 from structure_constructs import ALL
 
-from refbrowser.formats.ncstream import window
+from refbrowser.formats.ncstream import bytes as window
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.walk import walk_stream
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
-    from refbrowser.formats.ncstream.tiles import Sections
+    from refbrowser.formats.ncstream.sections import Sections
     from refbrowser.views.plot.slicing import SliceState
 
 NOTHING = "Select an array in the hierarchy: which message supplied each of its elements appears here."
