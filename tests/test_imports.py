@@ -170,8 +170,11 @@ ROOMS = (
     "refbrowser.engine.nested.",
     "refbrowser.engine.awkward0_soundness",
     "refbrowser.exporting.saving.virtual_awkward0",
-    "refbrowser.app.facets.stream.",
-    "refbrowser.app.facets.awkward0.",
+    "refbrowser.app.facets.messages_",
+    "refbrowser.app.facets.supply_",
+    "refbrowser.app.facets.byte_order",
+    "refbrowser.app.facets.expressions_",
+    "refbrowser.app.facets.safety_",
     "refbrowser.app.controller.stream",
     "refbrowser.app.controller.awkward",
 )

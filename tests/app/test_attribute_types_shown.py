@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.attributes.attribute_cells import NAME, TYPE, VALUE
+from refbrowser.app.panes.attribute_cells import NAME, TYPE, VALUE
 from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]

@@ -18,8 +18,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.rows import OutcomeLine
-from refbrowser.app.panes.attributes.attributes_tree import NAME, VALUE, AttributesTree
-from refbrowser.app.panes.attributes.attributes_view import METADATA as METADATA_TAB
+from refbrowser.app.panes.attributes_pane import METADATA as METADATA_TAB
+from refbrowser.app.panes.attributes_tree import NAME, VALUE, AttributesTree
 from refbrowser.app.shell.main_window import MainWindow
 
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -22,8 +22,8 @@ from servers.http_server import Fault, HttpServer
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
-from refbrowser.app.panes.explain.explain_text import SCHEME
-from refbrowser.app.panes.explain.explain_view import ExplainPane
+from refbrowser.app.panes.explain_pane import ExplainPane
+from refbrowser.app.panes.explain_text import SCHEME
 from refbrowser.app.shell.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.panes.finding.command_palette import CommandPalette
-from refbrowser.app.panes.finding.go_to import GoToDialog
+from refbrowser.app.panes.quick_list import CommandPalette, GoToDialog
 from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 

@@ -27,7 +27,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.panes.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
+from refbrowser.app.panes.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.start_pane import TEXT, StartPane
 from refbrowser.app.widgets.cards import ErrorCard, centred

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.panes.attributes.attribute_cells import LineCell, LongCell, WholeText
-from refbrowser.app.panes.attributes.attributes_tree import NAME, TYPE, VALUE, AttributesTree
+from refbrowser.app.panes.attribute_cells import LineCell, LongCell, WholeText
+from refbrowser.app.panes.attributes_tree import NAME, TYPE, VALUE, AttributesTree
 from refbrowser.views.attributes import Row, Section
 
 LONG = "Derived from level 1 data, then regridded and checked by hand, " * 8

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.panes.attributes.attributes_tree import NAME, AttributesTree
+from refbrowser.app.panes.attributes_tree import NAME, AttributesTree
 from refbrowser.views.attributes import Row, Section
 
 LONG = "time_coverage_duration"

@@ -25,7 +25,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.commands.references import ASKED
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.hierarchy_model import CHANGED_ROLE
+from refbrowser.app.panes.hierarchy_model import CHANGED_ROLE
 from refbrowser.app.shell.centre import PLOT, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.table_models import RowStyle

@@ -26,9 +26,9 @@ from refbrowser.app.controller.document_files import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
-from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.panes.problems.pane import ProblemsPane
-from refbrowser.app.panes.references.reference_rows import PENDING, ExpansionRows
+from refbrowser.app.panes.reference_rows import PENDING, ExpansionRows
 from refbrowser.app.shell.drops import Drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.formats.registry import title_of

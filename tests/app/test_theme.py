@@ -33,7 +33,7 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open
 
-from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.panes.chunk_map_view import ChunkMapView
 from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow

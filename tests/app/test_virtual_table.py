@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.panes.references.hex_rows import HexRows
-from refbrowser.app.panes.references.reference_rows import ExpansionRows
+from refbrowser.app.panes.raw_value import HexRows
+from refbrowser.app.panes.reference_rows import ExpansionRows
 from refbrowser.app.widgets.table_models import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.app.widgets.virtual_table import PAGES_KEPT, VirtualTable
 from refbrowser.formats.references import open_references

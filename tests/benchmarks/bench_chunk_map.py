@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
-from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
-from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map_view import ChunkMapView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.chunks.chunk_colouring import ColourBy
 

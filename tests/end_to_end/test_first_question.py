@@ -30,7 +30,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]

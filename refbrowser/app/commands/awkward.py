@@ -21,7 +21,7 @@ class AwkwardCommands(CommandGroup):
 
     def safety_report(self) -> None:
         """Show what the current file names, and what was refused."""
-        from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
+        from refbrowser.app.facets.safety_dialogs import SafetyDialog
 
         document = self._current
         if document is None or document.awkward.rows is None:
@@ -34,7 +34,7 @@ class AwkwardCommands(CommandGroup):
 
     def allow_function(self, name: str = "") -> None:
         """Ask which functions are to be allowed in the current file; `name` is ticked beforehand."""
-        from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
+        from refbrowser.app.facets.safety_dialogs import AllowDialog
 
         document = self._current
         if document is None or document.awkward.rows is None:

@@ -13,7 +13,7 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+    from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link

@@ -72,7 +72,7 @@ class FindCommands(CommandGroup):
 
     def command_palette(self) -> None:
         """Show the palette."""
-        from refbrowser.app.panes.finding.command_palette import CommandPalette
+        from refbrowser.app.panes.quick_list import CommandPalette
 
         window = self._window
         window.update_actions()
@@ -93,7 +93,7 @@ class FindCommands(CommandGroup):
 
     def go_to_key(self) -> None:
         """Ask for a key, a node or a row of the current document and go there."""
-        from refbrowser.app.panes.finding.go_to import GoToDialog
+        from refbrowser.app.panes.quick_list import GoToDialog
 
         document, window = self._current, self._window
         if document is None or not document.is_open:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
-from refbrowser.app.panes.cdl.pane import CdlPane
-from refbrowser.app.panes.references.raw_value import RawValuePane
-from refbrowser.app.panes.references.references_view import ReferencesPane
+from refbrowser.app.panes.cdl_pane import CdlPane
+from refbrowser.app.panes.raw_value import RawValuePane
+from refbrowser.app.panes.references_pane import ReferencesPane
 from refbrowser.app.shell.bars import BarStack, CopyBar, DamageBar, DiskBar, ErrorBar, LossBar, ReadingStrip
 from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QByteArray
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.facets.stream.messages_pane import MessagesPane
+    from refbrowser.app.facets.messages_pane import MessagesPane
     from refbrowser.app.shell.main_window import MainWindow
 
 

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
-    from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
-    from refbrowser.app.facets.nested.nested_tab import NestedTab
-    from refbrowser.app.facets.stream.messages_tab import MessagesTab
-    from refbrowser.app.panes.attributes.attributes_view import AttributesPane
-    from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
-    from refbrowser.app.panes.explain.explain_view import ExplainPane
-    from refbrowser.app.panes.hierarchy.hierarchy_pane import HierarchyPane
+    from refbrowser.app.facets.tabs import ExpressionsTab, MessagesTab, NestedTab
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
+    from refbrowser.app.panes.explain_pane import ExplainPane
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.problems.pane import ProblemsPane
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.shell.centre import Centre
@@ -127,13 +125,11 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.dialogs.questions import Questions
-        from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
-        from refbrowser.app.facets.nested.nested_tab import NestedTab
-        from refbrowser.app.facets.stream.messages_tab import MessagesTab
-        from refbrowser.app.panes.attributes.attributes_view import AttributesPane
-        from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
-        from refbrowser.app.panes.explain.explain_view import ExplainPane
-        from refbrowser.app.panes.hierarchy.hierarchy_pane import HierarchyPane
+        from refbrowser.app.facets.tabs import ExpressionsTab, MessagesTab, NestedTab
+        from refbrowser.app.panes.attributes_pane import AttributesPane
+        from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
+        from refbrowser.app.panes.explain_pane import ExplainPane
+        from refbrowser.app.panes.hierarchy_pane import HierarchyPane
         from refbrowser.app.panes.problems.pane import ProblemsPane
         from refbrowser.app.shell.centre import Centre
         from refbrowser.app.shell.drops import DropTarget

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.hierarchy.hierarchy_model import Item
+from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.model.nested import NestedRows
 from refbrowser.views.nested.nested_values import (
@@ -19,6 +19,10 @@ from refbrowser.views.nested.nested_values import (
     short_text,
 )
 from refbrowser.views.plot.table import Mark
+
+if TYPE_CHECKING:
+    pass
+
 
 #: From the row of the array down: its number, then that of the element or field on each level.
 NestedPath = tuple[int, ...]

@@ -16,10 +16,9 @@ from test_names import unnamed
 from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
-from refbrowser.app.facets.awkward0.expressions_link import ExpressionsLink
-from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
-from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE
+from refbrowser.app.facets.expressions_link import ExpressionsLink
+from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
+from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
 from refbrowser.app.shell.centre import EXPRESSIONS, PLOT, RAW
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import ItemKind

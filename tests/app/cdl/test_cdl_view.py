@@ -19,9 +19,8 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.cdl import text_view
-from refbrowser.app.panes.cdl.pane import CdlPane
-from refbrowser.app.panes.cdl.text_view import TextView
+from refbrowser.app.panes import cdl_pane as text_view
+from refbrowser.app.panes.cdl_pane import CdlPane, TextView
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.views import cdl_text as found_lines

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
-from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map_view import ChunkMapView
 from refbrowser.app.shell.main_window import MainWindow
 
 SHAPE, CHUNKS = (4, 40, 60), (1, 10, 20)

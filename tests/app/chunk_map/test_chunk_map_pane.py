@@ -72,7 +72,7 @@ class TestStates:
         assert mapped.legend()["read"] == 7
 
     def test_each_state_has_a_look_of_its_own_beside_its_colour(self, mapped: Mapped) -> None:
-        from refbrowser.app.panes.chunk_map.patterns import GLYPHS, look_of
+        from refbrowser.app.panes.chunk_map_controls import GLYPHS, look_of
 
         for style in ("read", "inline", "missing", "pending", "failed", "changed", "added", "removed"):
             assert GLYPHS[style]

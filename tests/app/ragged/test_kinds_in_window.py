@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, drop
 
-from refbrowser.app.panes.hierarchy.hierarchy_model import detail_of
+from refbrowser.app.panes.hierarchy_model import detail_of
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow

@@ -13,8 +13,8 @@ from streams_made import write_doubtful, write_ocean
 from test_names import unnamed
 from window_fixtures import Open, button
 
-from refbrowser.app.facets.stream.byte_order_dialog import ByteOrderDialog
-from refbrowser.app.facets.stream.messages_link import MessagesLink
+from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
+from refbrowser.app.facets.messages_link import MessagesLink
 from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]

@@ -16,10 +16,10 @@ from test_names import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.facets.stream.fields_view import FieldsView
-from refbrowser.app.facets.stream.messages_link import MessagesLink
-from refbrowser.app.facets.stream.page_switch import LIST, PICTURE
-from refbrowser.app.facets.stream.supply_looks import ground_of
+from refbrowser.app.facets.fields_view import FieldsView
+from refbrowser.app.facets.messages_link import MessagesLink
+from refbrowser.app.facets.messages_pane import LIST, PICTURE
+from refbrowser.app.facets.supply_looks import ground_of
 from refbrowser.app.shell.centre import MESSAGES, PLOT
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme

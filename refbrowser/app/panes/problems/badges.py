@@ -12,7 +12,7 @@ from refbrowser.engine.problems.problem import Badge
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.hierarchy.hierarchy_model import Item
+    from refbrowser.app.panes.hierarchy_model import Item
 
 _GLYPH, _GAP = 12, 3
 

@@ -1,0 +1,213 @@
+"""Expressions of the current Awkward 0 file in the window: what the pane shows, where it leads, and a bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from refbrowser.app.shell.centre import EXPRESSIONS, RAW
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.views.expressions import node_of_expression, number_of_node
+from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.safety import refused_words
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.expressions_pane import ExpressionsPane
+    from refbrowser.app.panes.hierarchy_model import Item
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.formats.awkward0.arrays import Awkward0Array
+    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.views.expressions import ExpressionGraph
+
+
+class SafetyBar(QFrame):
+    """One line over the tabs, until it is dismissed.
+
+    Signals
+    -------
+    reviewWanted()
+        The user wants to see what was refused.
+    """
+
+    reviewWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("safetyBar")
+        self.setProperty("role", "trustStrip")
+        self._dismissed: object = None
+        self._file: object = None
+        self._text = plain_label("")
+        self._text.setObjectName("safetyText")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(IconLabel("lock", "warning"))
+        layout.addWidget(self._text, 1)
+        layout.addWidget(push_button("Safety report…", "safetyReviewButton", self.reviewWanted.emit))
+        layout.addWidget(push_button("Dismiss", "safetyDismissButton", self._dismiss))
+        self.hide()
+
+    def show_for(self, file: object, words: str) -> None:
+        """Say what of a file was refused; nothing hides the bar."""
+        self._file = file
+        self._text.setText(words)
+        self.setVisible(bool(words) and file is not self._dismissed)
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+    def _dismiss(self) -> None:
+        self._dismissed = self._file
+        self.hide()
+
+
+class ExpressionsLink(QObject):
+    """Between one window and its pane of expressions, which is made with the first file that is shown."""
+
+    def __init__(self, window: MainWindow, pane: ExpressionsPane, bar: SafetyBar) -> None:
+        super().__init__(window)
+        self._window = window
+        self.pane, self.bar = pane, bar
+        self._document: OpenDocument | None = None
+        self._origin: Awkward0Origin | None = None
+        self._array: Awkward0Array | None = None
+        self._stale = False
+        #: The expression that is to be shown when the graph is there.
+        self._wanted: int | None = None
+        pane.chosen.connect(self._chosen)
+        pane.bytesWanted.connect(self._show_bytes)
+        pane.safetyWanted.connect(window.commands.awkward.safety_report)
+        bar.reviewWanted.connect(window.commands.awkward.safety_report)
+        window.hierarchy.selected.connect(self._selected)
+        window.navigation.followed.connect(self._selected)
+        window.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())
+
+    # What is shown
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Show the expressions of a file; none where it is None."""
+        origin = None if document is None else document.awkward.origin
+        rows = None if document is None else document.awkward.rows
+        self.bar.show_for(origin, refused_words(rows or ()))
+        if origin is not self._origin:
+            self._document, self._origin, self._array = document, origin, None
+            self.pane.set_graph(None)
+        self._selected(self._window.navigation.item())
+
+    def _selected(self, item: Item | None) -> None:
+        """Show the array that is selected, or a part of which is; the one before, where it is none."""
+        document = self._document
+        if document is None or self._origin is None:
+            return
+        found = None
+        if item is not None and item.document is document and item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
+            found = document.awkward.array_of(str(item.place))
+        found = found or self._array or next(iter(document.awkward.arrays), None)
+        if found is not self._array:
+            self._array, self._stale = found, True
+        self._show_if_seen()
+
+    def _show_if_seen(self) -> None:
+        """Make the graph of the array when it is looked at."""
+        if self._window.centre.tabs.currentIndex() != EXPRESSIONS:
+            return
+        if self._stale:
+            self._make_graph()
+        else:
+            self._show_item()
+
+    def _make_graph(self) -> None:
+        document, origin, array = self._document, self._origin, self._array
+        if document is None or origin is None or array is None:
+            return
+        self._stale = False
+
+        def make(_control: TaskControl) -> ExpressionGraph:
+            from refbrowser.views.expressions import graph_of
+
+            return graph_of(origin, array)
+
+        def made(graph: ExpressionGraph) -> None:
+            if array is self._array:
+                self.pane.set_graph(graph)
+                self._show_item()
+                self._take_focus()
+
+        def failed(error: BaseException) -> None:
+            if array is self._array:
+                self.pane.show_error(array.name or array.path, error)
+
+        title = f"Read the expressions of {array.name or array.path}"
+        document.tasks.run(document.owner("expressions"), title, make, made, failed)
+
+    def _take_focus(self) -> None:
+        """Put the keyboard in the tree, where it waits at its tab."""
+        bar = self._window.centre.tabs.tabBar()
+        if bar.hasFocus() and self._window.centre.tabs.currentIndex() == EXPRESSIONS:
+            self.pane.view.setFocus()
+
+    def _show_item(self) -> None:
+        """Make the expression current that is wanted, else the one that is selected in the tree."""
+        if self._wanted is not None and self.pane.graph() is not None:
+            wanted, self._wanted = self._wanted, None
+            self.pane.show_number(wanted)
+            return
+        item, graph = self._window.navigation.item(), self.pane.graph()
+        if item is None or graph is None or item.document is not self._document or item.node is None:
+            return
+        number, current = number_of_node(graph, item.node), self.pane.view.current()
+        # A part of a buffer, such as its blob, is shown by the same row of the tree.
+        if number is not None and (current is None or self._path(current) != item.node.path):
+            self.pane.show_number(number)
+
+    # What is chosen
+
+    def go_to(self, document: OpenDocument, path: str, number: int) -> None:
+        """Show an expression of an array in the tab."""
+        self._wanted = number
+        self._window.navigation.follow(document, path)
+        self._window.centre.show_tab(EXPRESSIONS)
+        self._show_if_seen()
+
+    def _path(self, number: int) -> str | None:
+        """Return the node of the tree that an expression makes; None where there is none."""
+        document, graph = self._document, self.pane.graph()
+        hierarchy = None if document is None else document.hierarchy
+        if hierarchy is None or graph is None:
+            return None
+        node = node_of_expression(graph, hierarchy, number)
+        return None if node is None else node.path
+
+    def _chosen(self, number: int | None) -> None:
+        """Select in the tree what an expression makes; the keyboard stays where it is."""
+        document = self._document
+        path = None if number is None else self._path(number)
+        if document is not None and path is not None:
+            self._window.navigation.follow(document, path)
+
+    def _show_bytes(self, number: int) -> None:
+        """Show the stored bytes that an expression reads: the key of its buffer, else the blob itself."""
+        document, graph = self._document, self.pane.graph()
+        if document is None or graph is None or document.hierarchy is None:
+            return
+        node = node_of_expression(graph, document.hierarchy, number)
+        key = None if graph.basic_array(number) is None else _first_key(node)
+        name = key or graph.blob_name(number)
+        if name is None:
+            return
+        if key is not None:
+            self._window.navigation.select_key(key)
+        self._window.centre.raw.set_key(document, name)
+        self._window.centre.show_tab(RAW)
+
+
+def _first_key(node: object) -> str | None:
+    manifest = getattr(node, "manifest", None)
+    return None if manifest is None else manifest.key((0,) * len(manifest.grid_shape))

@@ -1,1 +1,0 @@
-"""Lists, records, options and unions: their values as a table that unfolds, and plots of their numbers."""

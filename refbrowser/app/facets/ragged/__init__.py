@@ -1,1 +1,0 @@
-"""Rows of lengths of their own."""

@@ -1,1 +1,0 @@
-"""The pane of attributes and metadata of the selected node."""

@@ -1,1 +1,0 @@
-"""The dataset as CDL: the text, its colours, and finding in it."""

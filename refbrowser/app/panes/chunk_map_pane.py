@@ -1,0 +1,453 @@
+"""The chunk map of the plotted array: which chunks there are, in which state, and which are plotted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from refbrowser.app.panes.chunk_map_controls import MapControls, MapFoot, MapLegend
+from refbrowser.app.panes.chunk_map_loader import MapLoader, PointedChunk
+from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import hint_label, one_shot
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
+from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
+from refbrowser.views.words import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.model.grid import RegularChunkGrid
+    from refbrowser.model.nodes import ArrayNode
+    from refbrowser.views.plot.slicing import SliceState
+
+
+def plotted_parts(plot: PlotPane, node: ArrayNode) -> tuple[range, ...] | None:
+    """Return the chunks along each dimension that are plotted, or None where another array is."""
+    shown, state = plot.array(), plot.slice_state()
+    grid = node.grid
+    if shown is None or state is None or grid is None or shown.path != node.path or state.shape != node.shape:
+        return None
+    parts = [
+        range(index // side, index // side + 1)
+        for index, side in zip(state.indices, grid.chunk_shape, strict=True)
+    ]
+    for axis, taken in zip(state.axes, _ranges(plot, state, grid), strict=True):
+        side = grid.chunk_shape[axis]
+        parts[axis] = range(taken[0] // side, taken[-1] // side + 1) if taken else range(0)
+    return tuple(parts)
+
+
+def _ranges(plot: PlotPane, state: SliceState, grid: RegularChunkGrid) -> tuple[range, ...]:
+    """Return the indices along the axes of the plot; a part of them where only that is read."""
+    picture = plot.picture()
+    if picture is not None and picture.plan.slice == state:
+        return picture.plan.ranges
+    return tuple(range(grid.shape[axis]) for axis in state.axes)
+
+
+#: A view that stands still so long, in milliseconds, is looked at more closely.
+_IDLE = 120
+#: Heights of the pane: the least, from which on choices and legend are shown, and the legend under the map.
+_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 110, 210
+#: Width from which on the legend stands beside a map that is low.
+_WITH_COLUMN = 460
+_NOTHING = (
+    "The chunks of the selected array appear here: which are stored, missing or read, their sizes and URLs."
+)
+
+
+class ChunkMapPane(QWidget):
+    """Shows the chunks of one array; everything is computed from references, nothing is read.
+
+    Signals
+    -------
+    chunkChosen(object)
+        Coordinates of the chunk that was clicked, or on which Return was pressed.
+    explainWanted()
+        The chunk under the cursor (`current_chunk`) is to be explained.
+    """
+
+    chunkChosen = Signal(object)
+    explainWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chunkMapPane")
+        self._document: OpenDocument | None = None
+        self._node: ArrayNode | None = None
+        self._layout: ChunkLayout | None = None
+        self._plot: PlotPane | None = None
+        self._plotted: tuple[range, ...] | None = None
+        #: Axes of the plot that the map took; it keeps what is chosen in it until the plot has others.
+        self._axes: tuple[int, ...] | None = None
+        self._by_before = ColourBy.STATE
+        self.controls = MapControls()
+        self.view = ChunkMapView()
+        self.legend = MapLegend()
+        self.foot = MapFoot()
+        self.loader = MapLoader(self)
+        self.pointed = PointedChunk(self.loader, self)
+        self._hint = hint_label(_NOTHING)
+        self._idle = one_shot(self, _IDLE, self._look_closer)
+        self._lay_out()
+        # Low docks stay low: what has no room is left out.
+        self.setMinimumSize(140, _LEAST)
+        self._connect()
+        self.clear()
+
+    def _lay_out(self) -> None:
+        inner = QWidget()
+        layout = QVBoxLayout(inner)
+        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addWidget(self.controls)
+        self._map = QGridLayout()
+        self._map.setVerticalSpacing(theme.SMALL)
+        self._map.setHorizontalSpacing(theme.MEDIUM)
+        self._map.setColumnStretch(0, 1)
+        self._map.setRowStretch(0, 1)
+        layout.addLayout(self._map, 1)
+        self._place(beside=False)
+        self._inner = inner
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._hint)
+        self._pages.addWidget(inner)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._pages)
+
+    def _place(self, *, beside: bool) -> None:
+        """Put the legend under the map, or beside it and the line of words."""
+        for part in (self.view, self.legend, self.foot):
+            self._map.removeWidget(part)
+        self._map.addWidget(self.view, 0, 0)
+        self._map.addWidget(self.foot, 2, 0)
+        if beside:
+            self._map.addWidget(self.legend, 0, 1, 3, 1)
+        else:
+            self._map.addWidget(self.legend, 1, 0)
+        self._is_beside = beside
+        self.legend.set_beside(beside)
+        self._show_counts()
+
+    def _show_counts(self) -> None:
+        """Show counts where there is room for them and the legend does not tell them."""
+        self.foot.counts.setVisible(not self._is_beside and self.loader.by is not ColourBy.STATE)
+
+    def _connect(self) -> None:
+        controls, view = self.controls, self.view
+        controls.byChosen.connect(lambda by: self.colour_by(ColourBy(by)))
+        controls.downChosen.connect(lambda axis: self._change_slice(lambda state: state.with_y(axis)))
+        controls.acrossChosen.connect(lambda axis: self._change_slice(lambda state: state.with_x(axis)))
+        controls.indexChanged.connect(self.set_index)
+        self.foot.fitAsked.connect(view.fit)
+        self.foot.changesAsked.connect(self.show_changes)
+        view.hovered.connect(self._point)
+        view.cursorMoved.connect(self._point)
+        view.chosen.connect(self._choose)
+        view.viewMoved.connect(self._moved)
+        view.copyAsked.connect(self.copy_key)
+        view.explainAsked.connect(self.explainWanted)
+        view.nextAsked.connect(self._next_alike)
+        view.menuAsked.connect(self._show_menu)
+        self.legend.wanted.connect(self._go_to_next)
+        self.loader.shown.connect(self._show_maps)
+        self.pointed.said.connect(self._say)
+
+    # What is shown
+
+    def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
+        """Show the chunks of an array."""
+        if document is not self._document:
+            self.clear()
+            self._document = document
+            document.hierarchyChanged.connect(self._follow_document)
+        before = None if self._node is None or self._node.path != node.path else self._layout
+        self._node, self._plotted = node, None
+        if before is None:
+            self._axes = None
+        if node.error is not None or node.grid is None or node.manifest is None:
+            self._show_hint(f"{node.path} has no chunks that could be shown: its metadata cannot be read.")
+        elif not node.grid.size:
+            self._show_hint(f"{node.path} has no chunks: its shape is {node.shape}.")
+        else:
+            state = first_chunk_slice(node, None if before is None else before.slice)
+            if before is not None and before.slice.names != state.names:
+                # Its axes are those of the plot again.
+                self._axes = None
+            self._pages.setCurrentWidget(self._inner)
+            self._set_layout(ChunkLayout.of(state), same=before is not None)
+            self._follow_plot()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        if self._document is not None:
+            self._document.hierarchyChanged.disconnect(self._follow_document)
+            self.pointed.forget()
+        self.loader.clear()
+        self._document = self._node = None
+        self._show_hint(_NOTHING)
+
+    def set_plot(self, plot: PlotPane) -> None:
+        """Follow the slice that a plot shows."""
+        self._plot = plot
+        plot.viewChanged.connect(self._follow_plot)
+        plot.settled.connect(self._follow_plot)
+
+    def leave(self, document: OpenDocument | None) -> None:
+        """Show nothing of documents other than the current one."""
+        if self._document is not None and document is not self._document:
+            self.clear()
+
+    def shows(self, document: OpenDocument, path: str) -> bool:
+        """Tell whether the chunks of an array are shown."""
+        return document is self._document and self._node is not None and self._node.path == path
+
+    def array(self) -> ArrayNode | None:
+        """Return the array whose chunks are shown."""
+        return self._node
+
+    def chunk_slice(self) -> SliceState | None:
+        """Return the slice of the chunk grid that is shown, counted in chunks."""
+        return None if self._layout is None else self._layout.slice
+
+    def coloured(self) -> ColouredMap | None:
+        """Return the whole map as it is known now."""
+        maps = self.view.painting.maps
+        return maps[0] if maps else None
+
+    def is_settled(self) -> bool:
+        """Whether nothing is still to be computed."""
+        return not (self.loader.is_busy or self.pointed.is_busy)
+
+    def colour_by(self, by: ColourBy) -> None:
+        """Colour chunks by something else."""
+        self.controls.set_by(by)
+        self.foot.set_showing_changes(by is ColourBy.CHANGE)
+        self.loader.set_by(by)
+        self._show_counts()
+
+    def show_changes(self, on: bool) -> None:
+        """Colour chunks by what edits changed, or again as before."""
+        if on and self.loader.by is not ColourBy.CHANGE:
+            self._by_before = self.loader.by
+        self.colour_by(ColourBy.CHANGE if on else self._by_before)
+
+    def set_index(self, dimension: int, index: int) -> None:
+        """Show another chunk along a dimension that is not on an axis."""
+        self._change_slice(lambda state: state.with_index(dimension, index))
+
+    def current_chunk(self) -> tuple[OpenDocument, str] | None:
+        """Return the document and the key of the chunk under the cursor."""
+        coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
+        document, node = self._document, self._node
+        if coords is None or document is None or node is None or node.manifest is None:
+            return None
+        return document, node.manifest.key(coords)
+
+    def copy_key(self) -> None:
+        """Put the key of the chunk under the cursor on the clipboard."""
+        current = self.current_chunk()
+        if current is not None:
+            QGuiApplication.clipboard().setText(current[1])
+
+    def copy_url(self) -> None:
+        """Put the URL of the chunk under the cursor on the clipboard."""
+        facts = self.pointed.facts
+        if facts is not None and facts.url is not None:
+            QGuiApplication.clipboard().setText(facts.url)
+
+    def _show_hint(self, text: str) -> None:
+        self.loader.clear()
+        self.pointed.forget()
+        self._layout = None
+        self._hint.setText(text)
+        self.view.set_layout(None)
+        self.controls.set_slice(None)
+        self.legend.set_map(None)
+        self.foot.set_changed(0)
+        self._say("")
+        self._pages.setCurrentWidget(self._hint)
+
+    def _set_layout(self, layout: ChunkLayout, same: bool = False) -> None:
+        assert self._document is not None
+        assert self._node is not None
+        self._layout = layout
+        self.controls.set_slice(layout.slice, layout.columns)
+        self.view.set_layout(layout, same)
+        self.pointed.set_map(self._document, self._node)
+        self.loader.set_map(self._document, self._node, layout)
+        self._outline()
+        self._point(self.view.cursor_cell)
+
+    def _change_slice(self, change: object) -> None:
+        if self._layout is None:
+            return
+        state = change(self._layout.slice)  # type: ignore[operator]
+        if state != self._layout.slice:
+            self._set_layout(self._layout.with_slice(state))
+
+    def _show_maps(self, maps: list[ColouredMap]) -> None:
+        self.view.set_maps(maps)
+        shown = maps[0] if maps else None
+        self.legend.set_map(shown, "" if shown is None else _note(shown))
+        self.foot.counts.setText("" if shown is None else _counts(shown))
+        self.foot.set_changed(0 if shown is None else shown.changed)
+        self.pointed.say()
+
+    # What is followed
+
+    def _follow_document(self) -> None:
+        """Show the array as it is now, after an edit or a permission."""
+        document, node = self._document, self._node
+        hierarchy = None if document is None else document.hierarchy
+        found = None if hierarchy is None or node is None else hierarchy.find(node.path)
+        if document is None or not isinstance(found, ArrayNode):
+            self.clear()
+        else:
+            self.set_array(document, found)
+
+    def _follow_plot(self) -> None:
+        """Outline what is plotted; where the plot goes to other axes or chunks, the map goes there too."""
+        if self._plot is None or self._node is None or self._layout is None:
+            return
+        if self._plot.source() is not self._document:
+            return
+        parts, before = plotted_parts(self._plot, self._node), self._plotted
+        self._plotted = parts
+        state = self._layout.slice
+        shown = self._plot.slice_state()
+        if parts is not None and shown is not None:
+            followed, self._axes = self._axes, shown.axes
+            if followed != shown.axes:
+                state = with_axes_of(state, shown)
+        if parts is not None and parts != before:
+            for axis in state.sliders:
+                if parts[axis] and state.indices[axis] not in parts[axis]:
+                    state = state.with_index(axis, parts[axis][0])
+        if state != self._layout.slice:
+            self._set_layout(self._layout.with_slice(state))
+        self._outline()
+
+    def _outline(self) -> None:
+        parts, layout = self._plotted, self._layout
+        boxes = [] if parts is None or layout is None else layout.boxes(parts)
+        # Around everything it would say nothing.
+        cells = sum((bottom - top) * (right - left) for top, bottom, left, right in boxes)
+        whole = layout is not None and cells == layout.size
+        self.view.set_outline([] if whole else boxes)
+
+    def _moved(self) -> None:
+        self.foot.set_zoomed(self._layout is not None and not self.view.viewport.is_fitted)
+        self._idle.start()
+
+    def _look_closer(self) -> None:
+        self.loader.look_closer(*self.view.viewport.visible())
+
+    # The chunk that is pointed at
+
+    def _coords_at(self, cell: Cell | None) -> tuple[int, ...] | None:
+        return None if cell is None or self._layout is None else self._layout.coords_at(*cell)
+
+    def _point(self, _cell: Cell | None) -> None:
+        view = self.view
+        cell = view.hover_cell if view.hover_cell is not None else view.cursor_cell
+        self.pointed.set_chunk(self._coords_at(cell), cell)
+
+    def _say(self, text: str) -> None:
+        self.foot.readout.set_text(
+            text or ("Click a chunk to plot it; arrow keys move the cursor" if self._layout else "")
+        )
+        self.view.say(text)
+
+    def _choose(self, cell: Cell | None) -> None:
+        coords = self._coords_at(cell)
+        if coords is not None:
+            self.chunkChosen.emit(coords)
+
+    def _next_alike(self) -> None:
+        shown = self.coloured()
+        position = (
+            None if shown is None or self.view.cursor_cell is None else shown.position(*self.view.cursor_cell)
+        )
+        if shown is not None and position is not None:
+            self._go_to_next(int(shown.classes[position]))
+
+    def _go_to_next(self, number: int) -> None:
+        shown = self.coloured()
+        cell = None if shown is None else shown.next_of(number, *(self.view.cursor_cell or (0, -1)))
+        if cell is not None:
+            self.view.place_cursor(cell)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("chunkMapMenu")
+        cell = self.view.cursor_cell
+        entries = (
+            ("Plot this chunk and show its key", "Return", lambda: self._choose(cell)),
+            ("Explain this chunk", "E", self.explainWanted.emit),
+            ("Copy the key", "Ctrl+C", self.copy_key),
+            ("Copy the URL", "", self.copy_url),
+            ("Go to the next chunk like this", "N", self._next_alike),
+            ("See all chunks", "R", self.view.fit),
+        )
+        for title, keys, work in entries:
+            action = QAction(f"{title}\t{keys}" if keys else title, menu)
+            action.triggered.connect(lambda _checked=False, work=work: work())
+            menu.addAction(action)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
+
+    # Events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        low = self.height() < _WITH_LEGEND
+        beside = low and self.width() >= _WITH_COLUMN
+        if beside != self._is_beside:
+            self._place(beside=beside)
+        self.legend.setVisible(beside or not low)
+        self.controls.setVisible(self.height() >= _WITH_CONTROLS)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.loader.set_awake(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.loader.set_awake(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_inner"):
+            # Once, after the style sheet has reached every child.
+            QTimer.singleShot(0, self, self._restyle)
+
+    def _restyle(self) -> None:
+        self.view.restyle()
+        self.foot.restyle()
+        self.legend.restyle()
+
+
+def _counts(shown: ColouredMap) -> str:
+    """Return how many chunks there are of each kind."""
+    counts = (
+        (shown.stored, "stored"),
+        (shown.inline, "inline"),
+        (shown.missing, "missing"),
+        (shown.failed, "failed"),
+    )
+    words = ", ".join(f"{count_text(count)} {name}" for count, name in counts if count or name == "stored")
+    return words if shown.is_complete else f"{words} so far"
+
+
+def _note(shown: ColouredMap) -> str:
+    """Return what the map leaves out."""
+    if not shown.is_sampled:
+        return ""
+    return f"one chunk of {shown.rows.step * shown.columns.step} is looked at; zoom in for all"

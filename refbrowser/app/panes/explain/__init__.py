@@ -1,1 +1,0 @@
-"""The pane that explains an element or a key."""

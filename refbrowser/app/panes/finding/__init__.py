@@ -1,1 +1,0 @@
-"""Lists that are searched while one types: the command palette, and go to key."""

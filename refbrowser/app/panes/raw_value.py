@@ -1,0 +1,282 @@
+"""The raw value of any key: as text, as pretty JSON, or as hex."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import Card, ErrorCard, centred
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.table_models import Column
+from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.words import size_text
+
+if TYPE_CHECKING:
+    from refbrowser.references.checks.positions import Excerpt
+
+
+WIDTH = 16
+HEX_COLUMNS = (Column("Offset", 110, right=True), Column("Bytes", 400), Column("Characters", 160, 1))
+
+
+class HexRows:
+    """A row model over bytes."""
+
+    columns = HEX_COLUMNS
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def row_count(self) -> int:
+        """Return the number of rows."""
+        return -(-len(self._data) // WIDTH)
+
+    def page(self, start: int, stop: int) -> list[list[str]]:
+        """Return the texts of rows `start` to `stop`."""
+        return [self._row(row * WIDTH) for row in range(start, stop)]
+
+    def _row(self, offset: int) -> list[str]:
+        part = self._data[offset : offset + WIDTH]
+        characters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in part)
+        return [f"{offset:08x}", f"{part[:8].hex(' ')}  {part[8:].hex(' ')}", characters]
+
+
+#: Text of this many characters is shown; the rest is counted.
+TEXT_SHOWN = 500_000
+#: A longest value that is laid out as JSON.
+JSON_SHOWN = 2_000_000
+
+
+class View(StrEnum):
+    """The ways to look at a value."""
+
+    TEXT = "text"
+    JSON = "json"
+    HEX = "hex"
+
+
+class RawValuePane(QWidget):
+    """Reads a key when it is looked at, and shows its stored bytes.
+
+    Signals
+    -------
+    permissionWanted()
+        The bytes lie where the document may not read yet, and the user wants to see the sheet.
+    """
+
+    permissionWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: OpenDocument | None = None
+        self._key: str | None = None
+        self._data = b""
+        self._texts: dict[View, str] = {}
+        self._read = False
+        self._title = ElidedLabel("rawTitle", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self._title.setMargin(theme.SMALL)
+        self._size = plain_label("", role="muted", wrap=False)
+        self._buttons = self._make_buttons()
+        self._text = QPlainTextEdit()
+        self._text.setObjectName("rawText")
+        self._text.setAccessibleName("Raw value as text")
+        self._text.setReadOnly(True)
+        self._text.setProperty("role", "bare")
+        self._text.setFont(theme.mono_font())
+        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self._hex = VirtualTable()
+        self._hex.setObjectName("rawHex")
+        self._hex.setAccessibleName("Raw value as hex")
+        self._hex.set_model(NoRows(HEX_COLUMNS))
+        self._hex.set_placeholder("The value is empty: no bytes.")
+        self._card = Card("key", "No key selected", "Select a key in the references to see its stored bytes.")
+        self._error = ErrorCard()
+        self._permit = self._error.add_button(
+            "Permissions…", "rawPermissionButton", self.permissionWanted.emit
+        )
+        self._error.retry.connect(self._start)
+        self._pages = QStackedWidget()
+        self._card_page, self._error_page = centred(self._card), centred(self._error)
+        for page in (self._card_page, self._error_page, self._text, self._hex):
+            self._pages.addWidget(page)
+        head = QHBoxLayout()
+        head.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, 0)
+        head.setSpacing(theme.MEDIUM)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._size)
+        for button in self._buttons.buttons():
+            head.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addLayout(head)
+        layout.addWidget(self._pages, 1)
+        self.clear()
+
+    def _make_buttons(self) -> QButtonGroup:
+        group = QButtonGroup(self)
+        group.setExclusive(True)
+        for view, title in ((View.TEXT, "Text"), (View.JSON, "JSON"), (View.HEX, "Hex")):
+            button = QPushButton(title)
+            button.setObjectName(f"raw{title}Button")
+            button.setAccessibleName(f"Show as {title}")
+            button.setCheckable(True)
+            button.clicked.connect(lambda _checked=False, view=view: self.show_as(view))
+            group.addButton(button)
+        return group
+
+    # What is shown
+
+    def page(self) -> QWidget | None:
+        """Return what is in front: the value as text or hex, or why it is not shown."""
+        return self._pages.currentWidget()
+
+    def clear(self) -> None:
+        """Show no key."""
+        self._document, self._key = None, None
+        self._stop_showing("No key selected", "Select a key in the references to see its stored bytes.")
+        self._title.set_text("")
+
+    def set_key(self, document: OpenDocument, key: str) -> None:
+        """Show a key of a document; it is read as soon as the pane is seen."""
+        self._document, self._key = document, key
+        self._title.set_text(key)
+        self._stop_showing("Reading…", key)
+        if self.isVisible():
+            self._start()
+
+    def set_place(self, document: OpenDocument, line: int, column: int) -> None:
+        """Show the text of a document around a line and column."""
+        state = document.document
+        if state is None:
+            return
+        self._document, self._key = document, None
+        self._title.set_text(f"{document.title}, line {line}, column {column}")
+        self._stop_showing("Reading…", document.title)
+
+        def read(control: TaskControl) -> Excerpt:
+            from refbrowser.references.checks.positions import excerpt
+
+            return excerpt(state, line, column, control.check)
+
+        document.tasks.run(document.owner("raw"), f"Find line {line}", read, self._show_place, self._failed)
+
+    def _show_place(self, found: Excerpt) -> None:
+        wide = len(str(found.lines[-1][0])) if found.lines else 1
+        text = "\n".join(f"{number:>{wide}}  {line}" for number, line in found.lines)
+        self._text.setPlainText(text)
+        self._pages.setCurrentWidget(self._text)
+        cursor = self._text.textCursor()
+        block = self._text.document().findBlockByNumber(found.row)
+        start = block.position() + wide + 2
+        cursor.setPosition(min(start + found.column, block.position() + block.length() - 1))
+        cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+        self._text.setTextCursor(cursor)
+        self._text.centerCursor()
+
+    def refresh(self) -> None:
+        """Read the key again, after the document or a permission changed."""
+        if self._document is not None and self._key is not None:
+            self.set_key(self._document, self._key)
+
+    def key(self) -> str | None:
+        """Return the key that is shown, or None."""
+        return self._key
+
+    def data(self) -> bytes:
+        """Return the bytes that are shown."""
+        return self._data
+
+    def show_as(self, view: View) -> None:
+        """Show the value in another way."""
+        for button in self._buttons.buttons():
+            button.setChecked(button.text().casefold() == view)
+        if view is View.HEX:
+            self._hex.set_model(HexRows(self._data))
+            self._pages.setCurrentWidget(self._hex)
+        elif view in self._texts:
+            self._text.setPlainText(self._texts[view])
+            self._pages.setCurrentWidget(self._text)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._key is not None and not self._read:
+            self._start()
+
+    # Reading
+
+    def _stop_showing(self, heading: str, text: str) -> None:
+        self._read = False
+        self._data, self._texts = b"", {}
+        self._size.setText("")
+        for button in self._buttons.buttons():
+            button.setEnabled(False)
+        self._card.set_content("key", heading, text)
+        self._pages.setCurrentWidget(self._card_page)
+
+    def _start(self) -> None:
+        document, key = self._document, self._key
+        if document is None or key is None or document.dataset is None:
+            return
+        self._read = True
+        dataset = document.dataset
+
+        def read(control: TaskControl) -> tuple[bytes, dict[View, str]]:
+            data = dataset.read_key(key, control.token)
+            return data, texts_of(data)
+
+        document.tasks.run(document.owner("raw"), f"Read {key[:80]}", read, self._show, self._failed)
+
+    def _show(self, result: tuple[bytes, dict[View, str]]) -> None:
+        self._data, self._texts = result
+        self._size.setText(size_text(len(self._data)))
+        for button in self._buttons.buttons():
+            view = View(button.text().casefold())
+            button.setEnabled(view is View.HEX or view in self._texts)
+        first = next((view for view in (View.JSON, View.TEXT) if view in self._texts), View.HEX)
+        self.show_as(first)
+
+    def _failed(self, error: BaseException) -> None:
+        self._error.set_error("The value could not be read", error)
+        self._permit.setVisible(getattr(error, "kind", "") == "E_BLOCKED")
+        self._pages.setCurrentWidget(self._error_page)
+
+
+def texts_of(data: bytes) -> dict[View, str]:
+    """Return how bytes read as text and as JSON, where they do."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {}
+    if any(ord(character) < 32 and character not in "\t\n\r" for character in text[:4096]):
+        return {}
+    texts = {View.TEXT: _cut(text)}
+    if len(text) <= JSON_SHOWN and text.lstrip()[:1] in ("{", "["):
+        try:
+            texts[View.JSON] = _cut(json.dumps(json.loads(text), indent=2, ensure_ascii=False))
+        except (ValueError, RecursionError):
+            return texts
+    return texts
+
+
+def _cut(text: str) -> str:
+    if len(text) <= TEXT_SHOWN:
+        return text
+    return f"{text[:TEXT_SHOWN]}\n… {len(text) - TEXT_SHOWN} more characters: see Hex"

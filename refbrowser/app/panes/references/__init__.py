@@ -1,1 +1,0 @@
-"""The table of reference keys, and the raw value of one."""

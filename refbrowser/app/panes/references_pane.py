@@ -1,0 +1,602 @@
+"""References: the Version 0 view of a document, its keys edited in place, and what is generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.editors.field_drafts import KeyDraft, key_mistake
+from refbrowser.app.editors.typed import DraftKind, Typed
+from refbrowser.app.panes.reference_rows import (
+    COLUMNS,
+    KEY,
+    ChangedOnlyRows,
+    ExpansionRows,
+    FirstRowsModel,
+    SelectedRows,
+    split_rows,
+)
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.words import count_text, one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.reading import FirstRows
+    from refbrowser.references.document.document import ReferenceDocument
+
+
+class GeneratedBar(QFrame):
+    """Tells which rule a row comes from, and offers to go there or to override the key.
+
+    Signals
+    -------
+    ruleWanted()
+        Show the rule.
+    overrideWanted()
+        Give this key a reference of its own.
+    """
+
+    ruleWanted = Signal()
+    overrideWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("generatedBar")
+        self._text = plain_label("", role="muted", wrap=True)
+        self._text.setObjectName("generatedText")
+        to_rule = push_button("Go to the rule", "generatedRuleButton", self.ruleWanted.emit)
+        to_rule.setToolTip("Show the gen rule in its editor")
+        override = push_button("Override this key", "generatedOverrideButton", self.overrideWanted.emit)
+        override.setToolTip("Add a gen rule of one row for this key: the last rule counts, refs would not")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(to_rule)
+        layout.addWidget(override)
+        self.hide()
+
+    def show_row(self, key: str, rule: int, row: int) -> None:
+        """Tell of one row."""
+        self._text.setText(
+            f"{one_line(key)} is not in refs: it comes from gen rule {rule}, row {count_text(row)}."
+        )
+        self.show()
+
+
+#: Room for a key, in pixels, where its column is narrower.
+WIDTH = 260
+
+
+class KeyEditor(QLineEdit):
+    """A field over one cell. Return accepts, Escape gives up; a text that cannot be a key stays in the field.
+
+    Parameters
+    ----------
+    mistake
+        Returns why a text cannot be the key, or nothing.
+
+    Signals
+    -------
+    accepted(str)
+        The new key.
+    typed(object)
+        The text as it is typed; None when it was accepted or given up.
+    """
+
+    accepted = Signal(str)
+    typed = Signal(object)
+
+    def __init__(self, mistake: Callable[[str], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._table = parent
+        self.setObjectName("referenceKeyEditor")
+        self.setAccessibleName("New key")
+        self.setFont(theme.mono_font())
+        self._mistake = mistake
+        self._reason = QLabel(parent)
+        self._reason.setObjectName("referenceKeyMistake")
+        self._reason.setTextFormat(Qt.TextFormat.PlainText)
+        self._reason.setProperty("role", "fault")
+        self._reason.setAutoFillBackground(True)
+        self._reason.setMargin(theme.SMALL)
+        self._before = ""
+        self.textEdited.connect(self._text_typed)
+        self.hide()
+        self._reason.hide()
+
+    def begin(self, key: str, cell: QRect) -> None:
+        """Edit a key over its cell."""
+        self._before = key
+        self.place(cell)
+        self.setText(key)
+        self._reason.hide()
+        self.show()
+        self.raise_()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        slash = key.rfind("/")
+        self.setSelection(slash + 1, len(key))
+
+    def type_on(self, text: str) -> None:
+        """Show what was typed before."""
+        self.setText(text)
+        self._text_typed(text)
+
+    def _text_typed(self, text: str) -> None:
+        self._show_reason()
+        self.typed.emit(text)
+
+    def place(self, cell: QRect) -> None:
+        """Stand over a cell."""
+        room = self._table.width() - cell.left()
+        height = max(cell.height(), self.sizeHint().height())
+        top = cell.top() - (height - cell.height()) // 2
+        self.setGeometry(cell.left(), top, min(max(cell.width(), WIDTH), room), height)
+        self._place_reason()
+
+    def _place_reason(self) -> None:
+        """Put the reason beneath the field, or above it where there is no room."""
+        field, size = self.geometry(), self._reason.sizeHint()
+        below = field.bottom() + 1
+        fits = below + size.height() <= self._table.height()
+        top = below if fits else field.top() - size.height()
+        self._reason.setGeometry(field.left(), top, max(size.width(), field.width()), size.height())
+
+    def leave(self) -> None:
+        """Hide the field."""
+        if self.isVisible():
+            had_focus = self.hasFocus()
+            self._reason.hide()
+            self.hide()
+            if had_focus:
+                self._table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def reason(self) -> str:
+        """Return what is shown to be wrong with the text."""
+        return self._reason.text() if self._reason.isVisible() else ""
+
+    def _show_reason(self) -> bool:
+        """Show what is wrong with the text; whether anything is."""
+        text = "" if self.text() == self._before else self._mistake(self.text())
+        self._reason.setText(f"✕ {text}")
+        self._place_reason()
+        self._reason.setVisible(bool(text))
+        self._reason.raise_()
+        self.setAccessibleDescription(text)
+        return bool(text)
+
+    def _accept(self) -> None:
+        if self._show_reason():
+            return
+        text, before = self.text(), self._before
+        self.typed.emit(None)
+        self.leave()
+        if text != before:
+            self.accepted.emit(text)
+
+    def event(self, event: QEvent) -> bool:
+        own = (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        is_asked = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_asked and event.key() in own:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._accept()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.typed.emit(None)
+            self.leave()
+        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        # A menu or another window takes the keyboard for a while only.
+        passing = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
+        if self.isVisible() and event.reason() not in passing:
+            self._accept()
+
+
+NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
+NONE_CHANGED = "No key differs from the saved state."
+LOOKING = "Looking for the keys that differ from the saved state…"
+NO_REFERENCES = "This document has no references."
+#: Rows of those that differ that are acted on at once, at most.
+MOST_SELECTED = 100_000
+#: Rows that the budget left out follow after this pause, in milliseconds.
+REST_PAUSE = 5
+#: The other panes follow the current row when it rests so long, in milliseconds: a held key stays fluent.
+TELL_PAUSE = 60
+
+
+class ReferencesPane(QWidget):
+    """The virtual table of keys, with a field to go to a key or row; all of them, or those that differ.
+
+    Signals
+    -------
+    keySelected(str, object)
+        The key that the user made current and its row in the Version 0 view.
+    keyActivated(str, object)
+        The same, after a double click or Return.
+    renameWanted(str, str)
+        The user gave a key another name.
+    changedOnlyToggled(bool)
+        Whether only the rows are shown that differ from the saved state.
+    """
+
+    keySelected = Signal(str, object)
+    keyActivated = Signal(str, object)
+    renameWanted = Signal(str, str)
+    changedOnlyToggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: OpenDocument | None = None
+        self._quiet = False
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_PAUSE)
+        self._told = one_shot(self, TELL_PAUSE, self._tell)
+        self._go = QLineEdit()
+        self._go.setObjectName("goToKeyField")
+        self._go.setAccessibleName("Go to key or row")
+        self._go.setPlaceholderText("Go to a key, or a row number")
+        self._go.setClearButtonEnabled(True)
+        self._go.returnPressed.connect(self._go_to_text)
+        self._go_button = push_button("Go", "goToKeyButton", self._go_to_text)
+        self._count = plain_label("", role="muted", wrap=False)
+        self._count.setObjectName("referencesCount")
+        self._answer = plain_label("", role="warning", wrap=True)
+        self._answer.setObjectName("goToKeyAnswer")
+        self._answer.hide()
+        self.table = VirtualTable()
+        self.table.setObjectName("referencesView")
+        self.table.setAccessibleName("References")
+        self.table.set_model(NoRows(COLUMNS))
+        self.table.set_placeholder(NOTHING)
+        self.table.currentChanged.connect(self._row_chosen)
+        self.table.activated.connect(self._row_activated)
+        self.table.currentChanged.connect(lambda _row: self._show_origin())
+        self.changed_only = QCheckBox("Changed only")
+        self.changed_only.setObjectName("referencesChangedOnly")
+        self.changed_only.setAccessibleName("Show changed keys only")
+        self.changed_only.setToolTip("Show only the keys that differ from the saved state")
+        self.changed_only.toggled.connect(self._filter)
+        self.generated = GeneratedBar()
+        self._editor = KeyEditor(self._key_mistake, self.table)
+        self._editor.accepted.connect(self._key_typed)
+        self._editor.typed.connect(self._key_edited)
+        self._edited: tuple[int, str] | None = None
+        self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._place_editor())
+        self._rest.timeout.connect(self.table.refresh)
+        top = QHBoxLayout()
+        top.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, 0)
+        top.setSpacing(theme.MEDIUM)
+        top.addWidget(self._go, 1)
+        top.addWidget(self._go_button)
+        top.addWidget(self.changed_only)
+        top.addWidget(self._count)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addLayout(top)
+        layout.addWidget(self._answer)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.generated)
+        self._answer.setContentsMargins(theme.MEDIUM, 0, theme.MEDIUM, 0)
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Show another document; the table begins at its first row."""
+        if document is not self._document:
+            self._document = document
+            self.changed_only.setChecked(False)
+            self._show_rows(keep=False)
+
+    def refresh(self) -> None:
+        """Show the document's newest state; the position stays."""
+        self._show_rows(keep=True)
+
+    def show_changes(self) -> None:
+        """Show which rows differ, now that it is known."""
+        if self.changed_only.isChecked():
+            self._show_rows(keep=True)
+        else:
+            self._show_count()
+
+    def show_changed_only(self, on: bool) -> None:
+        """Show only the rows that differ from the saved state, or all of them."""
+        self.changed_only.setChecked(on)
+
+    def show_first_rows(self, rows: FirstRows) -> None:
+        """Show rows of a document that is still being read."""
+        top = self.table.top_row()
+        self.table.set_model(FirstRowsModel(rows))
+        self.table.set_top_row(top)
+        self._count.setText(f"{count_text(rows.count)} rows so far…")
+
+    def focus_go_to(self) -> None:
+        """Put the cursor in the field for a key."""
+        self._go.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._go.selectAll()
+
+    def current_key(self) -> str | None:
+        """Return the key of the current row."""
+        row = self.table.current()
+        return None if row is None else self._key(row)
+
+    def current_row(self) -> int | None:
+        """Return the current row of the Version 0 view."""
+        number, model = self.table.current(), self.table.model()
+        if number is None or not isinstance(model, ExpansionRows | ChangedOnlyRows):
+            return None
+        return model.row(number)
+
+    def selected_rows(self) -> SelectedRows:
+        """Return what is selected; nothing while the rows are not those of the document as it is now."""
+        model, chosen = self.table.model(), self.table.selected()
+        state = None if self._document is None else self._document.document
+        if state is None or not chosen:
+            return SelectedRows()
+        runs: tuple[tuple[int, int], ...] = ((chosen.start, chosen.stop),)
+        if isinstance(model, ChangedOnlyRows):
+            from refbrowser.references.edits.many_edits import runs_of
+
+            runs = runs_of(model.changes.rows(chosen.start, min(chosen.stop, chosen.start + MOST_SELECTED)))
+        if not isinstance(model, ExpansionRows | ChangedOnlyRows) or model.document is not state:
+            return SelectedRows()
+        return split_rows(runs, state.expansion.refs_rows, state.expansion.gen_rows)
+
+    def rename_current(self) -> None:
+        """Edit the key of the current row in its place."""
+        number, key = self.table.current(), self.current_key()
+        if number is not None and key is not None:
+            self.table.scroll_to(number)
+            self._edited = (number, key)
+            self._editor.begin(key, self.table.cell_rect(number, KEY))
+            typed = None if self._document is None else drafts_of(self._document).field(DraftKind.KEY, key)
+            if isinstance(typed, KeyDraft):
+                self._editor.type_on(typed.key)
+
+    def show_array(self, path: str) -> None:
+        """Scroll to the keys of an array (or group) unless the current key is one of them."""
+        document = self._document
+        prefix = path.strip("/")
+        current = self.current_key()
+        if document is None or document.document is None:
+            return
+        if current is not None and prefix and current.startswith(f"{prefix}/"):
+            return
+        state, dataset = document.document, document.dataset
+        if dataset is None:
+            return
+
+        def find(_control: TaskControl) -> int | None:
+            from refbrowser.app.controller.work import first_row_of
+
+            return first_row_of(state, dataset, path)
+
+        title = f"Find the keys of {path}"
+        document.tasks.run(document.owner("references"), title, find, self._show_row_quietly)
+
+    def show_rule(self, number: int) -> None:
+        """Scroll to the rows of a gen rule."""
+        state = None if self._document is None else self._document.document
+        if state is not None and number < len(state.rules):
+            expansion = state.expansion
+            self._show_row_quietly(expansion.refs_rows + sum(expansion.gen_rows[:number]))
+
+    def go_to_key(self, key: str, *, focus: bool = True) -> None:
+        """Make the row of a key current, and with `focus` put the keyboard there."""
+        document = self._document
+        if document is None or document.document is None:
+            return
+        state = document.document
+
+        def find(_control: TaskControl) -> int | str:
+            from refbrowser.app.controller.work import row_of_key
+
+            return row_of_key(state, key)
+
+        document.tasks.run(
+            document.owner("references"), f"Find {key[:60]}", find, lambda answer: self._found(answer, focus)
+        )
+
+    # Reactions
+
+    def _show_rows(self, keep: bool) -> None:
+        document = self._document
+        state = None if document is None else document.document
+        self._answer.hide()
+        if document is None or state is None:
+            self._editor.leave()
+            self.table.set_model(NoRows(COLUMNS))
+            self._count.setText("")
+            self.table.set_placeholder(NOTHING if document is None else "Reading the document…")
+            return
+        top, current = self.table.top_row(), self.table.current()
+        self._quiet = True
+        self.table.set_model(self._rows(document, state))
+        if keep:
+            self.table.set_top_row(top)
+            if current is not None and current < self.table.model().row_count():
+                self.table.set_current(current)
+        self._quiet = False
+        self._keep_editor()
+        self._show_count()
+        self._show_origin()
+
+    def _rows(
+        self, document: OpenDocument, state: ReferenceDocument
+    ) -> ExpansionRows | ChangedOnlyRows | NoRows:
+        """Return what the table shows, with the words for when that is nothing."""
+        rows = ExpansionRows(state, document.is_row_changed, self._rest.start)
+        if not self.changed_only.isChecked():
+            self.table.set_placeholder(NO_REFERENCES)
+            return rows
+        changes, saved = document.changes.rows, document.saved_document
+        if not document.changes.is_known or changes is None or saved is None:
+            self.table.set_placeholder(LOOKING if document.is_dirty else NONE_CHANGED)
+            return NoRows(COLUMNS)
+        self.table.set_placeholder(NONE_CHANGED)
+        return ChangedOnlyRows(rows, changes, saved, self._rest.start)
+
+    def _show_count(self) -> None:
+        rows = self.table.model().row_count()
+        document = self._document
+        changes = None if document is None or not document.changes.is_known else document.changes.rows
+        text = f"{count_text(rows)} row{'' if rows == 1 else 's'}"
+        if self.changed_only.isChecked():
+            at_most = "" if changes is None or changes.is_exact else "at most "
+            text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
+            unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
+            text += f", and {count_text(unlisted)} more are gone" if unlisted else ""
+        self._count.setText(text)
+
+    def _filter(self, on: bool) -> None:
+        row = self.current_row()
+        self._show_rows(keep=False)
+        number = None if row is None else self._number_of(row)
+        if number is not None:
+            self.table.set_current(number)
+        self.changedOnlyToggled.emit(on)
+
+    def _show_origin(self) -> None:
+        """Tell beneath the table that the current row comes from a rule, where it does."""
+        state = None if self._document is None else self._document.document
+        row, key = self.current_row(), self.current_key()
+        if (
+            state is None
+            or row is None
+            or key is None
+            or row < state.expansion.refs_rows
+            or state.rules_are_made
+        ):
+            self.generated.hide()
+            return
+        self.generated.show_row(key, *state.expansion.origin(row))
+
+    # Renaming
+
+    def _key_mistake(self, text: str) -> str:
+        """Return why a text cannot be the key of the entry that is edited."""
+        return key_mistake(None if self._document is None else self._document.document, text)
+
+    def _key_edited(self, text: str | None) -> None:
+        """Keep what is typed as a key; None: it was accepted, or given up."""
+        if self._document is None or self._edited is None:
+            return
+        drafts, key = drafts_of(self._document), self._edited[1]
+        if text is None:
+            drafts.drop_field(DraftKind.KEY, key)
+        else:
+            drafts.put_field(DraftKind.KEY, key, KeyDraft(text, key))
+
+    def show_typed_key(self, key: str) -> None:
+        """Go on with a key that was typed over another one."""
+        state = None if self._document is None else self._document.document
+        slot = None if state is None else state.refs.find_slot(key)
+        if state is not None and slot is not None:
+            self.show_row(state.refs.position(slot))
+            self.rename_current()
+
+    def applied(self, typed: tuple[Typed, ...]) -> None:
+        """Take over that what was typed is a step of the history now."""
+        for one in typed:
+            if isinstance(one.draft, KeyDraft):
+                self._editor.leave()
+                self.go_to_key(one.draft.key)
+
+    def _key_typed(self, key: str) -> None:
+        if self._edited is not None:
+            self.renameWanted.emit(self._edited[1], key)
+
+    def _keep_editor(self) -> None:
+        """Let a key be typed on while its row is still that of the same key."""
+        current = self.table.current()
+        if self._editor.isVisible() and (current is None or (current, self._key(current)) != self._edited):
+            self._editor.leave()
+
+    def _place_editor(self) -> None:
+        if self._edited is not None and self._editor.isVisible():
+            self._editor.place(self.table.cell_rect(self._edited[0], KEY))
+
+    def _go_to_text(self) -> None:
+        text = self._go.text().strip()
+        state = None if self._document is None else self._document.document
+        rows = self.table.model().row_count() if state is None else state.expansion.rows
+        number = text.replace(",", "").replace("_", "").replace(" ", "").removeprefix("#")
+        if number.isascii() and number.isdigit() and len(number) <= 40 and int(number) < rows:
+            self._found(int(number))
+        elif text:
+            self.go_to_key(text)
+
+    def _found(self, answer: int | str, focus: bool = True) -> None:
+        self._answer.setVisible(isinstance(answer, str))
+        if isinstance(answer, str):
+            self._answer.setText(answer)
+        else:
+            self.show_row(answer)
+            if focus:
+                self.table.setFocus()
+
+    def show_row(self, row: int) -> None:
+        """Make a row of the Version 0 view current; all rows are shown where it is none that differs."""
+        number = self._number_of(row)
+        if number is None:
+            self.changed_only.setChecked(False)
+            number = row
+        self.table.set_current(number)
+
+    def _number_of(self, row: int) -> int | None:
+        model = self.table.model()
+        return model.number_of(row) if isinstance(model, ExpansionRows | ChangedOnlyRows) else None
+
+    def _show_row_quietly(self, row: int | None) -> None:
+        number = None if row is None else self._number_of(row)
+        if number is None:
+            return
+        self._told.stop()
+        self._quiet = True
+        self.table.set_current(number)
+        self.table.set_top_row(number)
+        self._quiet = False
+
+    def _key(self, row: int) -> str | None:
+        model = self.table.model()
+        if not isinstance(model, ExpansionRows | ChangedOnlyRows | FirstRowsModel):
+            return None
+        return model.key(row)
+
+    def _row_chosen(self, row: int | None) -> None:
+        if self._edited is not None and row != self._edited[0] and not self._quiet:
+            self._editor.leave()
+        if row is not None and not self._quiet:
+            self._told.start()
+
+    def tell_now(self) -> None:
+        """Let the other panes follow the current row at once, if they wait for it to rest."""
+        if self._told.isActive():
+            self._told.stop()
+            self._tell()
+
+    def _tell(self) -> None:
+        row, key = self.current_row(), self.current_key()
+        if key is not None and row is not None:
+            self.keySelected.emit(key, row)
+
+    def _row_activated(self, _number: int) -> None:
+        row, key = self.current_row(), self.current_key()
+        if key is not None and row is not None:
+            self.keyActivated.emit(key, row)
