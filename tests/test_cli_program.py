@@ -68,7 +68,7 @@ UNUSED = (
     "refbrowser.codecs.compressors",
     "refbrowser.codecs.objects",
     "refbrowser.codecs.outside",
-    "refbrowser.io.zip_rescue",
+    "refbrowser.io.archives.rescue",
     "refbrowser.references.edits.edits",
 )
 

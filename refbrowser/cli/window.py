@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     settings = {}
     if arguments.storage_option:
         # Not before the first paint where it is not needed.
-        from refbrowser.io.settings import parse_storage_options
+        from refbrowser.io.origins import parse_storage_options
 
         settings = parse_storage_options(arguments.storage_option)
     # There is nothing to cancel in order: Ctrl+C in the terminal ends the window.

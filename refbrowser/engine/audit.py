@@ -10,6 +10,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.formats.stores.audit import StoreAudit
 from refbrowser.formats.stores.listing import Listed, list_archive, list_folder, list_reader
+from refbrowser.io.archives.reading import read_archive
 from refbrowser.io.origins import OBJECT_STORES, scheme_of
 from refbrowser.model.listing import StoreListing
 from refbrowser.model.nodes import ArrayNode
@@ -72,7 +73,7 @@ def _listed(dataset: Dataset, control: JobControl, audit: StoreAudit) -> Iterato
         return list_folder(f"{store.root.rstrip('/')}/{store.folder}", token, audit.leave_out)
     if store.container == "zip":
         fetcher = dataset.session.fetcher
-        directory = dataset.access.memory.archives.directory(store.root, dataset.access, fetcher, token)
+        directory = read_archive(store.root, dataset.access, fetcher, token)
         return list_archive(directory, store.folder, token)
     from refbrowser.formats.stores.reader import BelowFolder
     from refbrowser.formats.stores.remote import UrlReader

@@ -11,9 +11,10 @@ from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.formats.awkward0.containers.zip import ZipContainer
 from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.io.access import chained_url
+from refbrowser.io.archives.known import Confirm
+from refbrowser.io.archives.reading import read_members
 from refbrowser.io.cancel import linked
-from refbrowser.io.chained import chained_url
-from refbrowser.io.zip_archives import Confirm, read_members
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
@@ -22,7 +23,7 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.io.zip_directory import ZipDirectory
+    from refbrowser.io.archives.directory import ZipDirectory
 
 #: Bytes of members that are read together.
 _TOGETHER = 32 << 20

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.access import Access
-from refbrowser.io.chained import ZIP, chained_url, split_chained
+from refbrowser.io.access import ZIP, Access, chained_url, split_chained
+from refbrowser.io.archives.known import Confirm
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path
-from refbrowser.io.zip_archives import Confirm
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
-    from refbrowser.io.zip_directory import ZipDirectory, ZipMember
+    from refbrowser.io.archives.directory import ZipDirectory, ZipMember
 
 #: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
 SMALL = 64 * 1024
@@ -153,7 +152,7 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.
-    from refbrowser.io.zip_entries import LOCAL_HEADER  # Few documents refer to archives.
+    from refbrowser.io.archives.entries import LOCAL_HEADER  # Few documents refer to archives.
 
     begin = member.start + LOCAL_HEADER + len(member.raw_name) if start is None else start
     return ByteRange(archive, begin + part[0], part[1])

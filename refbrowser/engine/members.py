@@ -28,16 +28,15 @@ from refbrowser.errors import (
     Severity,
     quoted,
 )
-from refbrowser.io.access import Access
-from refbrowser.io.chained import split_chained
+from refbrowser.io.access import Access, split_chained
+from refbrowser.io.archives.directory import ZipDirectory, ZipMember
+from refbrowser.io.archives.entries import LOCAL_HEADER
+from refbrowser.io.archives.known import Confirm, ZipArchives
+from refbrowser.io.archives.reading import data_start, read_archive, unpack, unpack_part, wrong_crc
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import local_path
 from refbrowser.io.segment import oversize, short_object
 from refbrowser.io.task import Counters, Deliver
-from refbrowser.io.zip_archives import Confirm, ZipArchives
-from refbrowser.io.zip_directory import ZipDirectory, ZipMember
-from refbrowser.io.zip_entries import LOCAL_HEADER
-from refbrowser.io.zip_member import data_start, unpack, unpack_part, wrong_crc
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
 
@@ -189,7 +188,7 @@ class _Members:
             location = self._access.resolve(archive)
             options = {name: self._options[name] for name in ("export", "priority") if name in self._options}
             cancel = self._options.get("cancel")
-            return self._archives.directory(location.url, self._access, self._fetcher, cancel, **options)
+            return read_archive(location.url, self._access, self._fetcher, cancel, **options)
         except RefbrowserError as error:
             return error
 

@@ -20,8 +20,7 @@ from refbrowser.formats.registry import Opened, Opening, OpenProgress, Seen, fac
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import parse_storage_options
+from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import ReferenceDocument
 

@@ -15,7 +15,7 @@ from refbrowser.engine.part_table import PartTable
 from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.ranges import RangePlan, Request
+from refbrowser.io.plan import RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, ReferenceKind

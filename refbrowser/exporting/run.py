@@ -21,7 +21,7 @@ from refbrowser.exporting.request import (
     Loss,
 )
 from refbrowser.formats.registry import written
-from refbrowser.io.zip_archives import Confirm
+from refbrowser.io.archives.known import Confirm
 from refbrowser.references.checks.lacking import lacking
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ def open_named_references(opening: Opening) -> Opened:
 
     if source is None:
         # Not before: those who open files do not wait for what reads URLs.
-        from refbrowser.io.documents import read_document
+        from refbrowser.io.fetch import read_document
 
         try:
             answer = read_document(

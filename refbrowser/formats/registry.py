@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.content import DerivedOrigin
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.document.table import ReferenceTable

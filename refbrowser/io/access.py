@@ -1,4 +1,4 @@
-"""What one opened document may read (safety design, section 5)."""
+"""What one opened document may read, members of archives too (safety design, section 5)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,73 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
 
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
-from refbrowser.io.address import is_private_name
-from refbrowser.io.chained import chained_url, is_chained, split_chained
+from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
     OBJECT_STORES,
+    ConnectionSettings,
     Origin,
     is_below,
+    is_private_name,
     local_path,
     scheme_of,
     split_url,
 )
-from refbrowser.io.settings import ConnectionSettings
-from refbrowser.io.zip_archives import Confirm, ZipArchives
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+ZIP = "zip://"
+_LINK = "::"
+
+
+class Chained(NamedTuple):
+    """A member of an archive, and the URL of that."""
+
+    member: str
+    archive: str
+
+
+def is_chained(url: str) -> bool:
+    """Return whether a URL names a member of a zip archive."""
+    return url.startswith(ZIP)
+
+
+def chained_url(member: str, archive: str) -> str:
+    """Return the URL of a member."""
+    return f"{ZIP}{member}{_LINK}{archive}"
+
+
+def storage_url(url: str) -> str:
+    """Return the URL of the object that is read for a URL: of a member, its archive."""
+    return url.partition(_LINK)[2] if is_chained(url) else url
+
+
+def split_chained(url: str) -> Chained:
+    """Take the URL of a member apart; the archive's own URL is not looked at.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL`: it names no archive, or an archive within an archive; `E_BUDGET`: the name is too long.
+    """
+    member, link, archive = url.removeprefix(ZIP).partition(_LINK)
+    if not member or not link or not archive:
+        message = "the URL of a zip member is zip://MEMBER::ARCHIVE"
+        raise RefbrowserError(ErrorKind.PROTOCOL, message, Place(url=url))
+    if is_chained(archive):
+        raise RefbrowserError(ErrorKind.PROTOCOL, "archives within archives are not read", Place(url=url))
+    if len(member) > LIMITS.key_length:
+        message = f"the name of a zip member has {len(member)} characters, more than {LIMITS.key_length}"
+        raise RefbrowserError(ErrorKind.BUDGET, f"{message} (key_length)", Place(url=url[:200]))
+    return Chained(member, archive)
+
 
 _NEVER = ("/proc", "/sys", "/dev")
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access import Location
-from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.origins import ConnectionSettings
 from refbrowser.io.segment import Segment, oversize, short_object
-from refbrowser.io.settings import ConnectionSettings
-from refbrowser.io.task import FetchTask
+from refbrowser.io.task import Attempt, FetchTask
 
 #: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
 _PACKAGES = {

@@ -1,4 +1,4 @@
-"""URLs and their origins: the fixed table of protocols, and what is refused (safety design, section 5)."""
+"""URLs, their origins and addresses: the table of protocols, what is refused, how to connect (safety, 5)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,105 @@ import ipaddress
 import os
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.address import parse_ipv4
 from refbrowser.limits import LIMITS
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+#: Addresses that look public and are not: the secrets of a virtual machine, special uses that older Pythons
+#: take for global.
+_SPECIAL = tuple(
+    ipaddress.ip_network(text)
+    for text in ("168.63.129.16/32", "100.100.100.200/32", "192.0.0.0/24", "64:ff9b:1::/48", "100::/64")
+)
+
+#: Names that mean this machine or its cloud's metadata service, whatever a resolver says.
+PRIVATE_NAMES = frozenset({"localhost", "metadata", "metadata.google.internal"})
+PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".localdomain", ".home.arpa")
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_COMPATIBLE = ipaddress.ip_network("::/96")
+
+
+def parse_ipv4(text: str) -> ipaddress.IPv4Address | None:
+    """Return the address that a C library reads in `text`: one to four decimal, octal or hex parts.
+
+    Returns None where `text` is a name.
+
+    Raises
+    ------
+    ValueError
+        The last label is a number, so it is meant as an address, and is not one.
+    """
+    parts = text.removesuffix(".").split(".")
+    if not _is_number(parts[-1]):
+        return None
+    if len(parts) > 4:
+        raise ValueError("more than four parts")
+    numbers = [_number(part) for part in parts]
+    *front, last = numbers
+    if any(number > 255 for number in front) or last >= 256 ** (5 - len(numbers)):
+        raise ValueError("part out of range")
+    value = last
+    for position, number in enumerate(front):
+        value += number << (24 - 8 * position)
+    return ipaddress.IPv4Address(value)
+
+
+def is_private(address: IPAddress) -> bool:
+    """Tell whether `address` is anything but a public host: loopback, private, link-local, metadata...
+
+    An IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4, Teredo) counts as itself.
+    """
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = _inner_ipv4(address)
+        if inner is not None:
+            return is_private(inner)
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return True
+    return any(address in network for network in _SPECIAL)
+
+
+@lru_cache(maxsize=1024)
+def is_private_name(host: str) -> bool:
+    """Tell whether a host (canonical, without brackets) names a private address without asking a resolver."""
+    try:
+        return is_private(ipaddress.ip_address(host))
+    except ValueError:
+        return host in PRIVATE_NAMES or host.endswith(PRIVATE_SUFFIXES)
+
+
+def _inner_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if address.teredo is not None:
+        return address.teredo[1]
+    if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _is_number(part: str) -> bool:
+    if part[:2] in ("0x", "0X"):
+        return all(character in "0123456789abcdefABCDEF" for character in part[2:])
+    return part.isascii() and part.isdigit()
+
+
+def _number(part: str) -> int:
+    if part[:2] in ("0x", "0X"):
+        return int(part[2:] or "0", 16)
+    if not (part.isascii() and part.isdigit()) or len(part) > 20:
+        raise ValueError("not a number")
+    return int(part, 8) if len(part) > 1 and part[0] == "0" else int(part)
+
 
 #: Protocol as spelled to the one it means; nothing else is ever opened.
 PROTOCOLS = {
@@ -298,3 +390,106 @@ def _check_scripts(label: str) -> None:
     }
     if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
         raise ValueError(f"the host name {quoted(label)} mixes scripts")
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
+#: Headers that belong to the client: setting them would defeat its checks.
+_OWN_HEADERS = frozenset(
+    {"host", "range", "accept-encoding", "connection", "content-length", "transfer-encoding"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionSettings:
+    """How to connect to one origin.
+
+    Attributes
+    ----------
+    anonymous
+        Object stores: send no credentials (the default).
+    profile, endpoint, region, account
+        Object stores: named credentials, address of the service, region, storage account.
+    requester_pays
+        The reader agrees to be charged.
+    headers
+        Header name to the environment variable that holds its value; read when a request is sent.
+    """
+
+    anonymous: bool = True
+    profile: str | None = None
+    endpoint: str | None = None
+    region: str | None = None
+    account: str | None = None
+    requester_pays: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def with_option(self, key: str, value: str) -> ConnectionSettings:
+        """Return the settings with one ``KEY=VALUE`` of ``--storage-option`` applied.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: no such setting, or a value that it cannot have.
+        """
+        if key.startswith("header."):
+            name = key.removeprefix("header.")
+            if not _HEADER_NAME.fullmatch(name) or name.lower() in _OWN_HEADERS:
+                raise RefbrowserError(ErrorKind.USAGE, f"{quoted(name)} is not a header that can be set")
+            return replace(self, headers={**self.headers, name: value})
+        if key == "anonymous":
+            return replace(self, anonymous=_boolean(key, value))
+        if key == "requester_pays":
+            return replace(self, requester_pays=_boolean(key, value))
+        if key in ("profile", "endpoint", "region", "account"):
+            changes: dict[str, Any] = {key: value}
+            if key == "profile":
+                changes["anonymous"] = False
+            return replace(self, **changes)
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"{quoted(key)} is not a storage option",
+            advice="known: anonymous, profile, endpoint, region, account, requester_pays, header.NAME",
+        )
+
+    def header_values(self) -> dict[str, str]:
+        """Return the headers with their values from the environment.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: a variable is not set or cannot stand in a header.
+        """
+        values = {}
+        for name, variable in self.headers.items():
+            value = os.environ.get(variable)
+            if value is None or not value.isprintable() or not value.isascii():
+                message = f"environment variable {quoted(variable)} holds no value for the header {name}"
+                raise RefbrowserError(ErrorKind.USAGE, message)
+            values[name] = value
+        return values
+
+
+def parse_storage_options(texts: Iterable[str]) -> dict[Origin, ConnectionSettings]:
+    """Return the settings per origin from ``ORIGIN:KEY=VALUE`` texts.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE` for a malformed text; the errors of `Origin.parse`.
+    """
+    settings: dict[Origin, ConnectionSettings] = {}
+    for text in texts:
+        left, equals, value = text.partition("=")
+        origin_text, colon, key = left.rpartition(":")
+        if not equals or not colon or not origin_text:
+            message = f"{quoted(text)} is not of the form ORIGIN:KEY=VALUE"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        origin = Origin.parse(origin_text)
+        settings[origin] = settings.get(origin, ConnectionSettings()).with_option(key, value)
+    return settings
+
+
+def _boolean(key: str, value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise RefbrowserError(ErrorKind.USAGE, f"{key} is true or false, not {quoted(value)}")
+    return value.lower() == "true"

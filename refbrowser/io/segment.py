@@ -10,7 +10,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
-from refbrowser.io.ranges import TO_THE_END, RangePlan
+from refbrowser.io.plan import TO_THE_END, RangePlan
 from refbrowser.io.task import FetchTask
 
 

@@ -1,21 +1,94 @@
-"""One running fetch: rows go from the threads that read to the thread that asked."""
+"""One running fetch: its tries, and rows that go from the threads that read to the thread that asked."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
-from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import Cancelled
+from refbrowser.io.origins import Origin
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+
+#: Header fields of an answer that tell about the bytes; others, which may be secrets, are not passed on.
+TELLING_FIELDS = (
+    "content-range",
+    "content-length",
+    "content-type",
+    "content-encoding",
+    "accept-ranges",
+    "last-modified",
+    "etag",
+    "server",
+    "date",
+    "retry-after",
+    "location",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try to read bytes of an object.
+
+    Attributes
+    ----------
+    url
+        Where it was sent, canonical.
+    start, stop
+        The bytes that were asked for; `stop` None: the whole object.
+    answer
+        The status line of a server, or what the file is; empty where nothing answered.
+    fields
+        Those of `TELLING_FIELDS` that the answer has.
+    received
+        Bytes that came.
+    error
+        Why it failed; empty where it did not.
+    wait
+        Seconds until the next try; None where there is none.
+    seconds
+        From the question to the end of the answer.
+    """
+
+    url: str
+    start: int = 0
+    stop: int | None = None
+    answer: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    received: int = 0
+    error: str = ""
+    wait: float | None = None
+    seconds: float = 0.0
+
+
+#: Called with each try when it has ended, on the thread that reads.
+Witness = Callable[[Attempt], None]
+
+
+def telling(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the header fields that are passed on."""
+    return {name: fields[name] for name in TELLING_FIELDS if name in fields}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEvent:
+    """Something that happened to a host.
+
+    `kind` is ``throttled`` (the host asked for less) or ``circuit`` (the host is left alone for a while).
+    """
+
+    kind: str
+    origin: Origin
+    message: str
+
 
 #: Called with a row of the plan, and its bytes or why they could not be had.
 Deliver = Callable[[int, "memoryview | RefbrowserError"], None]

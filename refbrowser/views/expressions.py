@@ -15,7 +15,7 @@ from refbrowser.formats.awkward0.functions import DECOMPRESSORS, Standing, canon
 from refbrowser.formats.awkward0.layouts import ChunkedLayout, RecordLayout
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
-from refbrowser.io.zip_entries import LOCAL_HEADER
+from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.views.hierarchy import is_buffer

@@ -20,8 +20,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import ConnectionSettings, parse_storage_options
+from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options
 
 Open = Callable[[str | Path], OpenDocument]
 TOKEN = "Bearer hunter2"

@@ -39,8 +39,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.resources import resource
 from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.saving.prospect import Prospect
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import ConnectionSettings
+from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 
 Settle = Callable[[], None]

@@ -16,7 +16,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.preferences import MIB, PREFERENCES, Preferences
 from refbrowser.app.shell.settings import Settings
 from refbrowser.app.widgets import theme
-from refbrowser.io.link import LinkModels
+from refbrowser.io.plan import LinkModels
 from refbrowser.limits import ADJUSTABLE, LIMITS, Limits, adjust
 
 Settle = Callable[[], None]

@@ -36,7 +36,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.opening import NoArraysError
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
-from refbrowser.io.zip_archives import Confirm
+from refbrowser.io.archives.known import Confirm
 from refbrowser.limits import LIMITS
 
 PT = [1.5, 2.5, 3.5]

@@ -100,8 +100,8 @@ def test_overlapping_rows_of_several_buffers_are_whole(
 ) -> None:
     from dataclasses import replace
 
-    from refbrowser.io import ranges
+    from refbrowser.io import plan
 
-    monkeypatch.setattr(ranges, "LIMITS", replace(LIMITS, chunk_size=20))
+    monkeypatch.setattr(plan, "LIMITS", replace(LIMITS, chunk_size=20))
     asked: list[Reference] = [ByteRange("data", start, 20) for start in range(0, 80, 7)]
     assert fetched(session, access, asked) == [bytes(range(start, start + 20)) for start in range(0, 80, 7)]

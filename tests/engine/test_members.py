@@ -20,8 +20,8 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.fetching import confirm_later
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.archives.known import Confirm
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.zip_archives import Confirm
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
 from refbrowser.views.explain.explain import Question, explain

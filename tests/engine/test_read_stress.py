@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from read_stress import PATIENCE, Stress
 
-import refbrowser.io.http_client  # noqa: F401 - imported late by the fetcher, too late for `patience`
+import refbrowser.io.http.client  # noqa: F401 - imported late by the fetcher, too late for `patience`
 
 
 @pytest.fixture(autouse=True)

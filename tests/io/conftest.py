@@ -10,9 +10,9 @@ import pytest
 from reading import Reading
 from servers.http_server import HttpServer
 
-import refbrowser.io.http_client  # noqa: F401 - the fetcher imports it late, too late for `limits`
-from refbrowser.io.events import FetchEvent
+import refbrowser.io.http.client  # noqa: F401 - the fetcher imports it late, too late for `limits`
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.task import FetchEvent
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.address import is_private, is_private_name, parse_ipv4
+from refbrowser.io.origins import is_private, is_private_name, parse_ipv4
 
 
 @pytest.mark.parametrize(

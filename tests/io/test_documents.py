@@ -15,12 +15,11 @@ from reading import pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import documents
+from refbrowser.io import fetch
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.documents import read_document
-from refbrowser.io.fetch import Fetcher
+from refbrowser.io.fetch import Fetcher, read_document
 from refbrowser.io.identity import ObjectIdentity
 
 DATA = pattern(300_000)
@@ -120,7 +119,7 @@ def test_a_file_that_is_cut_short_later_does_no_harm(tmp_path: Path) -> None:
     program = """
 import os, sys
 from refbrowser.io.access import Access
-from refbrowser.io.documents import read_document
+from refbrowser.io.fetch import read_document
 data = read_document(sys.argv[1], Access.for_document(sys.argv[1])).data
 os.truncate(sys.argv[1], 0)
 sys.stdout.buffer.write(bytes(data))
@@ -133,13 +132,13 @@ sys.stdout.buffer.write(bytes(data))
 def test_a_file_that_is_cut_short_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "doc.json"
     path.write_bytes(DATA)
-    real = documents.read_exactly
+    real = fetch.read_exactly
 
     def cut_short(descriptor: int, *arguments: Any) -> int:
         os.truncate(path, 100)
         return real(descriptor, *arguments)
 
-    monkeypatch.setattr(documents, "read_exactly", cut_short)
+    monkeypatch.setattr(fetch, "read_exactly", cut_short)
     with pytest.raises(RefbrowserError) as caught:
         read_document(path, Access.for_document(path))
     assert caught.value.kind is ErrorKind.SOURCE

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io import extending
-from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk
+from refbrowser.io import atomic
+from refbrowser.io.atomic import ChangedOnDiskError, extend_file, identity_on_disk
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.extending import extend_file
 
 MARK = b"THE.END."
 OLD = b"what was there before"
@@ -110,8 +109,8 @@ def test_a_crash_at_any_write_leaves_the_old_bytes_with_something_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: bytes
 ) -> None:
     """The process is gone at its n-th write, part of which reached the disk: nothing can be tidied up."""
-    write, count = extending._write_at, 0
-    monkeypatch.setattr(extending, "_restore", lambda *arguments: None)
+    write, count = atomic._write_at, 0
+    monkeypatch.setattr(atomic, "_restore", lambda *arguments: None)
     last = False
     for number in range(1, 100):
         path = made(tmp_path, OLD + tail)
@@ -125,7 +124,7 @@ def test_a_crash_at_any_write_leaves_the_old_bytes_with_something_behind(
                 raise KeyboardInterrupt
             return write(descriptor, data, offset)
 
-        monkeypatch.setattr(extending, "_write_at", dies)
+        monkeypatch.setattr(atomic, "_write_at", dies)
         try:
             extended(path)
         except KeyboardInterrupt:

@@ -19,9 +19,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.link import Link
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import parse_storage_options
+from refbrowser.io.origins import Origin, parse_storage_options
+from refbrowser.io.plan import Link
 
 DATA = pattern(300_000)
 

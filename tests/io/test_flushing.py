@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from refbrowser.io import flushing
+from refbrowser.io import atomic
 
 
 def test_the_disk_is_asked_once_enough_has_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
     monkeypatch.setattr(os, "fdatasync", lambda descriptor: asked.set())
-    with (tmp_path / "a").open("wb") as stream, flushing.Flushing(stream.fileno()) as flush:
-        flush.written(flushing.PORTION - 1)
+    with (tmp_path / "a").open("wb") as stream, atomic.Flushing(stream.fileno()) as flush:
+        flush.written(atomic.PORTION - 1)
         assert not asked.wait(0.05)
         flush.written(1)
         assert asked.wait(10)
@@ -30,7 +30,7 @@ def test_what_goes_wrong_is_left_to_the_end(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fdatasync", fail)
     before = threading.active_count()
-    with (tmp_path / "a").open("wb") as stream, flushing.Flushing(stream.fileno()) as flush:
-        flush.written(flushing.PORTION)
+    with (tmp_path / "a").open("wb") as stream, atomic.Flushing(stream.fileno()) as flush:
+        flush.written(atomic.PORTION)
         assert asked.wait(10)
     assert threading.active_count() == before

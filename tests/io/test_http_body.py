@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.http_body import ChunkedDecoder, FixedSink, GrowingSink
-from refbrowser.io.http_head import AttemptError
+from refbrowser.io.http.answers import AttemptError, ChunkedDecoder, FixedSink, GrowingSink
 
 
 def feed(decoder: ChunkedDecoder, data: bytes, cuts: list[int]) -> None:

@@ -11,8 +11,10 @@ from reading import Reading, pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import http_host, http_redirects, http_request
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.http import host as http_host
+from refbrowser.io.http import host as http_redirects
+from refbrowser.io.http import request as http_request
 
 DATA = pattern(200_000)
 #: Far apart, so that each is a request of its own.

@@ -13,8 +13,8 @@ from servers.tls_server import AUTHORITY, ProxyServer, TlsServer
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.http_dial import Proxy, proxy_for
-from refbrowser.io.http_head import AttemptError
+from refbrowser.io.http.answers import AttemptError
+from refbrowser.io.http.connection import Proxy, proxy_for
 from refbrowser.io.origins import Origin
 
 DATA = pattern(300_000)

@@ -15,9 +15,9 @@ from servers.http_server import Fault, HttpServer
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.events import FetchEvent
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin
+from refbrowser.io.task import FetchEvent
 
 DATA = pattern(200_000)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind
-from refbrowser.io.http_head import AttemptError, Body, check_answer, identity_of, parse_head, retry_after
+from refbrowser.io.http.answers import AttemptError, Body, check_answer, identity_of, parse_head, retry_after
 
 LIMIT = 100 << 20
 

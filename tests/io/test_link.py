@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refbrowser.io.link import LEAST_CONNECTIONS, Link, LinkModel
+from refbrowser.io.plan import LEAST_CONNECTIONS, Link, LinkModel
 
 
 def test_connections_follow_littles_law() -> None:

@@ -14,8 +14,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io import objects
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import parse_storage_options
+from refbrowser.io.origins import Origin, parse_storage_options
 
 DATA = pattern(200_000)
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind
-from refbrowser.io.link import LOCAL, Link
-from refbrowser.io.ranges import MOST_WASTE, RangePlan, Request, plan_ranges
+from refbrowser.io.plan import LOCAL, MOST_WASTE, Link, RangePlan, Request, plan_ranges
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 KIB = 1 << 10

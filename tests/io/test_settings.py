@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import ConnectionSettings, parse_storage_options
+from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options
 
 
 def test_options_are_collected_per_origin() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from refbrowser.io.atomic import identity_on_disk, write_atomically
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.watch import FileWatcher
+from refbrowser.io.local import FileWatcher
 
 News = list[tuple[int, FileIdentity | None]]
 

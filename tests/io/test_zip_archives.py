@@ -12,12 +12,12 @@ from servers.http_server import Fault, HttpServer
 from zip_made import archive
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import zip_archives
-from refbrowser.io.access import Access
+from refbrowser.io.access import Access, chained_url, split_chained, storage_url
+from refbrowser.io.archives import known as zip_archives
+from refbrowser.io.archives.known import ZipArchives
+from refbrowser.io.archives.reading import read_archive, read_members
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.chained import chained_url, split_chained, storage_url
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.zip_archives import ZipArchives, read_members
 
 MEMBERS = [(f"temp/{number}", bytes([number]) * 100, number % 2 == 0) for number in range(40)]
 
@@ -35,7 +35,7 @@ def test_a_directory_is_read_once_in_two_requests(reading: Reading, archived: Ht
     found: list[object] = []
 
     def read() -> None:
-        found.append(archives.directory(url, reading.access, reading.fetcher))
+        found.append(read_archive(url, reading.access, reading.fetcher))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
@@ -49,7 +49,7 @@ def test_a_directory_is_read_once_in_two_requests(reading: Reading, archived: Ht
 
 def test_members_are_read_together(reading: Reading, archived: HttpServer) -> None:
     url = archived.url("/x.zip")
-    directory = reading.access.memory.archives.directory(url, reading.access, reading.fetcher)
+    directory = read_archive(url, reading.access, reading.fetcher)
     names = [name for name, _, _ in MEMBERS]
     answers = read_members(directory, [*names, "absent"], reading.access, reading.fetcher)
     assert answers == {name: data for name, data, _ in MEMBERS}
@@ -62,20 +62,18 @@ def test_members_are_read_together(reading: Reading, archived: HttpServer) -> No
 
 def test_a_failed_reading_is_tried_again(reading: Reading, archived: HttpServer, soon: None) -> None:
     url = archived.url("/x.zip")
-    archives = reading.access.memory.archives
     archived.faults["/x.zip"] = Fault("status", 403)
     with pytest.raises(RefbrowserError):
-        archives.directory(url, reading.access, reading.fetcher)
+        read_archive(url, reading.access, reading.fetcher)
     archived.faults.clear()
-    assert len(archives.directory(url, reading.access, reading.fetcher)) == 40
+    assert len(read_archive(url, reading.access, reading.fetcher)) == 40
 
 
 def test_reading_a_directory_can_be_cancelled(reading: Reading, archived: HttpServer) -> None:
     token = CancelToken()
     token.cancel()
-    archives = reading.access.memory.archives
     with pytest.raises(Cancelled):
-        archives.directory(archived.url("/x.zip"), reading.access, reading.fetcher, token)
+        read_archive(archived.url("/x.zip"), reading.access, reading.fetcher, token)
 
 
 def test_an_archive_is_never_read_as_its_member(reading: Reading, archived: HttpServer) -> None:
@@ -142,7 +140,7 @@ def test_members_that_are_long_when_packed_are_not_read(tmp_path: Path) -> None:
     path.write_bytes(made[:header] + packed + made[entry:])
     access = Access.for_archive(path)
     with Fetcher() as fetcher:
-        directory = access.memory.archives.directory(str(path), access, fetcher)
+        directory = read_archive(str(path), access, fetcher)
         assert read_members(directory, ["a"], access, fetcher) == {"a": b""}
         answer = read_members(directory, ["a"], access, fetcher, size_limit=len(packed) - 1)["a"]
         assert isinstance(answer, RefbrowserError)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from zip_made import archive, contents, directory_of
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.io import zip_directory, zip_entries
-from refbrowser.io.zip_directory import read_directory
-from refbrowser.io.zip_kept import kept_members
+from refbrowser.io.archives import directory as zip_directory
+from refbrowser.io.archives import entries as zip_entries
+from refbrowser.io.archives.directory import kept_members, read_directory
 
 part = st.text(
     st.characters(codec="utf-8", exclude_characters="/\\:", exclude_categories=("C",)), min_size=1, max_size=6

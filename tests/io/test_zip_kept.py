@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.zip_kept import KeptMember, kept_members
+from refbrowser.io.archives.directory import KeptMember, kept_members
 
 FULL = 0xFFFFFFFF
 

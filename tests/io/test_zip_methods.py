@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from zip_made import contents, directory_of
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.zip_entries import LOCAL_HEADER
-from refbrowser.io.zip_methods import BZIP2, DEFLATED, LZMA, METHODS, PackedError, unpacked
+from refbrowser.io.archives.entries import BZIP2, DEFLATED, LOCAL_HEADER, LZMA, METHODS, PackedError, unpacked
 from refbrowser.limits import LIMITS
 
 PACKED = [DEFLATED, BZIP2, LZMA]

@@ -6,8 +6,8 @@ import io
 import zipfile
 from collections.abc import Iterable
 
-from refbrowser.io.zip_directory import ZipDirectory, read_directory
-from refbrowser.io.zip_member import unpack
+from refbrowser.io.archives.directory import ZipDirectory, read_directory
+from refbrowser.io.archives.reading import unpack
 
 #: (name, data, whether it is deflated)
 Member = tuple[str, bytes, bool]

@@ -13,7 +13,7 @@ import refbrowser.api
 # Modules that are imported late would be too late for `limits`.
 import refbrowser.cli.program
 import refbrowser.formats.references
-import refbrowser.io.http_client
+import refbrowser.io.http.client
 import refbrowser.references.checks.check
 import refbrowser.references.document.document  # noqa: F401
 

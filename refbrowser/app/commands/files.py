@@ -54,8 +54,7 @@ class PermissionCommands(CommandGroup):
 
     def connect_origin(self, url: str, parent: QWidget) -> None:
         """Ask how to connect to the origin of a URL; all documents use the answer from now on."""
-        from refbrowser.io.origins import Origin
-        from refbrowser.io.settings import ConnectionSettings
+        from refbrowser.io.origins import ConnectionSettings, Origin
 
         documents, origin = self._window.documents, Origin.parse(url)
         settings = documents.settings.get(origin) or ConnectionSettings()

@@ -11,12 +11,11 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.io.watch import FileWatcher
+from refbrowser.io.local import FileWatcher
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
 
 
 class Documents(QObject):

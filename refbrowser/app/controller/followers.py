@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.journal import JournalWriter, Keepable, Recovery
     from refbrowser.errors import RefbrowserError
-    from refbrowser.io.zip_directory import ZipMember
+    from refbrowser.io.archives.directory import ZipMember
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.views.changed_rows import ChangedRows, Difference
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.history import History

@@ -22,9 +22,8 @@ from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen, foreign
-from refbrowser.io.access import Access, Source, Want
+from refbrowser.io.access import Access, Source, Want, is_chained, storage_url
 from refbrowser.io.atomic import identity_on_disk
-from refbrowser.io.chained import is_chained, storage_url
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.model.nodes import Flavour

@@ -25,8 +25,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
 
 
 _TEXTS = {
@@ -84,7 +83,7 @@ class ConnectionDialog(QDialog):
         RefbrowserError
             `E_USAGE`: a field holds what cannot be.
         """
-        from refbrowser.io.settings import ConnectionSettings
+        from refbrowser.io.origins import ConnectionSettings
 
         settings = ConnectionSettings()
         for name, field in self._texts.items():

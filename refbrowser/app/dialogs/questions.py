@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.prospect import Prospect
     from refbrowser.exporting.saving.store import StoreChange
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
 
 #: Files of data that references can point into; the window shows how they are made.
 _DATA = (

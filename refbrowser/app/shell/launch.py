@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.screenshot import Screenshot
-    from refbrowser.io.origins import Origin
-    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.io.origins import ConnectionSettings, Origin
 
 DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame

@@ -18,7 +18,7 @@ from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
-    from refbrowser.io.zip_directory import ZipMember
+    from refbrowser.io.archives.directory import ZipMember
 
 #: Words about what was just done stay so long, in milliseconds.
 SAID = 15_000

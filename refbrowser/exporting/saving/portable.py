@@ -24,7 +24,8 @@ from refbrowser.exporting.rewritten import Rewriting, rewritten
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.formats.registry import facet
 from refbrowser.formats.stores.manifest import StoreManifest
-from refbrowser.io.chained import split_chained
+from refbrowser.io.access import split_chained
+from refbrowser.io.archives.reading import read_archive
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.nodes import ArrayNode, Flavour
@@ -283,9 +284,7 @@ class _Writing:
         for row in member_rows(columns).tolist():
             url = columns.urls[columns.url[row]]
             archive = access.resolve(split_chained(url).archive).url
-            directory = access.memory.archives.directory(
-                archive, access, resources.fetcher, self._control.token
-            )
+            directory = read_archive(archive, access, resources.fetcher, self._control.token)
             with contextlib.suppress(AbsentError):
                 yield row, find_member(url, directory, access)
 

@@ -25,7 +25,8 @@ from refbrowser.exporting.rewritten import Rewriting, rewritten
 from refbrowser.exporting.saving.made_buffers import MadeBuffer, made_buffers, zarr_of_buffer
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.io.chained import split_chained
+from refbrowser.io.access import split_chained
+from refbrowser.io.archives.reading import read_archive
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import (
@@ -223,7 +224,7 @@ class _Writing:
             url = columns.urls[columns.url[row]]
             archive = access.resolve(split_chained(url).archive).url
             token = self.control.token
-            directory = access.memory.archives.directory(archive, access, session.fetcher, token)
+            directory = read_archive(archive, access, session.fetcher, token)
             yield row, find_member(url, directory, access)
 
     def _is_inlined(

@@ -26,7 +26,7 @@ from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
 from refbrowser.formats.ncstream.opening import StreamOrigin, open_stream
 from refbrowser.formats.ncstream.walk import walk_stream
-from refbrowser.io.extending import extend_file
+from refbrowser.io.atomic import extend_file
 from refbrowser.io.origins import local_path
 
 

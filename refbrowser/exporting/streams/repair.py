@@ -23,8 +23,7 @@ from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.origins import Origin
-from refbrowser.io.settings import parse_storage_options
+from refbrowser.io.origins import Origin, parse_storage_options
 
 
 @dataclass(frozen=True, slots=True)

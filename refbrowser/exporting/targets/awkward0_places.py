@@ -33,12 +33,12 @@ from refbrowser.formats.awkward0.opening import open_container
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.writing.blobs import PutBlob
 from refbrowser.io.access import Access
+from refbrowser.io.archives.directory import kept_members
+from refbrowser.io.archives.reading import data_start as start_of_data
 from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected, identity_on_disk
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.zip_kept import kept_members
-from refbrowser.io.zip_member import data_start as start_of_data
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from refbrowser.errors import Finding, RefbrowserError
-from refbrowser.io.zip_methods import PACKED
+from refbrowser.io.archives.entries import PACKED
 from refbrowser.model.reference import Reference
 
 

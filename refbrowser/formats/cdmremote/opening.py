@@ -21,7 +21,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.registry import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.access import Access
-from refbrowser.io.documents import read_document
+from refbrowser.io.fetch import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid

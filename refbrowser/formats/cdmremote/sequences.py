@@ -14,7 +14,7 @@ from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.cdmremote.naming import data_url
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition
 from refbrowser.formats.ncstream.options import StreamOptions
-from refbrowser.io.documents import read_document
+from refbrowser.io.fetch import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import Inline, ReferenceKind

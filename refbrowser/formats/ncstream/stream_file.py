@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.formats.ncstream.encoding import Buffer, crc32_of
-from refbrowser.io.flushing import Flushing
+from refbrowser.io.atomic import Flushing
 
 #: Bytes that are read at once when they are compared.
 _PORTION = 8 * 1024 * 1024

@@ -13,7 +13,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
-    from refbrowser.io.zip_directory import ZipDirectory
+    from refbrowser.io.archives.directory import ZipDirectory
 
 #: Names that are given together, at most.
 PAGE = 16_384

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.io.chained import chained_url
+from refbrowser.io.access import chained_url
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.content import StoreOrigin

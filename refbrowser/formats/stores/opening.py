@@ -18,6 +18,7 @@ from refbrowser.formats.stores.reader import StoreReader, is_text
 from refbrowser.formats.stores.text import StoreText, ZipText
 from refbrowser.formats.stores.walk import read_store
 from refbrowser.io.access import Access
+from refbrowser.io.archives.reading import read_archive
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.document.content import KnownMetadata, StoreOrigin
 
@@ -93,7 +94,7 @@ def _archived(path: str, access: Access, opening: Opening) -> ReferenceDocument:
 
     archive = access.resolve(path).url
     fetcher, token = opening.fetcher(), opening.token
-    directory = access.memory.archives.directory(archive, access, fetcher, token)
+    directory = read_archive(archive, access, fetcher, token)
     contents = read_store(ZipReader(directory, access, fetcher, token), opening.flavour)
     if contents is None:
         raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))

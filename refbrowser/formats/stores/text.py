@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from refbrowser.formats.stores.layouts import ChunkLayout
-from refbrowser.io.chained import ZIP
+from refbrowser.io.access import ZIP
 from refbrowser.limits import LIMITS
 
 #: The template of the root.

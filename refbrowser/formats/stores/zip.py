@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.stores.reader import Answers, Names
+from refbrowser.io.access import chained_url
+from refbrowser.io.archives.directory import ZipDirectory
+from refbrowser.io.archives.reading import read_members
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.chained import chained_url
-from refbrowser.io.zip_archives import read_members
-from refbrowser.io.zip_directory import ZipDirectory
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
 

@@ -17,12 +17,11 @@ from refbrowser.engine.found_members import find_member
 from refbrowser.engine.session import Session
 from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.attempts import Attempt
+from refbrowser.io.access import Access, is_chained, split_chained
+from refbrowser.io.archives.directory import ZipMember
+from refbrowser.io.archives.entries import METHODS
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.chained import is_chained, split_chained
-from refbrowser.io.zip_directory import ZipMember
-from refbrowser.io.zip_methods import METHODS
+from refbrowser.io.task import Attempt
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, ReferenceKind, WholeFile
 from refbrowser.views.explain.explanation import (

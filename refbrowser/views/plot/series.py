@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.io.chained import storage_url
+from refbrowser.io.access import storage_url
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

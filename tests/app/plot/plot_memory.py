@@ -16,7 +16,7 @@ from refbrowser.app.shell.tasks import Tasks
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
-from refbrowser.io.ranges import Request
+from refbrowser.io.plan import Request
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy

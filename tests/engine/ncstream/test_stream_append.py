@@ -25,7 +25,7 @@ from refbrowser.formats.ncstream import walk
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
-from refbrowser.io import extending
+from refbrowser.io import atomic
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.references.edits.edits import SetMetadata
@@ -345,8 +345,8 @@ def test_without_a_change_nothing_is_written(stream: Path) -> None:
 def test_a_crash_at_any_write_leaves_what_was_there(
     tmp_path: Path, more: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = extending._write_at
-    monkeypatch.setattr(extending, "_restore", lambda *arguments: None)
+    write = atomic._write_at
+    monkeypatch.setattr(atomic, "_restore", lambda *arguments: None)
     with refbrowser.open(str(more)) as dataset:
         for number in range(1, 100):
             stream = tmp_path / f"s{number}.ncs"
@@ -361,14 +361,14 @@ def test_a_crash_at_any_write_leaves_what_was_there(
                     raise KeyboardInterrupt
                 return write(descriptor, data, offset)
 
-            monkeypatch.setattr(extending, "_write_at", dies)
+            monkeypatch.setattr(atomic, "_write_at", dies)
             try:
                 append_to(stream, dataset)
             except KeyboardInterrupt:
                 index = index_of(stream)
                 assert len(index.table) - int((index.table.fault > 0).sum()) >= 5
                 assert not index.table.fault[:5].any()
-                monkeypatch.setattr(extending, "_write_at", write)
+                monkeypatch.setattr(atomic, "_write_at", write)
                 with refbrowser.open(str(stream)) as found:
                     assert found["/time"][:3].tolist() == [0, 1, 2]
                 continue
@@ -382,7 +382,7 @@ def test_a_crash_at_any_write_leaves_what_was_there(
 def test_what_does_not_read_as_it_should_is_not_kept(
     stream: Path, more: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    before, write = stream.read_bytes(), extending._write_at
+    before, write = stream.read_bytes(), atomic._write_at
 
     def flips(descriptor: int, data: memoryview, offset: int) -> int:
         changed = bytearray(data)
@@ -391,7 +391,7 @@ def test_what_does_not_read_as_it_should_is_not_kept(
             changed[-1] ^= 0xFF
         return write(descriptor, memoryview(changed), offset)
 
-    monkeypatch.setattr(extending, "_write_at", flips)
+    monkeypatch.setattr(atomic, "_write_at", flips)
     with pytest.raises(RefbrowserError, match="verification failed"):
         appended(stream, more)
     assert stream.read_bytes() == before

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.io.ranges import Request
+from refbrowser.io.plan import Request
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.io.chained import chained_url
-from refbrowser.io.zip_archives import read_members
-from refbrowser.io.zip_methods import METHODS, STORED
+from refbrowser.io.access import chained_url
+from refbrowser.io.archives.entries import METHODS, STORED
+from refbrowser.io.archives.reading import read_archive, read_members, rescue_archive
 from refbrowser.model.reference import ByteRange, WholeFile
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
+    from refbrowser.io.archives.directory import ZipDirectory
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
-    from refbrowser.io.zip_directory import ZipDirectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +98,14 @@ def open_zip(path: str, access: Access, fetcher: Fetcher, token: CancelToken) ->
         `token` was cancelled.
     """
     url = access.resolve(path).url
-    archives = access.memory.archives
     try:
-        directory = archives.directory(url, access, fetcher, token)
+        directory = read_archive(url, access, fetcher, token)
         return ZipContainer(directory, access, fetcher, token, tuple(directory.findings()))
     except RefbrowserError as error:
         if error.kind is not ErrorKind.FORMAT:
             raise
-        lost = archives.rescue(url, access, fetcher, token)
-        directory = archives.directory(url, access, fetcher, token)
+        lost = rescue_archive(url, access, fetcher, token)
+        directory = read_archive(url, access, fetcher, token)
         if not len(directory):
             raise
         damage = Finding(

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.io.archives.directory import ZipDirectory
+from refbrowser.io.archives.entries import LOCAL_HEADER, METHODS, DirectoryEnd, ReadBytes, read_entries
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.zip_directory import ZipDirectory
-from refbrowser.io.zip_end import DirectoryEnd, ReadBytes
-from refbrowser.io.zip_entries import LOCAL_HEADER, read_entries
-from refbrowser.io.zip_methods import METHODS
 from refbrowser.limits import LIMITS
 
 #: Bytes that are read together for headers, and to look for marks.

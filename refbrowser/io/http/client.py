@@ -1,4 +1,4 @@
-"""The HTTP client: one thread that runs the connections of all hosts."""
+"""The thread that reads over HTTP: a loop with a queue for each host."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
-from refbrowser.io.events import FetchEvent
-from refbrowser.io.http_dial import Dialer
-from refbrowser.io.http_host import HttpHost, unexpected
-from refbrowser.io.http_redirects import Redirects
-from refbrowser.io.http_request import HttpRequest
-from refbrowser.io.link import LinkModels
+from refbrowser.io.http.connection import Dialer
+from refbrowser.io.http.host import HttpHost, Redirects, unexpected
+from refbrowser.io.http.request import HttpRequest
 from refbrowser.io.origins import Origin
+from refbrowser.io.plan import LinkModels
 from refbrowser.io.segment import Segment
-from refbrowser.io.task import FetchTask
+from refbrowser.io.task import FetchEvent, FetchTask
 from refbrowser.limits import LIMITS
 
 _SWEEP = 0.1

@@ -1,21 +1,258 @@
-"""Entries of a zip directory as columns: parsed block by block (APPNOTE 4.3.12, 4.5.3)."""
+"""The entries of a zip directory: where they end, how members are packed, all of them as columns."""
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, damaged
-from refbrowser.io.zip_methods import DEFLATED, METHODS, MOST_GROWTH, STORED
 from refbrowser.limits import LIMITS
+
+#: Returns bytes `start` to `stop` of an archive, all of them.
+ReadBytes = Callable[[int, int], bytes]
+
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_END_MARK, _LOCATOR_MARK, _END64_MARK = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
+#: Bytes at the end that hold both end records and the longest comment.
+TAIL = _END64.size + _LOCATOR.size + _END.size + 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEnd:
+    """What the end of an archive says of its directory.
+
+    Attributes
+    ----------
+    start, stop
+        Bytes of the directory in the file.
+    entries
+        Number of its entries.
+    shift
+        Bytes that stand before the archive proper: added to every offset that the directory gives.
+    """
+
+    start: int
+    stop: int
+    entries: int
+    shift: int
+
+
+def damaged(message: str, url: str, at: int | None = None) -> RefbrowserError:
+    """Return the error for an archive that is not as it should be; `at` is the byte where that shows."""
+    return RefbrowserError(ErrorKind.FORMAT, message, Place(url=url, start=at, stop=at))
+
+
+def find_end(read: ReadBytes, size: int, url: str) -> DirectoryEnd:
+    """Return where the directory of an archive of `size` bytes lies.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: it is no zip archive, is in several parts, or its end contradicts itself.
+    """
+    tail_start = max(0, size - TAIL)
+    tail = read(tail_start, size)
+    at = _end_record(tail)
+    if at is None:
+        message = "no end of a zip directory in the last 64 KiB: no zip archive, or it was cut short"
+        raise damaged(message, url)
+    _, disk, first_disk, here, entries, length, start, _ = _END.unpack_from(tail, at)
+    stop = tail_start + at
+    if 0xFFFF in (disk, entries) or 0xFFFFFFFF in (length, start):
+        found = _zip64(read, tail, at, tail_start, url)
+        if found is not None:
+            disk, first_disk, here, entries, length, start, stop = found
+    if disk or first_disk or here != entries:
+        raise damaged("the archive is in several parts, which are not read", url, tail_start + at)
+    shift = stop - length - start
+    if length > stop or shift < 0:
+        raise damaged(f"the directory of {length} bytes would begin before the file does", url, stop)
+    return DirectoryEnd(stop - length, stop, entries, shift)
+
+
+def _end_record(tail: bytes) -> int | None:
+    """Return where the last end record lies whose comment ends with the file."""
+    at = len(tail)
+    while (at := tail.rfind(_END_MARK, 0, at)) >= 0:
+        if at + _END.size <= len(tail) and at + _END.size + _END.unpack_from(tail, at)[7] == len(tail):
+            return at
+    return None
+
+
+def _zip64(
+    read: ReadBytes, tail: bytes, at: int, tail_start: int, url: str
+) -> tuple[int, int, int, int, int, int, int] | None:
+    """Return what the zip64 records say: disks, entries, size, start, and where they begin; None without."""
+    locator = at - _LOCATOR.size
+    if locator < 0 or tail[locator : locator + 4] != _LOCATOR_MARK:
+        return None
+    _, disk, stated, disks = _LOCATOR.unpack_from(tail, locator)
+    if disk or disks > 1:
+        raise damaged("the archive is in several parts, which are not read", url, tail_start + locator)
+    # The record stands right before its locator, also where bytes were put before the archive; only one with
+    # extensible data begins where the locator says.
+    for begin in (tail_start + locator - _END64.size, stated):
+        if not 0 <= begin <= tail_start + locator - _END64.size:
+            continue
+        inside = begin - tail_start
+        record = tail[inside : inside + _END64.size] if inside >= 0 else read(begin, begin + _END64.size)
+        if len(record) == _END64.size and record[:4] == _END64_MARK:
+            _, _, _, _, disk, first, here, entries, length, start = _END64.unpack(record)
+            return disk, first, here, entries, length, start, begin
+    raise damaged("the zip64 end record is not where its locator says", url, tail_start + locator)
+
+
+STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
+#: What the methods are called.
+METHODS = {STORED: "stored", DEFLATED: "deflate", BZIP2: "bz2", LZMA: "lzma"}
+#: What those are called that pack.
+PACKED = frozenset(METHODS.values()) - {METHODS[STORED]}
+#: No deflate stream grows by more.
+MOST_GROWTH = 1032
+#: Raw deflate, without a header of its own.
+_RAW = -15
+#: Before raw LZMA: two bytes of version, two that tell how long the properties are, and these.
+_LZMA_HEAD, _LZMA_PROPERTIES = 4, 5
+_LEAST_DICTIONARY = 4096
+#: Packed bytes that are taken, and unpacked ones that are made, at a time.
+_TAKEN, _MADE = 64 << 10, 1 << 20
+
+
+class PackedError(ValueError):
+    """Packed bytes are not what their method makes."""
+
+
+def unpacked(method: int, packed: memoryview, size: int) -> memoryview:
+    """Return the bytes that a method packed.
+
+    Parameters
+    ----------
+    size
+        As announced; not more than one byte beyond it is unpacked.
+
+    Raises
+    ------
+    PackedError
+        They cannot be unpacked, or are more or less than announced.
+    """
+    if method == STORED:
+        return packed
+    try:
+        data = _UNPACKERS[method](packed, size)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError) as error:
+        raise PackedError(f"the member cannot be unpacked: {error}") from None
+    _check_size(len(data), size)
+    return data
+
+
+def unpacked_blocks(method: int, packed: memoryview, size: int) -> Iterator[bytes]:
+    """Yield the bytes that a method packed block by block, so that they need not be held.
+
+    Raises
+    ------
+    PackedError
+        They cannot be unpacked, or are more or less than announced: after the last block at the latest.
+    """
+    made = 0
+    try:
+        for block in _blocks(method, packed, size):
+            made += len(block)
+            if made > size:
+                break
+            yield block
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError) as error:
+        raise PackedError(f"the member cannot be unpacked: {error}") from None
+    _check_size(made, size)
+
+
+def _blocks(method: int, packed: memoryview, size: int) -> Iterator[bytes]:
+    if method == DEFLATED:
+        stream: Any = zlib.decompressobj(_RAW)
+    elif method == BZIP2:
+        stream = bz2.BZ2Decompressor()
+    else:
+        stream, packed = _lzma_stream(packed, size)
+    for start in range(0, len(packed), _TAKEN):
+        block = stream.decompress(packed[start : start + _TAKEN], _MADE)
+        yield block
+        # A full block: there may be more of what was given.
+        while len(block) == _MADE and not stream.eof:
+            block = stream.decompress(getattr(stream, "unconsumed_tail", b""), _MADE)
+            yield block
+        if stream.eof:
+            return
+
+
+def _check_size(found: int, size: int) -> None:
+    if found != size:
+        what = "more" if found > size else str(found)
+        raise PackedError(f"the member has {what} bytes when unpacked, the directory says {size}")
+
+
+def _inflated(packed: memoryview, size: int) -> memoryview:
+    import deflate
+
+    if size:
+        try:
+            plain = memoryview(deflate.deflate_decompress(packed, size))
+        except deflate.DeflateError:
+            plain = memoryview(b"")
+        if len(plain) == size:
+            return plain
+    # Slower, but it tells what is wrong.
+    return memoryview(zlib.decompressobj(_RAW).decompress(packed, size + 1))
+
+
+def _from_bzip2(packed: memoryview, size: int) -> memoryview:
+    return memoryview(bz2.BZ2Decompressor().decompress(packed, size + 1))
+
+
+def _from_lzma(packed: memoryview, size: int) -> memoryview:
+    stream, rest = _lzma_stream(packed, size)
+    return memoryview(stream.decompress(rest, size + 1))
+
+
+def _lzma_stream(packed: memoryview, size: int) -> tuple[lzma.LZMADecompressor, memoryview]:
+    """Return what unpacks a member, and what follows its properties."""
+    stop = _LZMA_HEAD + _LZMA_PROPERTIES
+    head = bytes(packed[:stop])
+    if len(head) < stop or int.from_bytes(head[2:4], "little") != _LZMA_PROPERTIES:
+        raise PackedError("the properties of LZMA are not there")
+    code, dictionary = head[_LZMA_HEAD], int.from_bytes(head[_LZMA_HEAD + 1 :], "little")
+    rest, literal_context = divmod(code, 9)
+    position, literal = divmod(rest, 5)
+    if position > 4:
+        raise PackedError("the properties of LZMA are out of bounds")
+    # A dictionary larger than what is unpacked is never used, and would be allocated.
+    filters = {
+        "id": lzma.FILTER_LZMA1,
+        "dict_size": max(_LEAST_DICTIONARY, min(dictionary, size)),
+        "lc": literal_context,
+        "lp": literal,
+        "pb": position,
+    }
+    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[filters]), packed[stop:]
+
+
+_UNPACKERS: dict[int, Callable[[memoryview, int], memoryview]] = {
+    DEFLATED: _inflated,
+    BZIP2: _from_bzip2,
+    LZMA: _from_lzma,
+}
+
 
 #: Bytes of the directory that are read and parsed together.
 BLOCK = 4 << 20

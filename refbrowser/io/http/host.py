@@ -1,4 +1,4 @@
-"""The requests for one host: which come first, over how many connections, and what follows a failure."""
+"""The queue of requests of one host: its connections, tries, waits, circuit, and where redirects lead."""
 
 from __future__ import annotations
 
@@ -6,31 +6,116 @@ import heapq
 import itertools
 import random
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+from urllib.parse import urljoin
 
 from refbrowser.errors import AbsentError, ErrorKind, OversizeError, RefbrowserError, quoted
-from refbrowser.io.http_connection import Connection
-from refbrowser.io.http_dial import Proxy, proxy_for
-from refbrowser.io.http_head import THROTTLING, AttemptError, Head, retry_after
-from refbrowser.io.http_redirects import next_hop
-from refbrowser.io.http_request import HttpRequest
-from refbrowser.io.http_whole import WholeObjects
-from refbrowser.io.link import LinkModel
-from refbrowser.io.origins import Origin
+from refbrowser.io.access import Access, Location
+from refbrowser.io.http.answers import THROTTLING, AttemptError, Head, retry_after
+from refbrowser.io.http.connection import Connection, Dialer, Proxy, proxy_for
+from refbrowser.io.http.request import HttpRequest, WholeObjects
+from refbrowser.io.origins import DEFAULT_PORTS, Origin, scheme_of
+from refbrowser.io.plan import LinkModel
 from refbrowser.io.segment import Segment
 from refbrowser.limits import LIMITS
 
-if TYPE_CHECKING:
-    from refbrowser.io.http_client import HttpClient
+#: Signed addresses expire, and redirects change.
+_KEPT = 60.0
+_MOST = 10_000
+
+
+class Redirects:
+    """The last target of each URL; used on the loop's thread only."""
+
+    def __init__(self) -> None:
+        self._targets: dict[str, tuple[float, Location]] = {}
+
+    def keep(self, url: str, target: Location) -> None:
+        """Remember where a good answer for `url` came from."""
+        if len(self._targets) >= _MOST:
+            self._targets.clear()
+        self._targets[url] = (time.monotonic() + _KEPT, target)
+
+    def forget(self, url: str) -> None:
+        """Ask for `url` itself the next time."""
+        self._targets.pop(url, None)
+
+    def target(self, location: Location, access: Access) -> Location:
+        """Return where to ask for `location`: a target that this document may read, or itself."""
+        expires, target = self._targets.get(location.url, (0.0, location))
+        return target if expires > time.monotonic() and access.permits(target) else location
+
+
+def _as_utf8(text: str) -> str:
+    """Return a header's text as most servers mean it where they break the rule that it be ASCII."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def next_hop(current: Location, target: str, access: Access) -> Location:
+    """Return where a redirect leads, checked like a new URL.
+
+    Raises
+    ------
+    AttemptError
+        It leads to another protocol, or from https to http.
+    RefbrowserError
+        The errors of `Access.resolve`.
+    """
+    try:
+        url = urljoin(current.url, _as_utf8(target))
+    except ValueError:
+        raise AttemptError(f"a redirect to {quoted(target)} is refused", ErrorKind.UNSAFE) from None
+    scheme = scheme_of(url)
+    if scheme not in DEFAULT_PORTS:
+        raise AttemptError(f"a redirect to {quoted(url)} is refused", ErrorKind.UNSAFE)
+    if current.scheme == "https" and scheme == "http":
+        raise AttemptError("a redirect from https to http is refused", ErrorKind.UNSAFE)
+    try:
+        location = access.locate(url)
+    except RefbrowserError as error:
+        raise AttemptError(error.message, error.kind) from error
+    if not access.permits(location):
+        access.memory.meet(location.origin, private=False)
+    access.check(location)
+    return location
+
 
 Rank = tuple[int, int, int, int]
+
+
+class Client(Protocol):
+    """What the queues of all hosts share."""
+
+    dialer: Dialer
+    redirects: Redirects
+
+    def send(self, request: HttpRequest, location: Location) -> None:
+        """Send a request on to another place."""
+
+    def cut_off(self, segment: Segment) -> None:
+        """Cut off the requests under way for a segment that has failed."""
+
+    def may_open(self, host: HttpHost) -> bool:
+        """Whether another connection may be opened."""
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine that opens a connection."""
+
+    def later(self, seconds: float, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function after some time."""
+
+    def report(self, kind: str, origin: Origin, message: str) -> None:
+        """Tell what happened to a host."""
 
 
 class HttpHost:
     """Queue and connections of one origin; used on the loop's thread only."""
 
-    def __init__(self, client: HttpClient, origin: Origin, model: LinkModel) -> None:
+    def __init__(self, client: Client, origin: Origin, model: LinkModel) -> None:
         self.origin = origin
         self.model = model
         self._client = client

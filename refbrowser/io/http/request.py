@@ -1,21 +1,63 @@
-"""One range request through all its tries: verified, resumed, redirected."""
+"""One range request through all its tries: verified, resumed, redirected, or served by another's bytes."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
-from refbrowser.io.attempts import Attempt, telling
-from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
-from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
+from refbrowser.io.http.answers import (
+    REDIRECTS,
+    AttemptError,
+    Body,
+    FixedSink,
+    GrowingSink,
+    Head,
+    Sink,
+    check_answer,
+    identity_of,
+)
+from refbrowser.io.http.connection import Connection
 from refbrowser.io.segment import Segment, room_for
+from refbrowser.io.task import Attempt, telling
 from refbrowser.limits import LIMITS
 
-if TYPE_CHECKING:
-    from refbrowser.io.http_connection import Connection
-    from refbrowser.io.http_host import HttpHost
+
+class Queue(Protocol):
+    """Where a request waits its turn, and what it tells of itself."""
+
+    wholes: WholeObjects
+
+    def pump(self) -> None:
+        """Start what waits, where connections may be used."""
+
+    def answered(self, request: HttpRequest, head: Head) -> None:
+        """Note the head of an answer."""
+
+    def received(self, count: int) -> None:
+        """Count bytes."""
+
+    def release(self, request: HttpRequest, connection: Connection) -> None:
+        """Take a connection back."""
+
+    def succeeded(self, request: HttpRequest, size: int, seconds: float) -> None:
+        """Take note that a request is complete."""
+
+    def failed(self, request: HttpRequest, error: AttemptError, free: bool = False) -> None:
+        """Try again after a wait, or give up."""
+
+    def redirected(self, request: HttpRequest) -> None:
+        """Send a request to the next hop."""
+
+    def fail(self, request: HttpRequest, error: AttemptError) -> None:
+        """Give up."""
+
+    def crashed(self, request: HttpRequest, error: Exception) -> None:
+        """End a request on an exception that nothing expected."""
+
+    def followers(self, request: HttpRequest) -> list[HttpRequest]:
+        """Return the requests that waited for the object that this one was reading whole."""
 
 
 class HttpRequest:
@@ -41,7 +83,7 @@ class HttpRequest:
         self.rank = (0, 0, 0)
         self.tries = 0
         self.hops = 0
-        self.host: HttpHost | None = None
+        self.host: Queue | None = None
         self.connection: Connection | None = None
         self.deadline = 0.0
         self.redirect: str | None = None
@@ -232,3 +274,46 @@ class HttpRequest:
                 request.cut(whole)
             except Exception as error:  # noqa: BLE001 - the others have lost nothing
                 request.on_crashed(error)
+
+
+#: What was checked for one document is not taken for another: the object may have changed in between.
+_Key = tuple[int, str]
+
+
+class WholeObjects:
+    """Which objects of a host are being read whole, and the range requests that wait for them."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[_Key, tuple[HttpRequest, list[HttpRequest]]] = {}
+
+    def lead(self, request: HttpRequest) -> bool:
+        """Make `request` the one that reads its object, unless another does: then it waits for that one."""
+        leader, followers = self._waiting.setdefault(_key(request), (request, []))
+        if leader is request:
+            return True
+        followers.append(request)
+        return False
+
+    def join(self, request: HttpRequest) -> bool:
+        """Let `request` wait if its object is being read whole."""
+        if request.is_whole or _key(request) not in self._waiting:
+            return False
+        return not self.lead(request)
+
+    def waits(self, request: HttpRequest) -> bool:
+        """Whether `request` waits for the bytes of another."""
+        _, followers = self._waiting.get(_key(request), (None, []))
+        return request in followers
+
+    def finish(self, request: HttpRequest) -> list[HttpRequest]:
+        """Return the requests that waited for `request`, which has ended one way or the other."""
+        leader, followers = self._waiting.get(_key(request), (None, []))
+        if leader is not request:
+            return []
+        del self._waiting[_key(request)]
+        return [follower for follower in followers if follower.wanted]
+
+
+def _key(request: HttpRequest) -> _Key:
+    segment = request.segment
+    return id(segment.task.access.memory), segment.location.url

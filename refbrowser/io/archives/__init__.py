@@ -1,0 +1,1 @@
+"""Archives of the zip format: their directories, their members, what can be rescued of damaged ones."""

@@ -1,0 +1,1 @@
+"""Reading over HTTP: connections to addresses that were checked, requests, their answers."""
