@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import finding_json, finding_line, plain, tell_error, write_json, write_line
+from refbrowser.cli.console import (
+    ProgressBar,
+    finding_json,
+    finding_line,
+    plain,
+    tell_error,
+    write_json,
+    write_line,
+)
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -14,7 +22,6 @@ from refbrowser.cli.options import (
     list_store,
     open_document,
 )
-from refbrowser.cli.progress import ProgressBar
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 

@@ -6,9 +6,8 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import plain, tell_findings, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, size_text, tell_findings, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, job_control, open_dataset
-from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:

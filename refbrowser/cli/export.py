@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import (
+    ProgressBar,
     plain,
+    size_text,
     tell,
     tell_damage,
     tell_findings,
@@ -28,7 +30,6 @@ from refbrowser.cli.options import (
     listed,
     open_dataset,
 )
-from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.cli.store_options import add_store_options, store_options
 from refbrowser.cli.stream_options import add_stream_options, stream_options
 from refbrowser.cli.table_options import add_table_options, table_options

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import tell
-from refbrowser.cli.progress import ProgressBar
+from refbrowser.cli.console import ProgressBar, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.io.cancel import CancelToken

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import plain, tell_damage, write_json_list, write_line
+from refbrowser.cli.console import plain, size_text, tell_damage, write_json_list, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
-from refbrowser.cli.progress import size_text
 from refbrowser.io.cancel import CancelToken
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import tell_damage, tell_findings, write_bytes
+from refbrowser.cli.console import ProgressBar, tell_damage, tell_findings, write_bytes
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -21,7 +21,6 @@ from refbrowser.cli.options import (
     job_control,
     open_dataset,
 )
-from refbrowser.cli.progress import ProgressBar
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import plain, write_json, write_line
+from refbrowser.cli.console import ProgressBar, plain, size_text, write_json, write_line
 from refbrowser.cli.options import add_json, add_origins, job_control
-from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:

@@ -4,26 +4,100 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 from refbrowser.engine.cdl import dataset_cdl
-from refbrowser.engine.serve.answers import (
-    Answer,
-    RequestError,
-    error_answer,
-    text_answer,
-)
 from refbrowser.engine.serve.offered import Offered
-from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.cdmremote.capabilities import capabilities_xml
 from refbrowser.formats.cdmremote.ncml import ncml_text
+from refbrowser.formats.cdmremote.spec import NoSuchVariableError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.formats.ncstream.definition_of import StreamedDataset
+
+
+Buffer = bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer whose first bytes are known to be there.
+
+    Attributes
+    ----------
+    length
+        Bytes of the body.
+    description
+        What CDM Remote calls it (``Content-Description``); empty for none.
+    """
+
+    status: str
+    content_type: str
+    length: int
+    body: Iterable[Buffer]
+    description: str = ""
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Fields of its head."""
+        fields = [
+            ("Content-Type", self.content_type),
+            ("Content-Length", str(self.length)),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"),
+        ]
+        return [*fields, *([("Content-Description", self.description)] if self.description else [])]
+
+
+class RequestError(Exception):
+    """A request that is answered with a status of its own.
+
+    Attributes
+    ----------
+    status
+        Status line, ``404 Not Found``.
+    """
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def text_answer(text: str, content_type: str = "text/plain; charset=utf-8", status: str = "200 OK") -> Answer:
+    """Return an answer of text."""
+    data = text.encode("utf-8", "replace")
+    return Answer(status, content_type, len(data), [data])
+
+
+def error_answer(error: RequestError | RefbrowserError) -> Answer:
+    """Return the answer that tells what went wrong: one line of text."""
+    if isinstance(error, RequestError):
+        return text_answer(f"{error.message}\n", status=error.status)
+    return text_answer(f"{error.kind}: {error.message}\n", status=_status(error))
+
+
+_STATUSES = {
+    ErrorKind.USAGE: "400 Bad Request",
+    ErrorKind.RANGE: "400 Bad Request",
+    ErrorKind.BUDGET: "413 Content Too Large",
+    ErrorKind.BLOCKED: "403 Forbidden",
+    ErrorKind.SOURCE: "502 Bad Gateway",
+    ErrorKind.IO: "502 Bad Gateway",
+}
+
+
+def _status(error: RefbrowserError) -> str:
+    if isinstance(error, NoSuchVariableError):
+        return "404 Not Found"
+    return _STATUSES.get(error.kind, "500 Internal Server Error")
+
 
 _XML = "application/xml; charset=utf-8"
 _STREAM = "application/octet-stream"

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine.serve import data as serving_data
+from refbrowser.engine.serve import offered as serving_data
 from refbrowser.engine.serve.service import Service
 from refbrowser.formats.cdmremote import sources
 from refbrowser.limits import LIMITS

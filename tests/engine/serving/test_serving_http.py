@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.cli.serve import _Incidents
-from refbrowser.engine.serve import data as serving_data
 from refbrowser.engine.serve import http as serving_http
 from refbrowser.engine.serve import offered
+from refbrowser.engine.serve import offered as serving_data
 from refbrowser.engine.serve.service import LOGGER, Service, is_loopback
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
