@@ -17,11 +17,8 @@ from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.awkward0_options import Awkward0Writing
+    from refbrowser.exporting.options import ExportOptions
     from refbrowser.exporting.request import ExportReport
-    from refbrowser.exporting.store_options import StoreOptions
-    from refbrowser.exporting.stream_options import StreamOptions as StreamWriting
-    from refbrowser.exporting.table_options import TableOptions
 
 Path = str | os.PathLike[str]
 
@@ -131,7 +128,7 @@ def export(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
-    options: StoreOptions | StreamWriting | TableOptions | Awkward0Writing | None = None,
+    options: ExportOptions | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> ExportReport:
@@ -156,8 +153,9 @@ def export(
     skip_bad
         Leave out what cannot be read, and list it in the report.
     options
-        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream, tables
-        or Awkward 0 are written.
+        How it is written: `StoreOptions` (chunks, codec, shards, folder or zip file), `StreamOptions`,
+        `TableOptions` or `Awkward0Writing` of ``refbrowser.exporting.targets.options``, or what a format of
+        another package has; the usual ones when None.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -173,12 +171,10 @@ def export(
     RefbrowserError
         The target exists, there is no room, a chunk cannot be read, or verification failed.
     """
-    from refbrowser.exporting.awkward0_options import Awkward0Writing
+    from refbrowser.exporting.options import chosen_options
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
     from refbrowser.exporting.run import run_export
-    from refbrowser.exporting.store_options import StoreOptions
-    from refbrowser.exporting.stream_options import StreamOptions as StreamWriting
-    from refbrowser.exporting.table_options import TableOptions
+    from refbrowser.formats.registry import form_named
 
     if not isinstance(dataset, Dataset):
         with open(dataset, allow=allow) as opened:
@@ -204,21 +200,9 @@ def export(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        options=options if isinstance(options, StoreOptions) else _options_of(os.fspath(target), format),
-        stream=options if isinstance(options, StreamWriting) else StreamWriting(),
-        tables=options if isinstance(options, TableOptions) else TableOptions(),
-        awkward0=options if isinstance(options, Awkward0Writing) else Awkward0Writing(),
+        options=options or chosen_options(form_named(format), {}, os.fspath(target)),
     )
     return run_export(dataset, request, _control(progress))
-
-
-def _options_of(target: str, format: str) -> StoreOptions:
-    """Return the options where none are given: a store whose name ends so is a zip file."""
-    from refbrowser.exporting.layout import STORE_FORMATS
-    from refbrowser.exporting.store_options import StoreOptions
-
-    zipped = format in STORE_FORMATS and target.lower().endswith(".zip")
-    return StoreOptions(container="zip" if zipped else "folder")
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

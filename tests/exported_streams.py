@@ -15,7 +15,7 @@ import numpy as np
 import refbrowser
 from refbrowser.exporting.request import ExportReport, ExportRequest
 from refbrowser.exporting.run import run_export
-from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.targets.options import StreamOptions
 
 
 def inline_document(arrays: dict[str, dict[str, Any]], groups: tuple[str, ...] = ()) -> bytes:
@@ -69,7 +69,7 @@ def exported(dataset: Any, target: Path, *, arrays: Any = None, **options: Any) 
     skip_bad = options.pop("skip_bad", False)
     stream = StreamOptions(**options)
     return run_export(
-        dataset, ExportRequest(str(target), "ncstream", arrays, True, skip_bad=skip_bad, stream=stream)
+        dataset, ExportRequest(str(target), "ncstream", arrays, True, skip_bad=skip_bad, options=stream)
     )
 
 

@@ -12,7 +12,7 @@ import zarr
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.exporting.awkward0_options import Awkward0Writing
+from refbrowser.exporting.targets.options import Awkward0Writing
 
 
 @pytest.fixture

@@ -188,8 +188,6 @@ NAMING = {
     "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
     "refbrowser.views.snippets": "what zarr-python reads: goes with the documents",
     "refbrowser.engine.serve.application": "a header of HTTP",
-    "refbrowser.app.dialogs.export_formats": "the order, and which options: goes with the options",
-    "refbrowser.app.dialogs.export_table_options": "the codecs of tables: goes with the options",
 }
 
 

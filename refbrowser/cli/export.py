@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import (
     ProgressBar,
@@ -30,11 +29,18 @@ from refbrowser.cli.options import (
     listed,
     open_dataset,
 )
-from refbrowser.cli.store_options import add_store_options, store_options
-from refbrowser.cli.stream_options import add_stream_options, stream_options
-from refbrowser.cli.table_options import add_table_options, table_options
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.registry import written
+from refbrowser.exporting.options import (
+    ExportOptions,
+    Kind,
+    Option,
+    chosen_options,
+    declared,
+    group_of,
+    groups,
+    usual,
+)
+from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
@@ -99,10 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then read the target with other software (zarr-python, netCDF4, siphon) and compare",
     )
-    add_store_options(parser)
-    add_stream_options(parser)
-    add_awkward0_options(parser)
-    add_table_options(parser)
+    add_export_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -110,13 +113,89 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_yes(parser)
 
 
+def add_export_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how a format is written, those of each group of options below a heading.
+
+    Raises
+    ------
+    RefbrowserError
+        Another package has an option whose name means something else here.
+    """
+    flags: set[str] = set()
+    for group in groups():
+        below = parser.add_argument_group(group.heading)
+        for each in declared(group).values():
+            # Groups that share an option have it once, in the words of the first.
+            if each.flag not in flags:
+                flags.add(each.flag)
+                _add_option(below, each)
+
+
+def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
+    how: dict[str, Any] = {"metavar": option.metavar or None}
+    if option.kind is Kind.EITHER:
+        how = {"action": argparse.BooleanOptionalAction, "default": None}
+    elif option.means is not None:
+        how = {"action": "store_true"}
+    elif option.kind in (Kind.TEXTS, Kind.ARRAYS):
+        how |= {"action": "append", "default": []}
+    elif option.kind is Kind.NUMBER:
+        how["type"] = int
+    try:
+        group.add_argument(option.flag, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
+    except argparse.ArgumentError:
+        message = f"{option.flag} of another package is an option of ours"
+        raise RefbrowserError(ErrorKind.FORMAT, message) from None
+
+
+def _dest(option: Option) -> str:
+    return f"option {option.flag}"
+
+
+def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
+    """Return what the arguments say of how a format is written.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: one has no meaning, alone, or with the format.
+    """
+    form = form_named(arguments.format)
+    own = group_of(form)
+    taken = set() if own is None else {each.flag for each in declared(own).values()}
+    for group in groups():
+        for name, each in declared(group).items():
+            given = _said(arguments, each)
+            if each.flag not in taken and given is not None and each.value(given) != usual(group, name):
+                raise RefbrowserError(ErrorKind.USAGE, group.only)
+    if own is None:
+        return None
+    said = {
+        name: found for name, each in declared(own).items() if (found := _said(arguments, each)) is not None
+    }
+    options = chosen_options(form, said, arguments.target)
+    if options is not None and options.keeps and arguments.force:
+        message = "--force replaces the target, --append keeps it"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="choose one of them")
+    return options
+
+
+def _said(arguments: argparse.Namespace, option: Option) -> Any:
+    """Return what is said of an option; None where nothing is."""
+    found = getattr(arguments, _dest(option))
+    if found is None or found == [] or (option.means is not None and not found):
+        return None
+    if found == "" and option.parse is not None:
+        return None
+    return found if option.means is None else option.means
+
+
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.damage import damage_of
     from refbrowser.exporting.request import ExportRequest
 
-    options, stream = store_options(arguments), stream_options(arguments)
-    tables, awkward0 = table_options(arguments), awkward0_options(arguments)
+    options = export_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -126,9 +205,6 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
             options=options,
-            stream=stream,
-            tables=tables,
-            awkward0=awkward0,
         )
         if arguments.json or arguments.estimate:
             # Without them it is told with all else that cannot be kept.
@@ -152,7 +228,6 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _export(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> ExportReport:
-    from refbrowser.exporting.layout import STORE_FORMATS
     from refbrowser.exporting.run import run_export
 
     try:
@@ -166,7 +241,7 @@ def _export(
                 None if arguments.json else _tell_before,
             )
     except Cancelled:
-        if request.format in STORE_FORMATS:
+        if form_named(request.format).resumes:
             tell("refbrowser: interrupted; --resume goes on from here")
         raise
 
@@ -181,7 +256,6 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.exporting.request import units_of
     from refbrowser.exporting.run import estimate_export
 
     with ProgressBar("estimating") as bar:
@@ -191,7 +265,7 @@ def _estimate(
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
         write_json(shape)
         return 0
-    units = units_of(request.format)
+    units = form_named(request.format).units
     write_line(
         f"{estimate.chunks} {units}, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
         f"to write {size_text(estimate.target_bytes)} at most"
@@ -244,9 +318,7 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
 
 
 def _write_text(report: ExportReport) -> None:
-    from refbrowser.exporting.request import units_of
-
-    units = units_of(report.format)
+    units = form_named(report.format).units
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
         f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {units}{resumed}, "

@@ -16,8 +16,8 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
-from refbrowser.exporting.layout import STORE_FORMATS
-from refbrowser.exporting.request import STREAM_FORMAT, ExportRequest
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
@@ -210,12 +210,10 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     Cancelled
         The control's token was cancelled.
     """
-    if request.format not in (*STORE_FORMATS, STREAM_FORMAT):
+    kind = resolve_name(form_named(request.format).exporter)
+    if not kind.checked_by:
         raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
     if not os.path.lexists(request.target):
         raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))
-    check = "ncstream:check_stream" if request.format == STREAM_FORMAT else "store_check:check_store"
-    found: CheckReport = resolve_name(f"refbrowser.exporting.targets.{check}")(
-        dataset, request, control or JobControl()
-    )
+    found: CheckReport = resolve_name(kind.checked_by)(dataset, request, control or JobControl())
     return found

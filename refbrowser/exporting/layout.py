@@ -18,8 +18,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import chosen_codecs, without_shards
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.formats.registry import facet, written
+from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.formats.registry import facet, form_named
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
@@ -466,10 +466,6 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     return same_steps and plain and same_order and mine.dtype == other.dtype
 
 
-#: Formats of stores: one object for each chunk (or shard) and for metadata.
-STORE_FORMATS = tuple(form.name for form in written().values() if form.target)
-
-
 class Target(Protocol):
     """A format of stores, with the options of one export. Made as ``SomeTarget(options, plain_name)``.
 
@@ -541,14 +537,14 @@ class Target(Protocol):
 
 
 def target_of(format: str, options: StoreOptions, plain_name: PlainName = str) -> Target:
-    """Return the target for a format, one of `STORE_FORMATS`.
+    """Return the target for a format of stores.
 
     Parameters
     ----------
     plain_name
         As `plain_names` returns it.
     """
-    made: Target = resolve_name(written()[format].target)(options, plain_name)
+    made: Target = resolve_name(form_named(format).target)(options, plain_name)
     return made
 
 

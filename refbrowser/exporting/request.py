@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.awkward0_options import Awkward0Writing
-from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.exporting.stream_options import StreamOptions
-from refbrowser.exporting.table_options import TableOptions
-from refbrowser.formats.registry import AWKWARD0, REFERENCES, STREAM, written
+from refbrowser.exporting.options import ExportOptions
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
-REFERENCE_FORMATS = tuple(form.name for form in REFERENCES.writes)
-STREAM_FORMAT, AWKWARD_FORMAT = STREAM.name, AWKWARD0.name
-FORMATS = tuple(written())
+O = TypeVar("O", bound=ExportOptions)  # noqa: E741 - options
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ class ExportRequest:
     target
         The file or folder to be made.
     format
-        One of `FORMATS`.
+        One that is written: a name of `refbrowser.formats.registry.written`.
     arrays
         The arrays to be written; None for the whole dataset.
     force
@@ -69,13 +63,7 @@ class ExportRequest:
     skip_bad
         Leave out what cannot be read.
     options
-        How a store is laid out: chunks, codec, shards, container.
-    stream
-        How a stream is written: its profile, tiles, codec.
-    tables
-        How Parquet and Feather are written: their codec, how many rows together.
-    awkward0
-        How Awkward 0 is written: into what, under which names, compressed or not.
+        How it is written: those that the format has (`Written.options`). The usual ones when None.
     """
 
     target: str
@@ -84,26 +72,31 @@ class ExportRequest:
     force: bool = False
     resume: bool = False
     skip_bad: bool = False
-    options: StoreOptions = field(default_factory=StoreOptions)
-    stream: StreamOptions = field(default_factory=StreamOptions)
-    tables: TableOptions = field(default_factory=TableOptions)
-    awkward0: Awkward0Writing = field(default_factory=Awkward0Writing)
+    options: ExportOptions | None = None
 
     @property
     def paths(self) -> tuple[str, ...] | None:
         """Paths of the arrays to be written; None for all of the dataset."""
         return None if self.arrays is None else tuple(choice.path for choice in self.arrays)
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the target keeps what it has."""
+        return self.options is not None and self.options.keeps
 
-def unit_of(format: str) -> str:
-    """Return what data is written as in a format, in the singular."""
-    return written()[format].unit
+    def chosen(self, group: type[O]) -> O:
+        """Return the options of a group; the usual ones where none are said.
 
-
-def units_of(format: str) -> str:
-    """Return the same in the plural."""
-    unit = unit_of(format)
-    return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: those that are said are of another group.
+        """
+        if isinstance(self.options, group):
+            return self.options
+        if self.options is not None and self.options != type(self.options)():
+            raise RefbrowserError(ErrorKind.USAGE, self.options.only)
+        return group()
 
 
 @dataclass(frozen=True, slots=True)

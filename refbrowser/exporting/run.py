@@ -8,19 +8,17 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.folder import partial_of, remove_leftover
 from refbrowser.exporting.journal import fingerprint_of
-from refbrowser.exporting.layout import STORE_FORMATS
 from refbrowser.exporting.request import (
-    REFERENCE_FORMATS,
     ExportEstimate,
     ExportReport,
     ExportRequest,
     Leftover,
     Loss,
 )
-from refbrowser.formats.registry import written
+from refbrowser.formats.registry import Written, form_named
 from refbrowser.io.archives.known import Confirm
 from refbrowser.references.checks.lacking import lacking
 
@@ -57,13 +55,14 @@ def run_export(
     Cancelled
         The control's token was cancelled; a Zarr store can be gone on with.
     """
-    left_out, control = _left_out(dataset, request), control or JobControl()
-    export = _export(dataset, request)
+    form, control = form_named(request.format), control or JobControl()
+    left_out = _left_out(dataset, request, form)
+    export = _export(dataset, request, form)
     if told is not None:
-        told(_estimated(export, request, left_out, control))
+        told(_estimated(export, request, form, left_out, control))
     report: ExportReport = export.run(control, question)
-    if request.format not in STORE_FORMATS:
-        # Stores are made where it lies: nothing is left of it there.
+    if not form.resumes:
+        # What can be gone on with is made where it lies: nothing is left of it there.
         remove_leftover(request.target)
     known = {(error.message, error.place.pointer) for error in left_out}
     skipped = (error for error in report.skipped if (error.message, error.place.pointer) not in known)
@@ -80,11 +79,12 @@ def estimate_export(
     RefbrowserError
         It cannot be made.
     """
-    left_out = _left_out(dataset, request)
-    return _estimated(_export(dataset, request), request, left_out, control or JobControl())
+    form = form_named(request.format)
+    left_out = _left_out(dataset, request, form)
+    return _estimated(_export(dataset, request, form), request, form, left_out, control or JobControl())
 
 
-def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]:
+def _left_out(dataset: Dataset, request: ExportRequest, form: Written) -> list[RefbrowserError]:
     """Return what the document lacks whatever its entries and rows are, where all of it is written.
 
     What a damaged stream or archive has lost is among the losses of each export.
@@ -94,7 +94,7 @@ def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]
     RefbrowserError
         It lacks something, and `skip_bad` is not set.
     """
-    is_whole = request.arrays is None or request.format in REFERENCE_FORMATS
+    is_whole = request.arrays is None or _kind(form).is_document
     if not is_whole or dataset.document.derived is not None:
         return []
     found = [finding.error() for finding in lacking(dataset.document)]
@@ -104,26 +104,28 @@ def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]
 
 
 def _estimated(
-    export: Any, request: ExportRequest, left_out: list[RefbrowserError], control: JobControl
+    export: Any,
+    request: ExportRequest,
+    form: Written,
+    left_out: list[RefbrowserError],
+    control: JobControl,
 ) -> ExportEstimate:
     estimate = export.estimate(control.token)
     losses = (Loss("/", f"left out: {error.message}") for error in left_out)
-    if request.format in STORE_FORMATS:
+    if form.resumes:
         leftover = export.leftover
     else:
         leftover = Leftover.OTHER if fingerprint_of(partial_of(request.target)) else Leftover.NONE
     return replace(estimate, losses=(*estimate.losses, *losses), leftover=leftover)
 
 
-def _export(dataset: Dataset, request: ExportRequest) -> Any:
-    form = written().get(request.format)
-    if form is None:
-        raise RefbrowserError(
-            ErrorKind.USAGE,
-            f"{quoted(request.format)} is not a format that can be written",
-            advice=f"known: {', '.join(written())}",
-        )
-    if request.format not in REFERENCE_FORMATS:
+def _kind(form: Written) -> Any:
+    return resolve_name(form.exporter)
+
+
+def _export(dataset: Dataset, request: ExportRequest, form: Written) -> Any:
+    kind = _kind(form)
+    if not kind.is_document:
         # What is written is confirmed before, whatever the size.
         dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
-    return resolve_name(form.exporter)(dataset, request)
+    return kind(dataset, request)

@@ -235,10 +235,19 @@ class Written:
         What carries out an export, as ``module:class``.
     target
         Of a store: what lays out arrays and writes metadata, as ``module:class``.
-    unit
-        What data is written as.
     options
-        Which options it has: those of a ``store``, a ``stream``, a ``table``, or an ``awkward`` file.
+        What can be chosen, as ``module:class``: a group of `refbrowser.exporting.options`. Empty where there
+        is nothing.
+    unit
+        What data is written as, in the singular.
+    resumes
+        Whether an export that was interrupted can be gone on with.
+    readers
+        Other software that reads it, so that a result can be checked with it.
+    rank
+        Its place in the dialog: what most look for has the lowest.
+    note
+        Why there is nothing to choose, without a full stop.
     """
 
     name: str
@@ -246,8 +255,17 @@ class Written:
     suffix: str
     exporter: str
     target: str = ""
+    options: str = ""
     unit: str = "chunk"
-    options: str = "store"
+    resumes: bool = False
+    readers: tuple[str, ...] = ()
+    rank: int = 100
+    note: str = "There is nothing to choose for this format"
+
+    @property
+    def units(self) -> str:
+        """What data is written as, in the plural."""
+        return f"{self.unit}es" if self.unit.endswith("ch") else f"{self.unit}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,10 +415,20 @@ def _of_service(seen: Seen) -> Score:
 
 
 _TARGETS = "refbrowser.exporting.targets"
-_ZARR = f"{_TARGETS}.zarr"
-_REFERENCES = f"{_TARGETS}.references:ReferencesExport"
-_STORE = f"{_TARGETS}.store:StoreExport"
-_TABLES = f"{_TARGETS}.tables:TableExport"
+_OPTIONS = f"{_TARGETS}.options"
+_REFERENCES: dict[str, Any] = {
+    "exporter": f"{_TARGETS}.references:ReferencesExport",
+    "note": "References keep containers, chunks and codecs as they are: no data is written",
+}
+_STORE: dict[str, Any] = {
+    "exporter": f"{_TARGETS}.store:StoreExport",
+    "options": f"{_OPTIONS}:StoreOptions",
+    "resumes": True,
+}
+_TABLES: dict[str, Any] = {
+    "exporter": f"{_TARGETS}.tables:TableExport",
+    "options": f"{_OPTIONS}:TableOptions",
+}
 
 _MESSAGES = {
     "portable": "refbrowser.exporting.streams.virtual:virtual_document",
@@ -418,9 +446,9 @@ REFERENCES = Format(
     plural="Reference documents",
     brief="kerchunk: JSON or parquet",
     writes=(
-        Written("refs-v0", "Reference document, Version 0", ".refs.json", _REFERENCES),
-        Written("refs-v1", "Reference document, Version 1", ".refs.json", _REFERENCES),
-        Written("refs-parquet", "Reference document, parquet form", ".parq", _REFERENCES),
+        Written("refs-v0", "Reference document, Version 0", ".refs.json", rank=10, **_REFERENCES),
+        Written("refs-v1", "Reference document, Version 1", ".refs.json", rank=9, **_REFERENCES),
+        Written("refs-parquet", "Reference document, parquet form", ".parq", rank=11, **_REFERENCES),
     ),
 )
 ZARR = Format(
@@ -436,16 +464,41 @@ ZARR = Format(
     brief="Zarr and NCZarr: folders, zips, URLs",
     flavours=tuple(Flavour),
     writes=(
-        Written("zarr-v2", "Zarr, version 2", ".zarr", _STORE, f"{_ZARR}:ZarrV2Target"),
-        Written("zarr-v3", "Zarr, version 3", ".zarr", _STORE, f"{_ZARR}:ZarrV3Target"),
+        Written(
+            "zarr-v2",
+            "Zarr, version 2",
+            ".zarr",
+            target=f"{_TARGETS}.zarr:ZarrV2Target",
+            readers=("zarr-python",),
+            rank=2,
+            **_STORE,
+        ),
+        Written(
+            "zarr-v3",
+            "Zarr, version 3",
+            ".zarr",
+            target=f"{_TARGETS}.zarr:ZarrV3Target",
+            readers=("zarr-python",),
+            rank=1,
+            **_STORE,
+        ),
         Written(
             "zarr-v3-draft",
             "Zarr, draft of version 3 (2019)",
             ".zarr",
-            _STORE,
-            f"{_TARGETS}.draft:DraftTarget",
+            target=f"{_TARGETS}.draft:DraftTarget",
+            rank=4,
+            **_STORE,
         ),
-        Written("nczarr", "NCZarr, for netCDF", ".zarr", _STORE, f"{_TARGETS}.nczarr:NczarrTarget"),
+        Written(
+            "nczarr",
+            "NCZarr, for netCDF",
+            ".zarr",
+            target=f"{_TARGETS}.nczarr:NczarrTarget",
+            readers=("netCDF4", "zarr-python"),
+            rank=3,
+            **_STORE,
+        ),
     ),
 )
 STREAM = Format(
@@ -464,8 +517,10 @@ STREAM = Format(
             "NcStream, messages",
             ".ncs",
             f"{_TARGETS}.ncstream:StreamExport",
+            options=f"{_OPTIONS}:StreamOptions",
             unit="message",
-            options="stream",
+            readers=("siphon",),
+            rank=5,
         ),
     ),
     parts="messages/0 is the first message of a stream",
@@ -487,8 +542,9 @@ AWKWARD0 = Format(
             "Awkward 0",
             ".awkd",
             f"{_TARGETS}.awkward0:Awkward0Export",
+            options=f"{_OPTIONS}:Awkward0Writing",
             unit="blob",
-            options="awkward",
+            rank=8,
         ),
     ),
     parts="blobs have the names that they have in the file: one-1.raw",
@@ -512,10 +568,8 @@ TABLES = Format(
     title="Tables",
     holds="columns",
     writes=(
-        Written("parquet", "Parquet, columns", ".parquet", _TABLES, unit="row group", options="table"),
-        Written(
-            "feather", "Feather (Arrow), columns", ".feather", _TABLES, unit="record batch", options="table"
-        ),
+        Written("parquet", "Parquet, columns", ".parquet", unit="row group", rank=6, **_TABLES),
+        Written("feather", "Feather (Arrow), columns", ".feather", unit="record batch", rank=7, **_TABLES),
     ),
 )
 BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, SERVICE, TABLES)
@@ -582,8 +636,31 @@ def openable() -> tuple[Format, ...]:
 
 
 def written() -> dict[str, Written]:
-    """Return the forms in which datasets are written, by name."""
-    return {form.name: form for each in BUILT_IN for form in each.writes}
+    """Return the forms in which datasets are written, by name; those of other packages last."""
+    return _forms(formats())
+
+
+def form_named(name: str) -> Written:
+    """Return a form in which datasets are written; those of other packages are not loaded for one of ours.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is none of that name.
+    """
+    form = _forms(BUILT_IN).get(name) or written().get(name)
+    if form is None:
+        message = f"{quoted(name)} is not a format that can be written"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(written())}")
+    return form
+
+
+def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
+    found: dict[str, Written] = {}
+    for form in (form for each in of for form in each.writes):
+        # The first of several of a name is the one.
+        found.setdefault(form.name, form)
+    return found
 
 
 def facet(origin: DerivedOrigin | None, place: str) -> Any:

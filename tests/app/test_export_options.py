@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -11,20 +12,21 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QSpinBox,
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.controller.exporting import Layout
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_check import sum_text
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.dialogs.export_formats import FORMATS, offered_codecs, reasons
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.check import CheckItem, CheckReport, Program
-from refbrowser.exporting.request import FORMATS as ENGINE_FORMATS
-from refbrowser.exporting.store_options import CodecChoice
+from refbrowser.exporting.options import CodecChoice, offered_codecs
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
 
+SHARDS = "Shards: only Zarr version 3 has them"
+COMPOUNDS = "_ARRAY_DIMENSIONS and compounds: chosen for NCZarr only"
+KEYS = "Keys: chosen for zip files only"
+_OF_STORES = ("exportContainer", "exportChunksKind", "exportCodec")
 _OF_NCZARR = ("exportArrayDimensions", "exportSplitCompounds")
 
 
@@ -43,8 +45,8 @@ class Hands:
     def type(self, name: str, text: str) -> None:
         self.dialog.findChild(QLineEdit, name).setText(text)
 
-    def layout(self) -> Layout:
-        return self.dialog.order().layout
+    def options(self) -> dict[str, Any]:
+        return dict(self.dialog.order().options)
 
     def usable(self, name: str) -> bool:
         found = self.dialog.findChild(QComboBox, name) or self.dialog.findChild(QCheckBox, name)
@@ -70,10 +72,6 @@ def hands(window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: 
     return Hands(dialog, qtbot)
 
 
-def test_every_format_of_the_engine_is_offered() -> None:
-    assert {each.name for each in FORMATS} == set(ENGINE_FORMATS)
-
-
 def test_every_codec_can_be_read() -> None:
     for name, levels in ((each.text, each.levels) for each in offered_codecs()):
         text = name if levels is None else f"{name}:{levels[2]}"
@@ -83,42 +81,38 @@ def test_every_codec_can_be_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "usable"),
+    ("name", "usable", "why"),
     [
-        ("zarr-v3", {"exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec"}),
-        ("zarr-v2", {"exportContainer", "exportChunksKind", "exportCodec"}),
-        ("zarr-v3-draft", {"exportContainer", "exportChunksKind", "exportCodec"}),
+        (
+            "zarr-v3",
+            {"exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec"},
+            [COMPOUNDS, KEYS],
+        ),
+        ("zarr-v2", set(_OF_STORES), [SHARDS, COMPOUNDS, KEYS]),
+        ("zarr-v3-draft", set(_OF_STORES), [SHARDS, COMPOUNDS, KEYS]),
         (
             "nczarr",
-            {
-                "exportContainer",
-                "exportChunksKind",
-                "exportCodec",
-                "exportArrayDimensions",
-                "exportSplitCompounds",
-            },
+            {*_OF_STORES, *_OF_NCZARR},
+            [SHARDS, KEYS],
         ),
-        ("refs-v1", set()),
+        ("refs-v1", set(), ["References keep containers, chunks and codecs as they are: no data is written"]),
     ],
 )
 def test_options_that_do_not_fit_are_disabled_with_a_reason(
-    hands: Hands, name: str, usable: set[str]
+    hands: Hands, name: str, usable: set[str], why: list[str]
 ) -> None:
     hands.choose("exportFormat", name)
-    options = ("exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec")
-    found = {each for each in (*options, *_OF_NCZARR) if hands.usable(each)}
+    found = {each for each in (*_OF_STORES, "exportShardsKind", *_OF_NCZARR) if hands.usable(each)}
     assert found == usable
     words = hands.dialog.findChild(QLabel, "exportReasons").text()
-    chosen = next(each for each in FORMATS if each.name == name)
-    assert words == ". ".join(reasons(chosen, "folder")) + "."
-    assert ("Shards" in words) == (name not in ("zarr-v3", "refs-v1"))
+    assert words == ". ".join(why) + "."
     hands.dialog.close()
 
 
 def test_what_is_asked_for(hands: Hands) -> None:
-    assert hands.layout() == Layout()
+    assert hands.options() == {"container": "folder", "codec": "keep"}
     hands.choose("exportChunksKind", "size")
-    assert hands.layout().chunks == "auto:8MiB"
+    assert hands.options()["chunks"] == "auto:8MiB"
     hands.type("exportChunksField", "1 MiB")
     hands.choose("exportShardsKind", "shape")
     hands.type("exportShardsField", "4,6")
@@ -126,12 +120,12 @@ def test_what_is_asked_for(hands: Hands) -> None:
     hands.dialog.findChild(QSpinBox, "exportLevel").setValue(7)
     hands.choose("exportContainer", "zip")
     assert hands.dialog.order().target.endswith(".zarr.zip")
-    hands.choose("exportZipKeys", "folder")
+    hands.choose("exportZipKeys", "{name}")
     hands.type("exportTarget", "/data/out.zarr.zip")
-    wanted = Layout("auto:1 MiB", {}, "zstd:7", "4,6", "zip", "out", True)
-    assert hands.layout() == wanted
+    wanted = {"chunks": "auto:1 MiB", "codec": "zstd:7", "shards": "4,6", "container": "zip"}
+    assert hands.options() == {**wanted, "zip_folder": "out"}
     hands.choose("exportFormat", "refs-v1")
-    assert hands.layout() == Layout(zip_folder="")
+    assert hands.options() == {}
     hands.dialog.close()
 
 
@@ -139,10 +133,9 @@ def test_compounds_are_split_where_that_is_ticked(hands: Hands) -> None:
     split = hands.dialog.findChild(QCheckBox, "exportSplitCompounds")
     split.setChecked(True)
     hands.choose("exportFormat", "nczarr")
-    assert hands.layout().split_compounds
-    assert hands.layout().options().split_compounds
+    assert hands.options()["split_compounds"] is True
     hands.choose("exportFormat", "zarr-v3")
-    assert not hands.layout().split_compounds
+    assert "split_compounds" not in hands.options()
     hands.dialog.close()
 
 
@@ -225,6 +218,6 @@ def test_options_have_the_names_of_the_dialog(hands: Hands) -> None:
     hands.choose("exportFormat", "nczarr")
     hands.choose("exportContainer", "zip")
     hands.qtbot.waitUntil(lambda: "“Keys: Below one folder” puts them below one" in hands.words())
-    hands.choose("exportZipKeys", "folder")
+    hands.choose("exportZipKeys", "{name}")
     hands.qtbot.waitUntil(lambda: "Below one folder" not in hands.words())
     hands.dialog.close()

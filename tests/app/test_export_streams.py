@@ -11,10 +11,12 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
-from refbrowser.app.controller.exporting import StreamWanted
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.options import chosen_options
+from refbrowser.exporting.targets.options import StreamOptions
+from refbrowser.formats.registry import form_named
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -39,23 +41,28 @@ def choose(dialog: ExportDialog, name: str, value: str) -> None:
 
 
 def test_streams_have_options_of_their_own(dialog: ExportDialog) -> None:
-    assert dialog.stream.isVisibleTo(dialog)
-    assert not dialog.options.isVisibleTo(dialog)
+    stream = dialog.options
+    assert stream.group is StreamOptions
+    assert stream.isVisibleTo(dialog)
     assert dialog.findChild(QLineEdit, "exportTarget").text().endswith(".ncs")
     assert not dialog.findChild(QCheckBox, "exportResume").isEnabled()
     choose(dialog, "exportFormat", "zarr-v3")
-    assert not dialog.stream.isVisibleTo(dialog)
+    assert not stream.isVisibleTo(dialog)
+    assert dialog.options.isVisibleTo(dialog)
     assert dialog.findChild(QCheckBox, "exportResume").isEnabled()
 
 
 def test_what_is_chosen_is_asked_for(dialog: ExportDialog) -> None:
-    assert dialog.order().stream == StreamWanted(profile="full", codec="keep", tile_size="", checksum=True)
+    assert dialog.order().options == {"profile": "full", "codec": "keep", "checksum": True}
     dialog.findChild(QLineEdit, "exportTileSize").setText("2MiB")
     choose(dialog, "exportStreamCodec", "zlib:6")
-    assert dialog.order().stream.options().tile_size == 2 << 20
+    said = dialog.order().options
+    assert said == {"profile": "full", "codec": "zlib:6", "tile_size": "2MiB", "checksum": True}
+    made = StreamOptions(codec="zlib:6", tile_size=2 << 20, checksum=True)
+    assert chosen_options(form_named("ncstream"), said, "t.ncs") == made
     choose(dialog, "exportStreamProfile", "compatible")
     assert not dialog.findChild(QLineEdit, "exportTileSize").isEnabled()
-    assert dialog.order().stream == StreamWanted(profile="compatible", codec="zlib:6", checksum=False)
+    assert dialog.order().options == {"profile": "compatible", "codec": "zlib:6", "checksum": False}
     assert "siphon" in dialog.findChild(QLabel, "exportStreamReasons").text()
 
 

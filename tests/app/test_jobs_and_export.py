@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QProgressBar, QTableView
+from PySide6.QtWidgets import QLabel, QLineEdit, QProgressBar, QTableView
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.dialogs.export_formats import FORMATS
 from refbrowser.app.shell.jobs_view import SHARE_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.tasks import TaskControl
@@ -106,8 +105,7 @@ class TestExport:
         window.actions_["export"].trigger()
         dialog = window.findChild(ExportDialog)
         assert dialog is not None
-        names = [each.name for each in FORMATS]
-        dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
+        dialog.choose_format(kind)
         dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
         return dialog
 

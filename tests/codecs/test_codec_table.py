@@ -17,15 +17,16 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 import refbrowser
-from refbrowser.app.dialogs.export_formats import FORMATS, offered_codecs
-from refbrowser.app.dialogs.export_options import StoreOptionsForm
+from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.cli import main
 from refbrowser.codecs.base import Bytes, Room, as_bytes
 from refbrowser.codecs.settings import Number
 from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.options import group_of, offered_codecs
+from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.formats import registry
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
@@ -155,16 +156,16 @@ def test_a_new_row_is_read_written_offered_and_explained(
     assert "from 1 to 7" in capsys.readouterr().err
     (row,) = (each for each in offered_codecs() if each.text == "turned")
     assert row.title == "Turned around"
-    form = StoreOptionsForm()
+    form = OptionsForm(StoreOptions)
     qtbot.addWidget(form)
-    form.codec.setCurrentText("Turned around")
-    for chosen in FORMATS:
-        form.set_format(chosen)
-        assert form.codec.model().item(form.codec.currentIndex()).isEnabled()
-        if not chosen.is_store:
-            break
-        assert (form.level.minimum(), form.level.maximum(), form.level.value()) == (1, 7, 3)
-        assert form.layout_wanted("", {}).codec == "turned:3"
+    codec, level = form.fields["codec"].widgets
+    codec.setCurrentText("Turned around")
+    for chosen in registry.written().values():
+        if group_of(chosen) is StoreOptions:
+            form.set_format(chosen)
+            assert codec.model().item(codec.currentIndex()).isEnabled()
+            assert (level.minimum(), level.maximum(), level.value()) == (1, 7, 3)
+            assert form.said()["codec"] == "turned:3"
 
     # Named by Explain, also where it stands for something else.
     assert main(["explain", str(target), "0.0"]) == 0
@@ -184,7 +185,8 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 
     monkeypatch.setitem(CODECS, ROW.name, replace(ROW, v3=None, draft=None))
     (offered,) = (each for each in offered_codecs() if each.text == "turned")
-    fits = {each.name for each in FORMATS if offered.fits(each)}
+    stores = [name for name, form in registry.written().items() if group_of(form) is StoreOptions]
+    fits = {name for name in stores if offered.fits(name)}
     assert fits == {"zarr-v2", "nczarr"}
 
 
@@ -192,11 +194,9 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 
 #: Lists of names that mean something else than codecs of chunks, and why.
 OTHERS = {
-    "app/dialogs/export_table_options.py": "compressions of Arrow",
-    "exporting/table_options.py": "compressions of Arrow",
+    "exporting/targets/options.py": "compressions of Arrow",
     "formats/awkward0/functions.py": "functions of Python that files name",
     "formats/awkward0/writing/policy.py": "functions of Python that are named in files",
-    "app/dialogs/export_awkward_options.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",
     "formats/references.py": "how whole documents are packed",
     "references/document/content.py": "how whole documents are packed",

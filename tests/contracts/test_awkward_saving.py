@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from random_nested import contents
 
 import refbrowser
-from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
+from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.writing.blobs import MemorySink
 from refbrowser.formats.awkward0.writing.content_types import type_of_content
 from refbrowser.formats.awkward0.writing.feeding import feed
@@ -61,7 +61,7 @@ def save(source: Path, target: Path, arrays: tuple[str, ...] = (), **options: An
     chosen = tuple(ArrayChoice(path) for path in arrays) or None
     with refbrowser.open(str(source)) as dataset:
         run_export(
-            dataset, ExportRequest(str(target), "awkward0", chosen, awkward0=Awkward0Writing(**options))
+            dataset, ExportRequest(str(target), "awkward0", chosen, options=Awkward0Writing(**options))
         )
 
 

@@ -20,10 +20,11 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.awkward0_soundness import _TOGETHER
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.request import FORMATS, ArrayChoice, ExportRequest
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.registry import written
 from refbrowser.model.reference import Inline
 from refbrowser.references.document.content import no_references
 
@@ -141,7 +142,7 @@ def test_a_blob_that_cannot_be_read_says_why() -> None:
         origin.reference_of("bad")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", written())
 def test_exports_of_every_format_say_what_a_cut_archive_has_lost(tmp_path: Path, format: str) -> None:
     path = tmp_path / "a.awkd"
     path.write_bytes(zipped({**jagged("one", 100), **jagged("two", 100)})[:-30])

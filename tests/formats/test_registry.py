@@ -7,6 +7,7 @@ import os
 import sys
 import zipfile
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -20,12 +21,12 @@ from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser.app.actions.file import FLAVOURS
-from refbrowser.app.dialogs.export_formats import FORMATS as CHOICES
 from refbrowser.app.dialogs.manual_window import read_page
 from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.shell.drops import Drop
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.options import ExportOptions, declared, groups
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.formats.registry import (
@@ -148,9 +149,23 @@ def test_all_that_the_table_names_is_there() -> None:
         assert all(callable(resolve_name(name)) for name in filter(None, names)), each.name
     assert set(Flavour) == {name for name, _ in FLAVOURS} == set(ZARR.flavours)
     assert set(DOCUMENTS) <= set(REFERENCES.suffixes)
-    assert {choice.name: (choice.title, choice.suffix) for choice in CHOICES} == {
-        name: (form.title, form.suffix) for name, form in written().items()
-    }
+    for form in written().values():
+        assert form.options == "" or issubclass(resolve_name(form.options), ExportOptions), form.name
+
+
+def test_every_option_is_in_api_help_and_manual(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--help"]) == 0
+    told = capsys.readouterr().out
+    manual = read_page("export").text
+    for group in groups():
+        attributes = (group.__doc__ or "").partition("----------")[2].splitlines()
+        assert [each for each in attributes if each and each[0] != " "] == list(declared(group))
+        assert [each.name for each in fields(group)] == list(declared(group)), "what is no option is no field"
+        assert group.heading.split()[-1] in told
+        for each in declared(group).values():
+            assert f"{each.flag} {each.metavar}".strip() in told
+            assert f"| `{each.flag} {each.metavar}".strip() + "` |" in manual
+            assert each.words in manual
 
 
 def test_readme_and_manual_name_every_format() -> None:

@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.awkward0_options import Awkward0Writing, kind_named
 from refbrowser.exporting.check import CheckReport, check_export
+from refbrowser.exporting.options import chosen_options
 from refbrowser.exporting.request import (
     ArrayChoice,
     ExportEstimate,
@@ -21,13 +21,9 @@ from refbrowser.exporting.request import (
     ExportRequest,
     Leftover,
     Loss,
-    unit_of,
-    units_of,
 )
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import Sides, StoreOptions
-from refbrowser.exporting.stream_options import StreamOptions, profile_of, tile_size_of
-from refbrowser.exporting.table_options import TableOptions, group_size_of
+from refbrowser.formats.registry import form_named
 from refbrowser.views.words import count_text, size_text
 
 #: What is told of an export that was interrupted.
@@ -42,114 +38,16 @@ LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How a store is to be laid out, in the words of the command line; empty where it stays as it is."""
-
-    chunks: str = ""
-    array_chunks: Mapping[str, str] = field(default_factory=dict)
-    codec: str = "keep"
-    shards: str = ""
-    container: Literal["folder", "zip"] = "folder"
-    zip_folder: str = ""
-    array_dimensions: bool = True
-    split_compounds: bool = False
-
-    def options(self) -> StoreOptions:
-        """Return it as the engine takes it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: a shape, a size or a codec cannot be read.
-        """
-        return StoreOptions(
-            chunks=Sides.from_text(self.chunks) if self.chunks else None,
-            array_chunks={path: Sides.from_text(text) for path, text in self.array_chunks.items()},
-            codec=self.codec,
-            shards=Sides.from_text(self.shards) if self.shards else None,
-            container=self.container,
-            zip_folder=self.zip_folder,
-            array_dimensions=self.array_dimensions,
-            split_compounds=self.split_compounds,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamWanted:
-    """How a stream is to be written, in the words of the command line; empty where nothing is said."""
-
-    profile: str = ""
-    codec: str = "keep"
-    tile_size: str = ""
-    checksum: bool | None = None
-
-    def options(self) -> StreamOptions:
-        """Return it as the engine takes it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: a size cannot be read.
-        """
-        usual = StreamOptions()
-        return StreamOptions(
-            profile=profile_of(self.profile) if self.profile else usual.profile,
-            codec=self.codec,
-            tile_size=tile_size_of(self.tile_size) if self.tile_size else usual.tile_size,
-            checksum=self.checksum,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableWanted:
-    """How columns are to be written, in the words of the command line; empty where nothing is said."""
-
-    codec: str = "keep"
-    group_size: str = ""
-    awkward_types: bool = True
-
-    def options(self) -> TableOptions:
-        """Return it as the engine takes it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: a size cannot be read.
-        """
-        size = group_size_of(self.group_size) if self.group_size else TableOptions().group_size
-        return TableOptions(codec=self.codec, group_size=size, awkward_types=self.awkward_types)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AwkwardWanted:
-    """How an Awkward 0 file is to be written, in the words of the command line; empty where nothing is."""
-
-    container: str = ""
-    name: str = ""
-    compression: tuple[str, ...] = ()
-    append: bool = False
-    replace: bool = False
-
-    def options(self) -> Awkward0Writing:
-        """Return it as the engine takes it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: there is no such container.
-        """
-        return Awkward0Writing(
-            container=kind_named(self.container) if self.container else None,
-            name=self.name or None,
-            compression=self.compression,
-            append=self.append,
-            replace=self.replace,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Order:
-    """What the user asks for; `arrays` are paths with the text of a selection, None for the whole dataset."""
+    """What the user asks for.
+
+    Attributes
+    ----------
+    arrays
+        Paths with the text of a selection; None for the whole dataset.
+    options
+        Those that something is said of, by name, in the words of the command line.
+    """
 
     target: str
     format: str
@@ -157,10 +55,7 @@ class Order:
     force: bool
     resume: bool
     skip_bad: bool
-    layout: Layout = field(default_factory=Layout)
-    stream: StreamWanted = field(default_factory=StreamWanted)
-    table: TableWanted = field(default_factory=TableWanted)
-    awkward: AwkwardWanted = field(default_factory=AwkwardWanted)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -178,7 +73,7 @@ class Order:
                 raise RefbrowserError(ErrorKind.USAGE, "no array is ticked")
             choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
         target = os.path.expanduser(self.target)
-        options = self.layout.options()
+        options = chosen_options(form_named(self.format), self.options, target)
         return ExportRequest(
             target,
             self.format,
@@ -187,9 +82,6 @@ class Order:
             self.resume,
             self.skip_bad,
             options,
-            self.stream.options(),
-            self.table.options(),
-            self.awkward.options(),
         )
 
 
@@ -223,7 +115,7 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
         It cannot be made; `E_IO`: something is at the target and nothing was said about it.
     """
     request = order.request(dataset)
-    is_meant = request.force or request.resume or request.awkward0.keeps
+    is_meant = request.force or request.resume or request.keeps
     if os.path.lexists(request.target) and not is_meant:
         raise RefbrowserError(
             ErrorKind.IO,
@@ -232,7 +124,9 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
             "Choose another name, or tick that it is to be replaced or gone on with",
         )
     return Cost(
-        estimate_export(dataset, request, control), _free_space(request.target), unit_of(request.format)
+        estimate_export(dataset, request, control),
+        _free_space(request.target),
+        form_named(request.format).unit,
     )
 
 
@@ -249,8 +143,8 @@ def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> C
 def report_text(report: ExportReport) -> str:
     """Return what became of an export, in words."""
     arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
-    unit = unit_of(report.format)
-    chunks = f"{count_text(report.chunks)} {unit if report.chunks == 1 else units_of(report.format)}"
+    form = form_named(report.format)
+    chunks = f"{count_text(report.chunks)} {form.unit if report.chunks == 1 else form.units}"
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
     facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
@@ -259,7 +153,7 @@ def report_text(report: ExportReport) -> str:
         f"Done: {arrays}, {chunks}{more} in {report.target}",
         f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
         f"{size_text(report.written_bytes)} written, "
-        f"{count_text(report.verified)} {units_of(report.format)} read again and equal.",
+        f"{count_text(report.verified)} {form.units} read again and equal.",
     ]
     lines += _losses(report.losses)
     if report.skipped:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
@@ -27,18 +27,16 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
-from refbrowser.app.dialogs.export_awkward_options import AwkwardOptionsForm
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_cost import CostCard
-from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
 from refbrowser.app.dialogs.export_leftover import ask_leftover
-from refbrowser.app.dialogs.export_options import StoreOptionsForm
-from refbrowser.app.dialogs.export_stream_options import StreamOptionsForm
-from refbrowser.app.dialogs.export_table_options import TableOptionsForm
+from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
 from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
+from refbrowser.exporting.options import Kind, declared, group_of, groups
+from refbrowser.formats.registry import Written, form_named, written
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ExportReport
 
-OptionsForm = StoreOptionsForm | StreamOptionsForm | TableOptionsForm | AwkwardOptionsForm
 #: The cost is computed after this pause, in milliseconds.
 PAUSE = 250
 
@@ -75,6 +72,7 @@ class ExportDialog(QDialog):
         #: What an interrupted export left at the target: the value of `Leftover`.
         self._leftover = ""
         self._is_check = False
+        self._suffix_chosen = ""
         self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
         self.resize(max(760, self.sizeHint().width()), 700)
@@ -101,21 +99,15 @@ class ExportDialog(QDialog):
         layout = QVBoxLayout(body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.LARGE)
-        self.options, self.stream = StoreOptionsForm(), StreamOptionsForm()
-        self.table, self.awkward = TableOptionsForm(), AwkwardOptionsForm()
-        self._forms: dict[str, OptionsForm] = {
-            "store": self.options,
-            "stream": self.stream,
-            "table": self.table,
-            "awkward": self.awkward,
-        }
+        #: What most look for comes first.
+        self.formats = sorted(written().values(), key=lambda form: form.rank)
+        self._forms = {group: OptionsForm(group) for group in groups()}
         layout.addLayout(self._make_form())
-        self.options.containerChanged.connect(self._choose_target)
         # One of them is seen, in the same room.
         self._options = QStackedWidget()
         self._options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         for each in self._forms.values():
-            each.changed.connect(self._changed)
+            each.changed.connect(self._options_changed)
             self._options.addWidget(each)
         layout.addWidget(self._options)
         layout.addWidget(self._make_pages(), 1)
@@ -129,7 +121,7 @@ class ExportDialog(QDialog):
         self._format = QComboBox()
         self._format.setObjectName("exportFormat")
         self._format.setAccessibleName("Format of the target")
-        for each in FORMATS:
+        for each in self.formats:
             self._format.addItem(each.title, each.name)
         self._format.currentIndexChanged.connect(lambda _index: self._format_chosen())
         self._target = QLineEdit()
@@ -158,8 +150,10 @@ class ExportDialog(QDialog):
         label = form.labelForField(where)
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
-            for options_form in self._forms.values():
-                options_form.align(label)
+            width = max(below.width_of_labels() for below in self._forms.values())
+            label.setMinimumWidth(width)
+            for below in self._forms.values():
+                below.align(width)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:
@@ -240,36 +234,63 @@ class ExportDialog(QDialog):
             str(self._format.currentData()),
             self.arrays.choices(),
             self._force.isChecked(),
-            self._is_store and self._resume.isChecked(),
+            self.format.resumes and self._resume.isChecked(),
             self._skip.isChecked(),
-            self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
-            self.stream.wanted(),
-            self.table.wanted(),
-            self.awkward.wanted(),
+            self._said(target),
         )
 
+    def _said(self, target: str) -> dict[str, Any]:
+        """Return what is said of the options, those of single arrays among them."""
+        group = group_of(self.format)
+        if group is None:
+            return {}
+        said = self.options.said()
+        for name, each in said.items():
+            if isinstance(each, str):
+                said[name] = each.replace("{name}", _stem(Path(target).name))
+        chunks = tuple(f"{path}={text}" for path, text in self.arrays.chunks().items())
+        for name, option in declared(group).items():
+            if option.kind is Kind.ARRAYS and chunks:
+                said[name] = chunks
+        return said
+
     @property
-    def _is_store(self) -> bool:
-        """Whether the format is that of a store: only exports of these can go on."""
-        return FORMATS[self._format.currentIndex()].is_store
+    def format(self) -> Written:
+        """The format that is chosen."""
+        return self.formats[self._format.currentIndex()]
+
+    @property
+    def options(self) -> OptionsForm:
+        """The options that are seen: those of the format, or the first ones where it has none."""
+        group = group_of(self.format)
+        return next(iter(self._forms.values())) if group is None else self._forms[group]
 
     def choose_format(self, name: str) -> None:
         """Choose a format by its name."""
         self._format.setCurrentIndex(self._format.findData(name))
 
     def _format_chosen(self) -> None:
-        chosen = FORMATS[self._format.currentIndex()]
-        self.options.set_format(chosen)
-        self.table.set_format(chosen.name)
-        self._options.setCurrentWidget(self._forms[chosen.form])
-        self.arrays.set_chunks_usable(chosen.is_store)
-        self._resume.setEnabled(chosen.is_store)
+        for each in self._forms.values():
+            each.set_format(self.format)
+        self._options.setCurrentWidget(self.options)
+        self.arrays.set_chunks_usable(has_chunks_of_arrays(self.format))
+        self._resume.setEnabled(self.format.resumes)
         self._choose_target()
         # The target may have the same name as before.
         self._changed()
 
+    def _options_changed(self) -> None:
+        if self._suffix() != self._suffix_chosen:
+            self._choose_target()
+        self._changed()
+
+    def _suffix(self) -> str:
+        """Return what the name of the target ends with."""
+        group = group_of(self.format)
+        return self.format.suffix + ("" if group is None else group.ending(self.options.said()))
+
     def _choose_target(self) -> None:
-        suffix = FORMATS[self._format.currentIndex()].suffix + (".zip" if self.options.is_zip else "")
+        suffix = self._suffix_chosen = self._suffix()
         document = self._document
         folder = Path(document.path).parent if "://" not in document.path else Path.home()
         stem = _stem(document.name)
@@ -381,7 +402,7 @@ class ExportDialog(QDialog):
             each.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._skip):
             widget.setEnabled(not running)
-        self._resume.setEnabled(not running and self._is_store)
+        self._resume.setEnabled(not running and self.format.resumes)
 
     def _follow(self, statuses: list[JobStatus]) -> None:
         for status in statuses:
@@ -405,8 +426,8 @@ class ExportDialog(QDialog):
             "What is written stays: Export goes on from there, or begins anew where "
             "“Go on with an interrupted export” is not ticked."
         )
-        self._ended(f"Cancelled. {more if self._is_store else 'Nothing is left of it.'}", "warning")
-        self._resume.setChecked(self._is_store)
+        self._ended(f"Cancelled. {more if self.format.resumes else 'Nothing is left of it.'}", "warning")
+        self._resume.setChecked(self.format.resumes)
         self._pause.stop()
         self._start.setEnabled(True)
         self._look()
@@ -416,7 +437,7 @@ class ExportDialog(QDialog):
 
         self._ended(report_text(report), "")
         self._open.setVisible(True)
-        self._check_it.setVisible(report.format in CHECKED)
+        self._check_it.setVisible(bool(form_named(report.format).readers))
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:

@@ -1,20 +1,27 @@
-"""How a store is to be laid out, as the export dialog asks for it: container, chunks, codec, shards."""
+"""How a target is to be written, as the export dialog asks for it: a form of the options of its format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSpinBox, QWidget
 
-from refbrowser.app.dialogs.export_formats import ExportFormat, offered_codecs, reasons
 from refbrowser.app.editors.rows import named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-
-if TYPE_CHECKING:
-    from refbrowser.app.controller.exporting import Layout
+from refbrowser.exporting.options import (
+    ExportOptions,
+    Item,
+    Kind,
+    Option,
+    declared,
+    group_of,
+    offered_codecs,
+    usual,
+)
+from refbrowser.formats.registry import Written
 
 _KEEP, _SIZE, _SHAPE = "keep", "size", "shape"
 _SIDES = ((_KEEP, "As in the source"), (_SIZE, "About this size"), (_SHAPE, "Of this shape"))
@@ -26,8 +33,8 @@ _SHAPE_TIP = (
 )
 
 
-class SidesField(QObject):
-    """A choice between keeping, a size and a shape, with a field for the last two.
+class Field(QObject):
+    """What asks for one option.
 
     Signals
     -------
@@ -37,31 +44,146 @@ class SidesField(QObject):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget, name: str, title: str, keep: str = "As in the source") -> None:
+    def __init__(self, parent: QWidget, option: Option, name: str) -> None:
         super().__init__(parent)
-        self.kind = named(QComboBox(), f"{name}Kind", title)
-        for value, text in _SIDES:
-            self.kind.addItem(keep if value == _KEEP else text, value)
-        self.field = named(QLineEdit(), f"{name}Field", f"{title}: size or shape")
-        self.kind.currentIndexChanged.connect(lambda _index: self._kind_chosen())
-        self.field.textChanged.connect(lambda _text: self.changed.emit())
-        self._kind_chosen()
+        self.option = option
+        self.name = name
+        self.widgets: tuple[QWidget, ...] = ()
 
-    @property
-    def widgets(self) -> tuple[QWidget, QWidget]:
-        """The choice and the field."""
-        return self.kind, self.field
+    def shown(self, *widgets: QWidget) -> None:
+        """Take the widgets; what they are for is told on the first."""
+        self.widgets = widgets
+        if self.option.tip:
+            widgets[0].setToolTip(theme.plain_tooltip(self.option.tip))
+
+    def said(self) -> Any:
+        """Return what is asked for as the command line takes it; None where nothing is said."""
+        raise NotImplementedError
 
     def set_usable(self, usable: bool) -> None:
         """Let it be used, or not."""
+        for widget in self.widgets:
+            widget.setEnabled(usable)
+
+    def set_format(self, format: str) -> None:
+        """Offer what a format has; of one that has none of these options the name is empty."""
+
+    def follow(self, value: Any) -> None:
+        """Take note of what the option is that this one follows."""
+
+    def why(self) -> str:
+        """Return what is said of what is chosen."""
+        return ""
+
+
+class _Text(Field):
+    def __init__(self, parent: QWidget, option: Option, name: str) -> None:
+        super().__init__(parent, option, name)
+        self.field = named(QLineEdit(), name, option.title)
+        self.field.setPlaceholderText(option.hint)
+        self.field.textChanged.connect(lambda _text: self.changed.emit())
+        self.shown(self.field)
+
+    def said(self) -> str | None:
+        return self.field.text().strip() or None
+
+
+class _Number(Field):
+    def __init__(self, parent: QWidget, option: Option, name: str, value: int) -> None:
+        super().__init__(parent, option, name)
+        self.field = named(QSpinBox(), name, option.title)
+        self.field.setRange(*option.limits)
+        self.field.setSuffix(f" {option.unit}" if option.unit else "")
+        self.field.setValue(value)
+        self.field.valueChanged.connect(lambda _value: self.changed.emit())
+        self.shown(self.field)
+
+    def said(self) -> int:
+        return self.field.value()
+
+
+class _Tick(Field):
+    def __init__(self, parent: QWidget, option: Option, name: str, *, ticked: bool) -> None:
+        super().__init__(parent, option, name)
+        self.box = named(QCheckBox(option.label or option.title), name, option.title)
+        self.box.setChecked(ticked)
+        self.box.toggled.connect(lambda _on: self.changed.emit())
+        self.shown(self.box)
+
+    def said(self) -> bool:
+        return self.box.isChecked()
+
+    def follow(self, value: Any) -> None:
+        self.box.setChecked(value)
+
+
+class _Choice(Field):
+    def __init__(self, parent: QWidget, option: Option, name: str) -> None:
+        super().__init__(parent, option, name)
+        self.combo = named(QComboBox(), name, option.title)
+        self._items: list[Item] = []
+        self._offer(each for each in option.items if not each.formats)
+        self.combo.currentIndexChanged.connect(lambda _index: self.changed.emit())
+        self.shown(self.combo)
+
+    def _offer(self, items: Iterable[Item]) -> None:
+        self.combo.clear()
+        self._items = list(items)
+        for each in self._items:
+            self.combo.addItem(each.title, each.text)
+
+    def set_format(self, format: str) -> None:
+        if format and any(each.formats for each in self.option.items):
+            self._offer(each for each in self.option.items if not each.formats or format in each.formats)
+
+    def item(self) -> Item:
+        """Return what is chosen."""
+        return self._items[max(0, self.combo.currentIndex())]
+
+    def said(self) -> Any:
+        return self.item().text or None
+
+    def why(self) -> str:
+        return self.item().why
+
+
+class _OneOrOwn(_Choice):
+    """One of several texts, or one's own."""
+
+    def __init__(self, parent: QWidget, option: Option, name: str) -> None:
+        super().__init__(parent, option, name)
+        self.combo.setEditable(True)
+        self.combo.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.combo.editTextChanged.connect(lambda _text: self.changed.emit())
+
+    def said(self) -> tuple[str, ...] | None:
+        typed = self.combo.currentText().strip()
+        text = next((each.text for each in self._items if each.title == typed), typed)
+        return (text,) if text else None
+
+
+class _Sides(Field):
+    """A choice between keeping, a size and a shape, with a field for the last two."""
+
+    def __init__(self, parent: QWidget, option: Option, name: str) -> None:
+        super().__init__(parent, option, name)
+        self.kind = named(QComboBox(), f"{name}Kind", option.title)
+        for value, text in _SIDES:
+            self.kind.addItem(option.keep or text if value == _KEEP else text, value)
+        self.field = named(QLineEdit(), f"{name}Field", f"{option.title}: size or shape")
+        self.kind.currentIndexChanged.connect(lambda _index: self._kind_chosen())
+        self.field.textChanged.connect(lambda _text: self.changed.emit())
+        self.shown(self.kind, self.field)
+        self._kind_chosen()
+
+    def set_usable(self, usable: bool) -> None:
         self.kind.setEnabled(usable)
         self.field.setEnabled(usable and self.kind.currentData() != _KEEP)
 
-    def text(self) -> str:
-        """Return what is asked for as the command line takes it; nothing where it is to be kept."""
+    def said(self) -> str | None:
         kind, typed = self.kind.currentData(), self.field.text().strip()
-        if kind == _KEEP or not self.kind.isEnabled():
-            return ""
+        if kind == _KEEP:
+            return None
         return f"auto:{typed or '8MiB'}" if kind == _SIZE else typed or "-1"
 
     def _kind_chosen(self) -> None:
@@ -74,149 +196,37 @@ class SidesField(QObject):
         self.changed.emit()
 
 
-class StoreOptionsForm(QWidget):
-    """The options of stores; those that do not fit the format are disabled, and a line says why.
+class _Codec(Field):
+    """A codec of the table, and its level where it has some."""
 
-    Signals
-    -------
-    changed()
-        Something else is asked for.
-    containerChanged()
-        The container is another one.
-    """
-
-    changed = Signal()
-    containerChanged = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._format: ExportFormat | None = None
+    def __init__(self, parent: QWidget, option: Option, name: str, level: str) -> None:
+        super().__init__(parent, option, name)
         self._codecs = offered_codecs()
-        self._labels: list[QLabel] = []
-        self.container = self._combo(
-            "exportContainer", "Container", (("folder", "Folder"), ("zip", "Zip file"))
-        )
-        self.keys = self._combo(
-            "exportZipKeys", "Keys in the zip file", (("", "At the top"), ("folder", "Below one folder"))
-        )
-        self.keys.setToolTip(
-            theme.plain_tooltip("zarr-python needs keys at the top, netCDF below one folder; both open here")
-        )
-        self.chunks = SidesField(self, "exportChunks", "Chunks")
-        self.shards = SidesField(self, "exportShards", "Shards", "None but those of the source")
-        self.codec = self._combo(
-            "exportCodec", "Compression", [(each.text, each.title) for each in self._codecs]
-        )
-        self.level = named(QSpinBox(), "exportLevel", "Level of compression")
-        self.dimensions = QCheckBox("&Write _ARRAY_DIMENSIONS, for xarray")
-        named(self.dimensions, "exportArrayDimensions", "Write _ARRAY_DIMENSIONS, for xarray")
-        self.dimensions.setChecked(True)
-        self.split = QCheckBox("Sp&lit compounds into variables")
-        named(self.split, "exportSplitCompounds", "Split compounds into variables, one for each field")
-        self.split.setToolTip(
-            theme.plain_tooltip(
-                "NCZarr has no compounds, complex numbers or opaque elements, and netCDF refuses a dataset "
-                "with them: each field becomes a variable, opaque elements become bytes"
-            )
-        )
-        self._why = plain_label("", role="muted")
-        self._why.setObjectName("exportReasons")
-        self._place()
-        for field in (self.chunks, self.shards):
-            field.changed.connect(self.changed)
-        self.container.currentIndexChanged.connect(lambda _index: self._container_chosen())
-        self.keys.currentIndexChanged.connect(lambda _index: self.changed.emit())
+        self.codec = named(QComboBox(), name, option.title)
+        for each in self._codecs:
+            self.codec.addItem(each.title, each.text)
+        self.level = named(QSpinBox(), level, "Level of compression")
         self.codec.currentIndexChanged.connect(lambda _index: self._codec_chosen())
         self.level.valueChanged.connect(lambda _value: self.changed.emit())
-        for box in (self.dimensions, self.split):
-            box.toggled.connect(lambda _on: self.changed.emit())
+        self.shown(self.codec, self.level)
         self._codec_chosen()
 
-    def _combo(self, name: str, title: str, items: Iterable[tuple[str, str]]) -> QComboBox:
-        combo = named(QComboBox(), name, title)
-        for value, text in items:
-            combo.addItem(text, value)
-        return combo
-
-    def _place(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.MEDIUM)
-        grid.setVerticalSpacing(theme.MEDIUM)
-        rows: tuple[tuple[str, tuple[QWidget, QWidget | None], str, tuple[QWidget, QWidget | None]], ...] = (
-            ("C&ontainer", (self.container, None), "&Keys", (self.keys, None)),
-            (
-                "C&hunks",
-                self.chunks.widgets,
-                "Sha&rds",
-                self.shards.widgets,
-            ),
-            ("Co&mpression", (self.codec, self.level), "", (self.dimensions, None)),
-        )
-        for row, (left, on_left, right, on_right) in enumerate(rows):
-            for column, text, (first, second) in ((0, left, on_left), (4, right, on_right)):
-                if text:
-                    label = QLabel(text)
-                    label.setBuddy(first)
-                    self._labels.append(label)
-                    grid.addWidget(label, row, column)
-                grid.addWidget(first, row, column + 1, 1, 1 if second is not None else 2)
-                if second is not None:
-                    grid.addWidget(second, row, column + 2)
-        grid.addWidget(self.split, len(rows), 5, 1, 2)
-        grid.addWidget(self._why, len(rows) + 1, 1, 1, 6)
-        grid.setColumnMinimumWidth(3, theme.LARGE)
-        for column in (2, 6):
-            grid.setColumnStretch(column, 1)
-
-    def align(self, label: QLabel) -> None:
-        """Make a label of another form as wide as the first labels here."""
-        label.setMinimumWidth(max(each.sizeHint().width() for each in self._labels[::2]))
-
-    # What is asked for
-
-    def set_format(self, chosen: ExportFormat) -> None:
-        """Let those options be used that fit a format."""
-        self._format = chosen
-        for row, codec in enumerate(self._codecs):
-            item = self.codec.model().item(row)  # type: ignore[attr-defined]
-            item.setEnabled(codec.fits(chosen))
-        if not self.codec.model().item(self.codec.currentIndex()).isEnabled():  # type: ignore[attr-defined]
+    def set_format(self, format: str) -> None:
+        for row, each in enumerate(self._codecs):
+            self._item(row).setEnabled(not row or (bool(format) and each.fits(format)))
+        if not self._item(self.codec.currentIndex()).isEnabled():
             self.codec.setCurrentIndex(0)
-        self._show_usable()
 
-    def set_running(self, running: bool) -> None:
-        """Let nothing be changed while an export runs."""
-        self.setEnabled(not running)
+    def set_usable(self, usable: bool) -> None:
+        self.codec.setEnabled(usable)
+        self.level.setEnabled(usable and self.level.maximum() > self.level.minimum())
 
-    @property
-    def is_zip(self) -> bool:
-        """Whether a zip file is to be made."""
-        return self.container.isEnabled() and self.container.currentData() == "zip"
+    def said(self) -> str:
+        text = str(self.codec.currentData())
+        return f"{text}:{self.level.value()}" if self.level.isEnabled() else text
 
-    def layout_wanted(self, folder: str, array_chunks: Mapping[str, str]) -> Layout:
-        """Return what is asked for; `folder` is what keys lie below in a zip file, where they are to."""
-        from refbrowser.app.controller.exporting import Layout
-
-        codec = str(self.codec.currentData())
-        is_store = self._format is None or self._format.is_store
-        if is_store and self.level.isEnabled():
-            codec = f"{codec}:{self.level.value()}"
-        return Layout(
-            chunks=self.chunks.text(),
-            array_chunks=dict(array_chunks) if is_store else {},
-            codec=codec if is_store else "keep",
-            shards=self.shards.text(),
-            container="zip" if self.is_zip else "folder",
-            zip_folder=folder if self.is_zip and self.keys.currentData() else "",
-            array_dimensions=self.dimensions.isChecked(),
-            split_compounds=self.split.isEnabled() and self.split.isChecked(),
-        )
-
-    def _container_chosen(self) -> None:
-        self._show_usable()
-        self.containerChanged.emit()
-        self.changed.emit()
+    def _item(self, row: int) -> Any:
+        return self.codec.model().item(row)  # type: ignore[attr-defined]
 
     def _codec_chosen(self) -> None:
         levels = self._codecs[self.codec.currentIndex()].levels
@@ -228,17 +238,162 @@ class StoreOptionsForm(QWidget):
         self.level.setValue(usual)
         self.changed.emit()
 
+
+class OptionsForm(QWidget):
+    """The options of one group; those that do not fit are disabled, and a line says why.
+
+    Signals
+    -------
+    changed()
+        Something else is asked for.
+    """
+
+    changed = Signal()
+
+    def __init__(self, group: type[ExportOptions], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.group = group
+        self.fields = {name: self._field(name, each) for name, each in _asked(group).items()}
+        self._form: Written | None = None
+        self._labels: list[QLabel] = []
+        self._foot = plain_label(group.foot, role="muted")
+        self._foot.setObjectName(f"export{group.called}Reasons")
+        self._place()
+        for each in self.fields.values():
+            each.changed.connect(self._changed)
+        self._follow()
+        self._show_usable()
+
+    def _field(self, name: str, option: Option) -> Field:
+        called = f"export{self.group.called}"
+        widget = option.widget or called + name.title().replace("_", "")
+        match option.kind:
+            case Kind.TICK | Kind.EITHER:
+                return _Tick(self, option, widget, ticked=bool(usual(self.group, name)))
+            case Kind.CHOICE:
+                return _Choice(self, option, widget)
+            case Kind.TEXTS:
+                return _OneOrOwn(self, option, widget)
+            case Kind.SIDES:
+                return _Sides(self, option, widget)
+            case Kind.CODEC:
+                return _Codec(self, option, widget, f"{called}Level")
+            case Kind.NUMBER:
+                return _Number(self, option, widget, int(usual(self.group, name)))
+        return _Text(self, option, widget)
+
+    def _place(self) -> None:
+        """Lay the fields out in two columns: a label, and one or two widgets that share the room."""
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.MEDIUM)
+        grid.setVerticalSpacing(theme.MEDIUM)
+        taken = [each.option.place for each in self.fields.values() if each.option.place is not None]
+        rows = max((row for row, _ in taken), default=-1) + 1
+        free = ((rows + number // 2, number % 2) for number in range(len(self.fields)))
+        placed = [(each.option.place or next(free), each) for each in self.fields.values()]
+        # In the order in which they are read: so the keyboard goes from one to the next.
+        for (row, column), each in sorted(placed, key=lambda one: one[0]):
+            rows = max(rows, row + 1)
+            self._put(grid, row, 4 * column, each)
+        grid.addWidget(self._foot, rows, 1, 1, 6)
+        grid.setRowStretch(rows + 1, 1)
+        grid.setColumnMinimumWidth(3, theme.LARGE)
+        for column in (2, 6):
+            grid.setColumnStretch(column, 1)
+
+    def _put(self, grid: QGridLayout, row: int, column: int, field: Field) -> None:
+        first, *second = field.widgets
+        if not isinstance(first, QCheckBox):
+            label = QLabel(field.option.label or field.option.title)
+            label.setBuddy(first)
+            if not column:
+                self._labels.append(label)
+            grid.addWidget(label, row, column)
+        wide = 6 if field.option.is_wide else 1 if second else 2
+        grid.addWidget(first, row, column + 1, 1, wide)
+        for each in second:
+            grid.addWidget(each, row, column + 2)
+
+    def width_of_labels(self) -> int:
+        """Return how wide the first labels are to be."""
+        return max((each.sizeHint().width() for each in self._labels), default=0)
+
+    def align(self, width: int) -> None:
+        """Make the first labels as wide as those of other forms."""
+        for each in self._labels:
+            each.setMinimumWidth(width)
+
+    # What is asked for
+
+    def set_format(self, form: Written) -> None:
+        """Let those options be used that fit a format."""
+        self._form = form
+        name = form.name if group_of(form) is self.group else ""
+        for each in self.fields.values():
+            each.set_format(name)
+        self._show_usable()
+
+    def set_running(self, running: bool) -> None:
+        """Let nothing be changed while an export runs."""
+        self.setEnabled(not running)
+
+    def said(self) -> dict[str, Any]:
+        """Return what is said of the options that can be used, as the command line takes it."""
+        found: dict[str, Any] = {}
+        for name, each in self.fields.items():
+            value = each.said() if self._is_usable(each) else None
+            if isinstance(each, _Choice) and each.item().sets:
+                found[each.item().sets] = True
+            elif value is not None:
+                found[name] = value
+        return found
+
+    def _has(self, field: Field) -> bool:
+        """Tell whether the format has an option."""
+        form = self._form
+        return form is None or (group_of(form) is self.group and field.option.has(form.name))
+
+    def _is_usable(self, field: Field) -> bool:
+        needs = field.option.needs
+        return self._has(field) and (needs is None or self.fields[needs.option].said() == needs.value)
+
+    def _changed(self) -> None:
+        self._follow(self.sender())
+        self._show_usable()
+        self.changed.emit()
+
+    def _follow(self, changed: QObject | None = None) -> None:
+        for each in self.fields.values():
+            follows = each.option.follows
+            if follows is not None and changed in (None, self.fields[follows[0]]):
+                each.follow(self.fields[follows[0]].said() == follows[1])
+
     def _show_usable(self) -> None:
-        chosen = self._format
-        if chosen is None:
-            return
-        for widget in (self.container, self.codec):
-            widget.setEnabled(chosen.is_store)
-        self.chunks.set_usable(chosen.is_store)
-        self.shards.set_usable(chosen.has_shards)
-        self.dimensions.setEnabled(chosen.has_array_dimensions)
-        self.split.setEnabled(chosen.splits_compounds)
-        self.keys.setEnabled(self.is_zip)
-        self.level.setEnabled(chosen.is_store and self.level.maximum() > self.level.minimum())
-        why = reasons(chosen, "zip" if self.is_zip else "folder")
-        self._why.setText(". ".join(why) + ("." if why else ""))
+        for each in self.fields.values():
+            each.set_usable(self._is_usable(each))
+        self._foot.setText(" ".join(self._words()))
+
+    def _words(self) -> list[str]:
+        """Return what is said of what is chosen, and why some options cannot be used."""
+        form = self._form
+        if form is not None and group_of(form) is not self.group:
+            return [f"{form.note}."]
+        fields = list(self.fields.values())
+        lacking = [each.option.otherwise for each in fields if not self._has(each)]
+        lacking += [each.option.otherwise for each in fields if self._has(each) and not self._is_usable(each)]
+        words = [self.group.foot, *(each.why() for each in fields)]
+        words += [f"{each}." for each in dict.fromkeys(lacking) if each]
+        return [each for each in words if each]
+
+
+def _asked(group: type[ExportOptions]) -> dict[str, Option]:
+    """Return the options that have a place in the form."""
+    options = declared(group)
+    return {name: each for name, each in options.items() if each.title and each.kind is not Kind.ARRAYS}
+
+
+def has_chunks_of_arrays(form: Written) -> bool:
+    """Tell whether a format has an option for single arrays."""
+    group = group_of(form)
+    return group is not None and any(each.kind is Kind.ARRAYS for each in declared(group).values())

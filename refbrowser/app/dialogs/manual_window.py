@@ -62,6 +62,10 @@ PAGES = (
 KEYS_MARK = "[[keys]]"
 #: Stands in a page for the rows of formats of other packages.
 FORMATS_MARK = "[[formats of other packages]]"
+#: Stands in a page for the rows of formats that other packages write.
+WRITTEN_MARK = "[[written formats of other packages]]"
+#: Stands in a page for the tables of the options of exports.
+OPTIONS_MARK = "[[options of exports]]"
 
 
 class Page(NamedTuple):
@@ -88,6 +92,15 @@ def read_page(name: str) -> Page:
             f"| {one_line(each.brief)} | drop it; another package reads it |\n" for each in foreign().formats
         )
         text = text.replace(f"{FORMATS_MARK}\n", "".join(rows))
+    if WRITTEN_MARK in text:
+        forms = (form for each in foreign().formats for form in each.writes)
+        rows = (f"| `{form.name}` | {one_line(form.title)} |\n" for form in forms)
+        text = text.replace(f"{WRITTEN_MARK}\n", "".join(rows))
+    if OPTIONS_MARK in text:
+        # Not before: it has the table of codecs with it.
+        from refbrowser.exporting.options import options_as_markdown
+
+        text = text.replace(OPTIONS_MARK, options_as_markdown())
     title = text.split("\n", 1)[0].lstrip("# ").strip()
     return Page(name, title, text)
 

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.exporting.request import STREAM_FORMAT, ExportRequest
-from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.streams.soundness import check_sound, message_faults
 from refbrowser.exporting.streams.stream_bytes import copied, opened_bytes
 from refbrowser.exporting.streams.undeclared import with_declared
 from refbrowser.exporting.targets.ncstream import StreamExport
 from refbrowser.exporting.targets.ncstream_writing import StreamRun
+from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable
 from refbrowser.formats.ncstream.elements import STRUCTURES, PayloadError, stored_dtype_of
+from refbrowser.formats.registry import STREAM
 from refbrowser.model.nodes import ArrayNode
 
 #: Messages of arrays of more tiles are not made anew: nearly all would be of what was never sent.
@@ -116,7 +117,7 @@ def _export_request(request: CompactRequest) -> ExportRequest:
     if request.tile_size is not None:
         options = replace(options, tile_size=request.tile_size)
     target = os.fspath(request.target)
-    return ExportRequest(target, STREAM_FORMAT, force=request.force, stream=options)
+    return ExportRequest(target, STREAM.name, force=request.force, options=options)
 
 
 class _CompactExport(StreamExport):

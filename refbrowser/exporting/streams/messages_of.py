@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.exporting.stream_options import StreamOptions
 from refbrowser.exporting.targets.ncstream_plan import Block, BlockReader, Box, VariablePlan, boxes, planned
 from refbrowser.exporting.targets.ncstream_writing import in_order
+from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
 from refbrowser.formats.ncstream.encoding import Buffer, data_message

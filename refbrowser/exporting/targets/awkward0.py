@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
@@ -32,6 +32,7 @@ from refbrowser.exporting.targets.awkward0_places import (
     existing_in,
     verify_written,
 )
+from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
 from refbrowser.formats.awkward0.writing.blobs import Recorder
 from refbrowser.formats.awkward0.writing.expressions import Json, plain
@@ -138,13 +139,16 @@ class Awkward0Export:
         to; `E_USAGE`: an option has no meaning.
     """
 
+    is_document: ClassVar[bool] = False
+    checked_by: ClassVar[str] = ""
+
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         if request.resume:
             message = "Awkward 0 is written anew: there is nothing to go on with"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
         self.dataset = dataset
         self.request = request
-        self.writing = request.awkward0
+        self.writing = request.chosen(Awkward0Writing)
         self.kind = self.writing.kind_of(request.target)
         self.target = self.writing.target_of(request.target)
         self.naming = self._naming()

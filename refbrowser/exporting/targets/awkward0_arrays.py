@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.awkward0_soundness import row_findings
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.layout import names_left_out, stored_form
 from refbrowser.exporting.nested.choice import chosen_nodes
 from refbrowser.exporting.nested.row_reading import RowSource
 from refbrowser.exporting.request import ArrayChoice, Loss
 from refbrowser.exporting.source_losses import lost_fill
+from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.arrays import Awkward0Array, blob_finder
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.expressions import ExpressionKind, SchemaDocument

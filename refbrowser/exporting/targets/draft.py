@@ -16,7 +16,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_out
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr_draft.arrays import FORMAT, array_node
 from refbrowser.formats.zarr_draft.codecs import draft_options

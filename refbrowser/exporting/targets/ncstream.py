@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ from refbrowser.exporting.targets.ncstream_plan import (
 )
 from refbrowser.exporting.targets.ncstream_writing import StreamRun, write_variable
 from refbrowser.exporting.targets.netcdf import target_dimensions
+from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition import (
     DataType,
@@ -316,13 +317,16 @@ class StreamExport:
         An array cannot be written (and `skip_bad` is not set); `E_USAGE`: an option has no meaning.
     """
 
+    is_document: ClassVar[bool] = False
+    checked_by: ClassVar[str] = "refbrowser.exporting.targets.ncstream:check_stream"
+
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         if request.resume:
             message = "a stream is written anew: there is nothing to go on with"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
         self.dataset = dataset
         self.request = request
-        self.options = request.stream
+        self.options = request.chosen(StreamOptions)
         self.chosen = chosen_of(dataset, request.arrays)
         self.skipped: list[RefbrowserError] = []
         self.streamed = self.described()
@@ -495,7 +499,7 @@ def check_stream(dataset: Dataset, request: ExportRequest, control: JobControl) 
     Cancelled
         The control's token was cancelled.
     """
-    if not request.stream.is_compatible:
+    if not request.chosen(StreamOptions).is_compatible:
         note = "siphon reads one message for each variable: only the compatible profile is checked with it"
         return CheckReport((), (), (note,))
     if find_spec(_NAME) is None:

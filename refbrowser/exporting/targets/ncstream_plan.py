@@ -20,7 +20,7 @@ from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
-from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
 from refbrowser.formats.ncstream.elements import fill_of, is_ragged, put_everywhere

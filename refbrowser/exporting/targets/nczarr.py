@@ -15,7 +15,6 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, Convert, PlainName, asked_for, laid_out, stored_form
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.store_options import StoreOptions
 from refbrowser.exporting.targets.netcdf import (
     Elements,
     NodeNames,
@@ -24,6 +23,7 @@ from refbrowser.exporting.targets.netcdf import (
     netcdf_elements,
     target_dimensions,
 )
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.attributes import typed_value
 from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
 from refbrowser.model.chunk_keys import ChunkKeyEncoding

@@ -16,7 +16,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import PlainName
 from refbrowser.exporting.paths import escaped_part
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.members import is_array_of_nczarr, is_internal
 from refbrowser.model.data_type import DataType
 from refbrowser.model.dtypes import with_byte_order

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, ru
 from refbrowser.exporting.saving.consolidated import with_consolidated
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.source_losses import damage, lost_in_json
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.atomic import write_atomically
@@ -50,6 +50,9 @@ class ReferencesExport:
     RefbrowserError
         A selection cuts through chunks, which references cannot say.
     """
+
+    is_document: ClassVar[bool] = True
+    checked_by: ClassVar[str] = ""
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset

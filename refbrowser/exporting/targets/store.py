@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
@@ -29,6 +29,7 @@ from refbrowser.exporting.request import (
     Tally,
 )
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.tasks import carry_out
 from refbrowser.exporting.verify import (
     CompareSink,
@@ -56,10 +57,14 @@ class StoreExport:
         An array cannot be written (and `skip_bad` is not set), or names collide.
     """
 
+    is_document: ClassVar[bool] = False
+    checked_by: ClassVar[str] = "refbrowser.exporting.targets.store_check:check_store"
+
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
         self.request = request
-        self.target = target_of(request.format, request.options, plain_names(dataset))
+        self.options = request.chosen(StoreOptions)
+        self.target = target_of(request.format, self.options, plain_names(dataset))
         self.skipped: list[RefbrowserError] = []
         self._check_chosen()
         self.nested: list[NestedPart] = []
@@ -116,7 +121,7 @@ class StoreExport:
     def _check_chosen(self) -> None:
         """Raise `E_USAGE` where chunks are chosen for what is not exported."""
         paths = {node.path for node, _ in self._chosen()}
-        for path in self.request.options.array_chunks:
+        for path in self.options.array_chunks:
             if path not in paths:
                 raise RefbrowserError(
                     ErrorKind.USAGE, "chunks are chosen for an array that is not exported", Place(path=path)
@@ -178,7 +183,7 @@ class StoreExport:
             place.leave()
 
     def _place(self) -> TargetFolder | TargetZip:
-        options = self.request.options
+        options = self.options
         if options.container == "zip":
             return TargetZip(self.request.target, options.zip_folder)
         return TargetFolder(self.request.target)
@@ -280,7 +285,7 @@ class StoreExport:
             for layout in self.layouts
         ]
         facts += [[part.path, repr(part.source.selection), part.source.length] for part in self.nested]
-        options = self.request.options.as_json()
+        options = self.options.as_json()
         text = json.dumps([self.request.format, self.dataset.path, options, facts])
         return hashlib.sha256(text.encode()).hexdigest()
 

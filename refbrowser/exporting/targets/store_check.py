@@ -30,8 +30,8 @@ from refbrowser.exporting.check import (
 )
 from refbrowser.exporting.layout import ArrayLayout
 from refbrowser.exporting.nested.store_part import GATHERED
+from refbrowser.exporting.options import Sides
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.store_options import Sides
 from refbrowser.exporting.targets.store import StoreExport
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour
@@ -131,7 +131,7 @@ class _Check:
 
     def _run(self, program: str, answers: Answers, arrays: list[str], *, show: bool) -> str:
         """Run a program; returns why it ended before it was done."""
-        options = self.request.options
+        options = self.export.options
         asked = {
             "target": self.request.target,
             "container": options.container,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
@@ -15,6 +15,7 @@ from refbrowser.exporting.nested.row_reading import RowReader, row_reader
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_fill, lost_in_json, unread_attributes
+from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.exporting.targets.tables_plan import Scalars, TablePlan, Widened, planned
 from refbrowser.exporting.targets.tables_writing import (
     INDEX,
@@ -40,12 +41,16 @@ class TableExport:
         has no meaning.
     """
 
+    is_document: ClassVar[bool] = False
+    checked_by: ClassVar[str] = ""
+
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         if request.resume:
             message = "tables are written anew: there is nothing to go on with"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
         require_pyarrow()
-        _ = request.tables.codec_of(request.format)
+        self.options = request.chosen(TableOptions)
+        _ = self.options.codec_of(request.format)
         self.dataset = dataset
         self.request = request
         self._widened: Widened = {}
@@ -80,7 +85,7 @@ class TableExport:
         )
 
     def _groups(self, table: TablePlan) -> int:
-        return -(-table.length // table.block_rows(self.request.tables.group_size))
+        return -(-table.length // table.block_rows(self.options.group_size))
 
     def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
         """Write the files, read them again, and give them their name.
@@ -134,7 +139,9 @@ class TableExport:
         tally = Tally(skipped=list(self.plan.skipped))
         with row_reader(self.dataset, control) as reader:
             groups = self._groups_told()
-            run = TableRun(self.dataset, self.request, groups, reader, tally, self._progress(control))
+            run = TableRun(
+                self.dataset, self.request, self.options, groups, reader, tally, self._progress(control)
+            )
             scalars = {each.node.path.strip("/"): (each.node, run.single(each)) for each in self.plan.values}
             for number in range(len(self.plan.tables)):
                 self._one(place, run, number, scalars)

@@ -21,7 +21,7 @@ from refbrowser.exporting.nested.target_types import (
 )
 from refbrowser.exporting.paths import escaped_key
 from refbrowser.exporting.request import ExportRequest, Loss
-from refbrowser.exporting.table_options import TableOptions
+from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nested import TypePath
 from refbrowser.model.netcdf.attributes import json_text

@@ -20,7 +20,7 @@ from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
 from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_blocks
 from refbrowser.exporting.nested.target_types import TargetType
 from refbrowser.exporting.request import ExportRequest, Tally
-from refbrowser.exporting.table_options import TableOptions
+from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.exporting.targets.tables_plan import Column, Scalars, TablePlan, arrow_table, schema_metadata
 from refbrowser.model.nodes import GroupNode
 
@@ -175,6 +175,7 @@ class TableRun:
 
     dataset: Dataset
     request: ExportRequest
+    options: TableOptions
     groups: Sequence[GroupNode]
     reader: RowReader
     tally: Tally
@@ -219,7 +220,7 @@ def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Scalars) -
     Cancelled
         The export was cancelled.
     """
-    options = run.request.tables
+    options = run.options
     schema = _schema(run, table, scalars)
     digests: list[list[bytes]] = []
     with path.open("wb") as file, open_writer(run.request.format, file, schema, options) as writer:
@@ -245,7 +246,7 @@ def _schema(run: TableRun, table: TablePlan, scalars: Scalars) -> Any:
     from awkward.contents import EmptyArray
 
     nothing = [column.conformed(EmptyArray()) for column in table.columns]
-    empty = arrow_table(table.columns, nothing, 0, run.request.tables)
+    empty = arrow_table(table.columns, nothing, 0, run.options)
     # One of several files tells of the groups above its arrays; the index of them tells of all.
     paths = [column.node.path for column in table.columns]
     groups = [each for each in run.groups if not table.name or _is_above(each, paths)]
@@ -258,7 +259,7 @@ def _is_above(group: GroupNode, paths: Sequence[str]) -> bool:
 
 
 def _blocks(run: TableRun, table: TablePlan) -> Iterator[tuple[list[Any], int]]:
-    size = run.request.tables.group_size
+    size = run.options.group_size
     sources = [column.source for column in table.columns]
     if not table.length:
         # Readers look for the first group.

@@ -20,7 +20,7 @@ from refbrowser.exporting.layout import (
     names_left_out,
 )
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

@@ -14,10 +14,12 @@ from test_names import unnamed
 from window_fixtures import Open, button
 
 import refbrowser
-from refbrowser.app.controller.exporting import AwkwardWanted, TableWanted
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.options import chosen_options
+from refbrowser.exporting.targets.options import Awkward0Writing, TableOptions
+from refbrowser.formats.registry import form_named
 
 Settle = Callable[[], None]
 
@@ -68,40 +70,43 @@ def test_whole_arrays_are_ticked_and_buffers_are_no_arrays(dialog: ExportDialog)
 
 def test_columns_have_options_of_their_own(dialog: ExportDialog) -> None:
     choose(dialog, "exportFormat", "parquet")
-    assert dialog.table.isVisibleTo(dialog)
-    assert not dialog.options.isVisibleTo(dialog)
+    assert dialog.options.group is TableOptions
+    assert dialog.options.isVisibleTo(dialog)
     assert unnamed(dialog) == []
     assert dialog.findChild(QLineEdit, "exportTarget").text().endswith("events.parquet")
-    assert dialog.order().table == TableWanted()
+    assert dialog.order().options == {"codec": "keep", "awkward_types": True}
     dialog.findChild(QLineEdit, "exportTableGroup").setText("1MiB")
     choose(dialog, "exportTableCodec", "snappy")
     dialog.findChild(QCheckBox, "exportTableTypes").setChecked(False)
-    wanted = dialog.order().table
-    assert wanted == TableWanted(codec="snappy", group_size="1MiB", awkward_types=False)
-    assert wanted.options().group_size == 1 << 20
+    said = dialog.order().options
+    assert said == {"codec": "snappy", "group_size": "1MiB", "awkward_types": False}
+    made = TableOptions(codec="snappy", group_size=1 << 20, awkward_types=False)
+    assert chosen_options(form_named("parquet"), said, "t") == made
     choose(dialog, "exportFormat", "feather")
     # Feather has no such codec.
-    assert dialog.order().table.codec == "keep"
+    assert dialog.order().options["codec"] == "keep"
 
 
 def test_awkward_has_options_of_its_own(dialog: ExportDialog) -> None:
     choose(dialog, "exportFormat", "awkward0")
-    assert dialog.awkward.isVisibleTo(dialog)
+    assert dialog.options.group is Awkward0Writing
+    assert dialog.options.isVisibleTo(dialog)
     assert dialog.findChild(QLineEdit, "exportTarget").text().endswith("events-export.awkd")
-    assert dialog.order().awkward == AwkwardWanted()
+    assert dialog.order().options == {}
     choose(dialog, "exportAwkwardContainer", "hdf5")
     choose(dialog, "exportAwkwardExisting", "append")
     assert "taken" in dialog.findChild(QLabel, "exportAwkwardReasons").text()
     dialog.findChild(QLineEdit, "exportAwkwardName").setText("run-")
     policy = dialog.findChild(QComboBox, "exportAwkwardCompression")
     policy.setEditText("zlib:6,minsize=100")
-    wanted = dialog.order().awkward
-    assert wanted == AwkwardWanted(
-        container="hdf5", name="run-", compression=("zlib:6,minsize=100",), append=True
-    )
-    assert wanted.options().keeps
+    said = dialog.order().options
+    rules = ("zlib:6,minsize=100",)
+    assert said == {"container": "hdf5", "name": "run-", "compression": rules, "append": True}
+    made = chosen_options(form_named("awkward0"), said, "t")
+    assert made == Awkward0Writing(container="hdf5", name="run-", compression=rules, append=True)
+    assert made.keeps
     policy.setCurrentIndex(policy.findData("none"))
-    assert dialog.order().awkward.compression == ("none",)
+    assert dialog.order().options["compression"] == ("none",)
 
 
 def test_a_rule_that_has_no_meaning_is_said(dialog: ExportDialog, qtbot: QtBot) -> None:

@@ -15,9 +15,9 @@ from awkward0_encoder import Encoder, zipped
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.run import run_export
+from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.writing.blobs import MemorySink
 from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.serialize import serialize
@@ -48,7 +48,7 @@ def save(
     (folder / "source.awkd").write_bytes(zipped(sink))
     with refbrowser.open(str(folder / "source.awkd")) as dataset:
         request = ExportRequest(
-            str(folder / "t.awkd"), "awkward0", skip_bad=skip_bad, awkward0=Awkward0Writing(**options)
+            str(folder / "t.awkd"), "awkward0", skip_bad=skip_bad, options=Awkward0Writing(**options)
         )
         report = run_export(dataset, request)
     with zipfile.ZipFile(folder / "t.awkd") as file:

@@ -18,11 +18,11 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
 from refbrowser.exporting.targets.awkward0_places import ArchiveWriter
+from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.writing.serialize import serialize
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -92,7 +92,7 @@ def export(
 ) -> ExportReport:
     chosen = tuple(ArrayChoice(path) for path in arrays) or None
     writing = Awkward0Writing(**options)
-    return run_export(dataset, ExportRequest(str(target), "awkward0", chosen, force=force, awkward0=writing))
+    return run_export(dataset, ExportRequest(str(target), "awkward0", chosen, force=force, options=writing))
 
 
 def read(path: Path | str) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def test_rows_of_many_blocks_are_one_array(
     told: list[dict[str, Any]] = []
     control = JobControl(publish=told.append)
     writing = Awkward0Writing(compression=ROWS)
-    run_export(nested, ExportRequest(str(tmp_path / "nested"), "awkward0", awkward0=writing), control)
+    run_export(nested, ExportRequest(str(tmp_path / "nested"), "awkward0", options=writing), control)
     assert read(tmp_path / "nested.awkd") == NESTED
     assert told[-1]["done"] == told[-1]["total"] > len(NESTED)
     export(plain, tmp_path / "plain.awkd", ("/numbers", "/grid"))
@@ -389,7 +389,7 @@ def test_a_cancelled_export_leaves_the_target_as_it_was(
     def progress(*_: Any, **__: Any) -> None:
         token.cancel()
 
-    request = ExportRequest(f"{tmp_path}/{target}", "awkward0", awkward0=Awkward0Writing(append=appends))
+    request = ExportRequest(f"{tmp_path}/{target}", "awkward0", options=Awkward0Writing(append=appends))
     with pytest.raises(Cancelled):
         run_export(nested, request, JobControl(token, progress))
     assert kept(tmp_path) == before
@@ -438,7 +438,7 @@ def test_an_archive_that_another_program_changes_is_kept(
         target.write_bytes(b"mine")
         os.utime(target, (1, 1))
 
-    request = ExportRequest(str(target), "awkward0", awkward0=Awkward0Writing(append=True))
+    request = ExportRequest(str(target), "awkward0", options=Awkward0Writing(append=True))
     with pytest.raises((ChangedOnDiskError, OSError)):
         run_export(nested, request, interrupted(change))
     assert target.read_bytes() == b"mine"
@@ -462,8 +462,8 @@ def test_arrays_that_cannot_be_read_are_left_out_where_asked(tmp_path: Path) -> 
 def test_options_without_meaning_are_refused(plain: Dataset, tmp_path: Path) -> None:
     for request in (
         ExportRequest(str(tmp_path / "x"), "awkward0", resume=True),
-        ExportRequest(str(tmp_path / "x.h5"), "awkward0", awkward0=Awkward0Writing(suffix=".x")),
-        ExportRequest(str(tmp_path / "x"), "awkward0", awkward0=Awkward0Writing(compression=("no",))),
+        ExportRequest(str(tmp_path / "x.h5"), "awkward0", options=Awkward0Writing(suffix=".x")),
+        ExportRequest(str(tmp_path / "x"), "awkward0", options=Awkward0Writing(compression=("no",))),
     ):
         with pytest.raises(RefbrowserError) as caught:
             run_export(plain, request)

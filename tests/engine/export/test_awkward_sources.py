@@ -13,9 +13,9 @@ import zarr
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.targets.options import Awkward0Writing
 
 INTEGERS, FLOATS = np.arange(3), np.array([0.5, 1.5, 2.5])
 
@@ -106,7 +106,7 @@ def test_structures_that_become_tables_are_told(tmp_path):
     made = Awkward0Writing(compression=("zlib",))
     for source, name in ((path, "a"), (tmp_path / "source.zarr", "s")):
         with refbrowser.open(source) as dataset:
-            request = ExportRequest(str(tmp_path / f"{name}.awkd"), "awkward0", awkward0=made)
+            request = ExportRequest(str(tmp_path / f"{name}.awkd"), "awkward0", options=made)
             told = [loss for loss in estimate_export(dataset, request).losses if "table" in loss.what]
             assert [loss.path for loss in told] == [f"/{name}"]
             assert told[0] in run_export(dataset, replace(request)).losses

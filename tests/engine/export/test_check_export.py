@@ -17,8 +17,8 @@ from refbrowser.exporting import check, check_child
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import run_export
-from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.exporting.targets import store_check
+from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 

@@ -12,7 +12,7 @@ import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.model.nodes import Flavour
 
 DEFAULT = 9.969209968386869e36

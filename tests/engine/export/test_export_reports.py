@@ -25,8 +25,7 @@ from exported_streams import inline_document, opened, read_by_siphon
 import refbrowser
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.targets.options import StoreOptions, StreamOptions
 
 #: A fact that a target has no words for, and that its readers need none for.
 ANY = object()
@@ -457,7 +456,7 @@ READERS = {
 EXPORTS = [
     *((format, {}) for format in READERS),
     ("nczarr", {"options": StoreOptions(split_compounds=True)}),
-    ("ncstream", {"stream": StreamOptions(profile="compatible")}),
+    ("ncstream", {"options": StreamOptions(profile="compatible")}),
 ]
 
 
@@ -497,8 +496,8 @@ def test_missing_values_are_those_of_the_source_everywhere(tmp_path):
     with opened(tmp_path, {"temp": facts, "other": other}) as dataset:
         for format in ("zarr-v2", "zarr-v3", "nczarr", "ncstream", "parquet", "feather"):
             target = tmp_path / format
-            profile = StreamOptions(profile="compatible")
-            run_export(dataset, ExportRequest(str(target), format, stream=profile))
+            profile = StreamOptions(profile="compatible") if format == "ncstream" else None
+            run_export(dataset, ExportRequest(str(target), format, options=profile))
             np.testing.assert_array_equal(values_of(target, format, "temp"), expected, format)
             np.testing.assert_array_equal(values_of(target, format, "other"), np.arange(3.0), format)
 
@@ -512,7 +511,7 @@ def test_fill_values_of_real_documents_are_those_of_their_streams(
     stored = in_v2(path, "refs-v1")
     target = tmp_path / "target.ncs"
     with refbrowser.open(path) as dataset:
-        request = ExportRequest(str(target), "ncstream", stream=StreamOptions(profile=profile))
+        request = ExportRequest(str(target), "ncstream", options=StreamOptions(profile=profile))
         told = [(loss.path, loss.what) for loss in run_export(dataset, request).losses]
     found = in_stream(target, "ncstream")
     fills = {fact: value for fact, value in stored.items() if fact.aspect == "fill" and value is not None}

@@ -10,11 +10,12 @@ import pytest
 from nested_datasets import nested_dataset
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.request import FORMATS, ExportRequest
+from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import run_export
+from refbrowser.formats.registry import written
 
 
-@pytest.mark.parametrize("format", [each for each in FORMATS if not each.startswith("refs")])
+@pytest.mark.parametrize("format", [each for each in written() if not each.startswith("refs")])
 def test_with_force_too(tmp_path: Path, format: str) -> None:
     dataset = nested_dataset(tmp_path, {"a": ak.Array([[1], [2, 3]])})
     request = ExportRequest(str(tmp_path / "target.awkd"), format, force=True)

@@ -7,7 +7,7 @@ import pytest
 import refbrowser
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets.options import StoreOptions
 
 ZARRAY = {
     "zarr_format": 2,

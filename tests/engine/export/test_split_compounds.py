@@ -13,7 +13,7 @@ from refbrowser.exporting import blocks, chunks
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.targets.options import Sides, StoreOptions
 
 STATION = np.dtype(
     [

@@ -17,7 +17,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.stream_options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
+from refbrowser.exporting.targets.options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
 from refbrowser.formats.ncstream import encoding, stream_file
 from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import MessageKind
@@ -310,7 +310,7 @@ def test_the_estimate_is_made_without_reading(tmp_path: Path) -> None:
     facts = {"values": cube(), "chunks": (1, 6, 7), "missing": [(0, 0, 0)], "fill_value": 1}
     dataset = opened(tmp_path, {"a": facts})
     stream = StreamOptions(tile_size=6 * 7 * 4)
-    cost = estimate_export(dataset, ExportRequest(str(tmp_path / "a.ncs"), "ncstream", stream=stream))
+    cost = estimate_export(dataset, ExportRequest(str(tmp_path / "a.ncs"), "ncstream", options=stream))
     assert (cost.chunks, cost.missing) == (5, 1)
     assert 5 * 6 * 7 * 4 <= cost.target_bytes <= 20_000
     assert [loss.what for loss in cost.losses] == ["_FillValue is added: it tells the array's fill value"]
@@ -328,7 +328,7 @@ def test_a_stream_begins_with_its_one_header(tmp_path: Path) -> None:
 
 
 def request_for(target: Path, profile: str = "compatible") -> ExportRequest:
-    return ExportRequest(str(target), "ncstream", force=True, stream=StreamOptions(profile=profile))
+    return ExportRequest(str(target), "ncstream", force=True, options=StreamOptions(profile=profile))
 
 
 def test_siphon_checks_the_compatible_profile(tmp_path: Path) -> None:

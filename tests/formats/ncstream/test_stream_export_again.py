@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stream_reading import plain
 
 import refbrowser
-from refbrowser.exporting.stream_options import PROFILES
+from refbrowser.exporting.targets.options import PROFILES
 
 _DTYPES = ["<i1", ">i2", "<i4", ">i8", "u1", "<u2", ">u4", "<u8", "<f4", ">f8", "S1", "<U4", "?", "<f2"]
 _STRUCTURE = np.dtype([("a", "<i2"), ("b", ">f8", (2,)), ("t", "<U3"), ("in", [("x", "u1"), ("ok", "?")])])

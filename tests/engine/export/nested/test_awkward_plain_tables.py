@@ -20,7 +20,7 @@ from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import run_export
-from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions
+from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
 
@@ -28,7 +28,7 @@ READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
 def exported(dataset, target: Path, format="parquet", arrays=None, group_size=1 << 20, **options):
     chosen = None if arrays is None else tuple(ArrayChoice.of(dataset, *each) for each in arrays)
     tables = TableOptions(group_size=group_size)
-    return run_export(dataset, ExportRequest(str(target), format, chosen, tables=tables, **options))
+    return run_export(dataset, ExportRequest(str(target), format, chosen, options=tables, **options))
 
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)

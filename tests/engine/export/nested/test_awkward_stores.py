@@ -19,7 +19,7 @@ from refbrowser.exporting.check import check_export
 from refbrowser.exporting.nested import store_part
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows
 

@@ -23,8 +23,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
-from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions
 from refbrowser.exporting.targets import tables_writing as writing
+from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind, parts_of_kind
 
@@ -36,7 +36,7 @@ def exported(dataset, target: Path, format: str = "parquet", arrays=None, contro
         name: options.pop(name) for name in ("codec", "group_size", "awkward_types") if name in options
     }
     chosen = None if arrays is None else tuple(ArrayChoice.of(dataset, *each) for each in arrays)
-    request = ExportRequest(str(target), format, chosen, tables=TableOptions(**settings), **options)
+    request = ExportRequest(str(target), format, chosen, options=TableOptions(**settings), **options)
     return run_export(dataset, request, control)
 
 

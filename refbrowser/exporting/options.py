@@ -1,0 +1,548 @@
+"""Options of exports: each is one field, from which API, command line, dialog and manual follow.
+
+An option is a field of a subclass of `ExportOptions`, whose metadata is `option(...)`: what it is called on
+the command line, what is said of it, and how a dialog asks for it. `documented` writes the docstring.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from enum import Enum, auto
+from math import prod
+from pkgutil import resolve_name
+from typing import Any, ClassVar, TypeVar
+
+from refbrowser.codecs.table import CODECS, Codec, Offer, offered
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.registry import Written, written
+
+#: Bytes of a chunk or shard whose size is only said to be ``auto``.
+AUTO_SIZE = 8 * 1024 * 1024
+_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 1000, "MB": 10**6, "GB": 10**9}
+_SIZE = re.compile(r"([0-9]{1,15})\s*([A-Za-z]*)\Z")
+_KEY = "option"
+#: Letters in a line of the documentation of the API.
+_WIDTH = 105
+
+
+# Values
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The shape of chunks or shards, by number or by size.
+
+    Attributes
+    ----------
+    shape
+        The sides; -1 is the whole axis. Empty where the size decides.
+    size
+        Bytes of a decoded chunk, at most; 0 where `shape` decides.
+    """
+
+    shape: tuple[int, ...] = ()
+    size: int = 0
+
+    @classmethod
+    def from_text(cls, text: str) -> Sides:
+        """Return the sides that a user wrote: ``100,100``, ``1,:,:``, ``auto`` or ``auto:8MiB``.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none of these.
+        """
+        name, colon, size = text.partition(":")
+        if name.strip() == "auto":
+            return cls(size=size_of(size) if colon else AUTO_SIZE)
+        parts = ["-1" if part.strip() == ":" else part.strip() for part in text.split(",")]
+        if not all(re.fullmatch(r"-1|[1-9][0-9]{0,17}", part) for part in parts):
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"{quoted(text)} is not a chunk shape",
+                advice="write 100,100 or auto:8MiB; : is a whole axis",
+            )
+        return cls(tuple(map(int, parts)))
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Tell whether these sides can be those of an array of `shape`."""
+        return bool(self.size) or len(self.shape) == len(shape)
+
+    def within(self, shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+        """Return the chunk shape for an array of `shape`; no side reaches over the array."""
+        if not self.size:
+            return tuple(
+                max(1, length if side < 0 else min(side, length))
+                for side, length in zip(self.shape, shape, strict=True)
+            )
+        return _halved(tuple(max(1, length) for length in shape), max(1, self.size // max(1, itemsize)))
+
+    def tiled(self, shape: tuple[int, ...], chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+        """Return the shard shape for an array of `shape` and inner `chunks`, a whole number of them.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: the shape is no multiple of the chunks.
+        """
+        most = tuple(max(1, -(-length // side)) for length, side in zip(shape, chunks, strict=True))
+        if self.size:
+            counts = _halved(most, max(1, self.size // max(1, prod(chunks) * itemsize)))
+            return tuple(count * side for count, side in zip(counts, chunks, strict=True))
+        whole = [
+            count * side if given < 0 else given
+            for given, count, side in zip(self.shape, most, chunks, strict=True)
+        ]
+        if any(given % side for given, side in zip(whole, chunks, strict=True)):
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"shards of shape {whole} are no multiple of chunks of shape {list(chunks)}",
+                advice="choose shards that hold a whole number of chunks along each axis",
+            )
+        return tuple(min(given, count * side) for given, count, side in zip(whole, most, chunks, strict=True))
+
+
+def size_of(text: str) -> int:
+    """Return the bytes that a user wrote: ``8MiB``.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it is no size.
+    """
+    match = _SIZE.match(text.strip())
+    unit = _UNITS.get(match[2].upper()) if match else None
+    if match is None or unit is None or not int(match[1]):
+        raise RefbrowserError(
+            ErrorKind.USAGE, f"{quoted(text)} is not a size", advice="write for example 8MiB"
+        )
+    return int(match[1]) * unit
+
+
+def _halved(sides: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """Return sides with a product of at most `most`: the longest is halved until they fit."""
+    found = list(sides)
+    while prod(found) > most and max(found) > 1:
+        axis = found.index(max(found))
+        found[axis] = -(-found[axis] // 2)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class CodecChoice:
+    """How chunks are compressed: one byte codec, or none.
+
+    Attributes
+    ----------
+    name
+        That of a codec which the table offers, or ``none``.
+    settings
+        Those that the table lets a user choose, in the words of Zarr v3.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_text(cls, text: str) -> CodecChoice | None:
+        """Return the codec that a user wrote, None for ``keep``.
+
+        As `codec_examples` writes them; what follows the name may be left out.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none of these.
+        """
+        name, *rest = text.strip().split(":")
+        if name == "keep" and not rest:
+            return None
+        if name == "none" and not rest:
+            return cls("none")
+        row = CODECS.get(name)
+        if row is not None and row.offer is not None and len(rest) <= len(row.offer.settings):
+            known = [row.setting(each) for each in row.offer.settings]
+            settings = {each.name: each.chosen(said) for each, said in zip(known, rest, strict=False)}
+            if None not in settings.values():
+                return cls(name, {each.name: settings.get(each.name, each.usual) for each in known})
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"{quoted(text)} is not a codec that can be chosen",
+            advice=f"known: {', '.join(codec_examples())}",
+        )
+
+
+def has_codec(format: str, codec: Codec) -> bool:
+    """Whether a format of stores can be written with a codec; the others take all that Zarr v2 has."""
+    return {"zarr-v3": codec.v3, "zarr-v3-draft": codec.draft}.get(format, codec.name) is not None
+
+
+def codec_examples() -> tuple[str, ...]:
+    """Return the codecs that can be chosen, as a user may write them."""
+    return ("keep", "none", *(row.offer.example for row in offered() if row.offer is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedCodec:
+    """One codec of the list, or what stands for none.
+
+    Attributes
+    ----------
+    text
+        As the command line takes it, without its level.
+    levels
+        Lowest, highest, and the one to begin with; None where it has none.
+    row
+        Of the table of codecs.
+    """
+
+    text: str
+    title: str
+    levels: tuple[int, int, int] | None = None
+    row: Codec | None = None
+
+    def fits(self, format: str) -> bool:
+        """Whether a store of a format can be written with it."""
+        return self.row is None or has_codec(format, self.row)
+
+
+def offered_codecs() -> list[OfferedCodec]:
+    """Return the codecs of the list, in their order: those that the table of codecs offers."""
+    found = [OfferedCodec("keep", "As in the source"), OfferedCodec("none", "None")]
+    for row in offered():
+        assert row.offer is not None
+        for text, title in row.offer.titles.items():
+            found.append(OfferedCodec(text, title, _levels(row, row.offer), row))
+    return found
+
+
+def _levels(row: Codec, offer: Offer) -> tuple[int, int, int] | None:
+    level = row.level
+    if level is None:
+        return None
+    return level.lowest if offer.lowest is None else offer.lowest, level.high, offer.level
+
+
+# Options
+
+
+class Kind(Enum):
+    """What an option takes, and how a dialog asks for it."""
+
+    #: A text in a line.
+    TEXT = auto()
+    #: An integer in a field of numbers.
+    NUMBER = auto()
+    #: One of several values.
+    CHOICE = auto()
+    #: One of several texts, or one's own; the command line takes it several times.
+    TEXTS = auto()
+    #: Yes or no, a tick; the command line has a word for what is not usual.
+    TICK = auto()
+    #: Yes, no, or neither; the command line has a word for each.
+    EITHER = auto()
+    #: The shape or the size of chunks.
+    SIDES = auto()
+    #: A codec of the table, and its level.
+    CODEC = auto()
+    #: Of single arrays, in their table; the command line takes ``PATH=TEXT`` several times.
+    ARRAYS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One of the values that a dialog offers.
+
+    Attributes
+    ----------
+    text
+        As the command line takes it; empty where nothing is said. ``{name}`` stands for the name of the
+        target without its suffixes.
+    title
+        In the list.
+    why
+        A sentence that is shown while it is chosen.
+    sets
+        Another option of the same group, a yes or no, that is set instead.
+    formats
+        That have it; all that have the option where empty.
+    """
+
+    text: str
+    title: str
+    why: str = ""
+    sets: str = ""
+    formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Another option of the same group has this value, else the option means nothing.
+
+    Attributes
+    ----------
+    message, advice
+        Of the error where it is said all the same.
+    """
+
+    option: str
+    value: Any
+    message: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What is said of one option; its name, its type and its usual value are those of its field.
+
+    Attributes
+    ----------
+    flag
+        Its name on the command line. Options of several groups may share one.
+    help
+        On the command line and in the manual; called for it where it takes long to tell.
+    about
+        In the documentation of the API, where more is to be said than `help` says.
+    kind
+        What it takes.
+    metavar
+        What the command line calls its value.
+    means
+        What the flag alone sets, where it takes no value.
+    parse
+        Makes the value of a text, or raises `E_USAGE`.
+    limits, unit
+        Of a number: the lowest and the highest one, and what it counts.
+    title
+        In the dialog, as a tooltip names it; a dialog does not ask for an option without one.
+    label
+        In the dialog, with ``&`` before the letter that leads to it; the title where empty.
+    widget
+        The name of what asks for it; made of the names of its group and field where empty.
+    place
+        Row and column (0 or 1) in the dialog; behind all that have one where None.
+    is_wide
+        It takes both columns.
+    items
+        That a dialog offers.
+    hint, tip
+        In an empty field, and in a tooltip.
+    keep
+        Of sides: what stands for those of the source.
+    formats
+        That have it; all of its group where empty.
+    otherwise
+        What is said where a format does not have it, or `needs` is not so: no full stop.
+    needs
+        What another option has to be.
+    follows
+        Of a tick: another option, and its value at which the tick is set.
+    """
+
+    flag: str
+    help: str | Callable[[], str]
+    about: str = ""
+    kind: Kind = Kind.TEXT
+    metavar: str = ""
+    means: Any = None
+    parse: Callable[[str], Any] | None = None
+    limits: tuple[int, int] = (0, 2**31 - 1)
+    unit: str = ""
+    title: str = ""
+    label: str = ""
+    widget: str = ""
+    place: tuple[int, int] | None = None
+    is_wide: bool = False
+    items: tuple[Item, ...] = ()
+    hint: str = ""
+    tip: str = ""
+    keep: str = ""
+    formats: tuple[str, ...] = ()
+    otherwise: str = ""
+    needs: Needs | None = None
+    follows: tuple[str, Any] | None = None
+
+    @property
+    def words(self) -> str:
+        """What is said of it on the command line."""
+        return self.help if isinstance(self.help, str) else self.help()
+
+    def has(self, format: str) -> bool:
+        """Whether a format of its group has it."""
+        return not self.formats or format in self.formats
+
+    def value(self, said: Any) -> Any:
+        """Return the value of what was said: a text, some texts, or what a flag or a tick means.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none.
+        """
+        if not isinstance(said, str):
+            one = self.parse
+            some = tuple(said if one is None else map(one, said)) if isinstance(said, Sequence) else said
+            return dict(some) if self.kind is Kind.ARRAYS else some
+        if self.kind is Kind.NUMBER:
+            return _number(said, self)
+        return said if self.parse is None else self.parse(said)
+
+
+def one_of(what: str, names: tuple[str, ...]) -> Callable[[str], str]:
+    """Return what takes one of some names.
+
+    Parameters
+    ----------
+    what
+        They are the names of; for the error.
+    """
+
+    def parsed(text: str) -> str:
+        if text in names:
+            return text
+        message = f"there is no {what} {quoted(text)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(names)}")
+
+    return parsed
+
+
+def option(named: str, help: str | Callable[[], str], **facts: Any) -> dict[str, Option]:
+    """Return the metadata of a field that is an option: see `Option`.
+
+    Parameters
+    ----------
+    named
+        As the command line has it: ``--tile-size SIZE``.
+    """
+    flag, _, metavar = named.partition(" ")
+    return {_KEY: Option(flag=flag, metavar=metavar, help=help, **facts)}
+
+
+def _number(text: str, of: Option) -> int:
+    low, high = of.limits
+    if not re.fullmatch("-?[0-9]{1,18}", text.strip()) or not low <= int(text) <= high:
+        message = f"{quoted(text)} is not a number from {low} to {high} ({of.flag})"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return int(text)
+
+
+class ExportOptions:
+    """What all groups of options have in common: dataclasses, each of which belongs to some formats.
+
+    Attributes
+    ----------
+    heading
+        Above the options in help and manual.
+    only
+        The error where options are said for another format.
+    called
+        In the names of widgets.
+    foot
+        What a dialog says below the options.
+    """
+
+    __slots__ = ()
+    heading: ClassVar[str]
+    only: ClassVar[str]
+    called: ClassVar[str]
+    foot: ClassVar[str] = ""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the target keeps what it has."""
+        return False
+
+    @classmethod
+    def completed(cls, values: dict[str, Any], target: str) -> dict[str, Any]:
+        """Return values with those that follow from the name of a target."""
+        return values
+
+    @classmethod
+    def ending(cls, said: Mapping[str, Any]) -> str:
+        """Return what the name of a target ends with beside the suffix of its format."""
+        return ""
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where an option has no meaning for a format."""
+
+
+O = TypeVar("O", bound=ExportOptions)  # noqa: E741 - options
+
+
+def declared(group: type[ExportOptions]) -> dict[str, Option]:
+    """Return the options of a group by the names of their fields."""
+    return {each.name: each.metadata[_KEY] for each in _fields(group) if _KEY in each.metadata}
+
+
+def _fields(group: type[ExportOptions]) -> tuple[Field[Any], ...]:
+    return fields(group)  # type: ignore[arg-type]
+
+
+def usual(group: type[ExportOptions], name: str) -> Any:
+    """Return the value of an option where nothing is said."""
+    found = next(each for each in _fields(group) if each.name == name)
+    return found.default if found.default_factory is MISSING else found.default_factory()
+
+
+def documented(group: type[O]) -> type[O]:
+    """Let the docstring of a group of options tell each; a decorator above that of the dataclass."""
+    lines = [(group.__doc__ or "").strip(), "", "Attributes", "----------"]
+    for name, each in declared(group).items():
+        about = each.about or f"{each.words[:1].upper()}{each.words[1:]}."
+        lines += [name, *textwrap.wrap(about, _WIDTH, initial_indent="    ", subsequent_indent="    ")]
+    group.__doc__ = "\n".join(lines) + "\n"
+    return group
+
+
+def group_of(form: Written) -> type[ExportOptions] | None:
+    """Return the options of a form in which datasets are written; None where there are none to choose."""
+    return resolve_name(form.options) if form.options else None
+
+
+def groups() -> list[type[ExportOptions]]:
+    """Return the options of all forms, each group once."""
+    found = (group_of(form) for form in written().values())
+    return list(dict.fromkeys(each for each in found if each is not None))
+
+
+def chosen_options(form: Written, said: Mapping[str, Any], target: str) -> ExportOptions | None:
+    """Return the options that were said for a form and a target.
+
+    Parameters
+    ----------
+    said
+        By name: as the command line takes it, or the value where that is no text.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: one cannot be read, or has no meaning with the others or the format.
+    """
+    group = group_of(form)
+    if group is None:
+        return None
+    known = declared(group)
+    values = group.completed({name: known[name].value(each) for name, each in said.items()}, target)
+    options = group(**values)
+    for name in said:
+        needs = known[name].needs
+        if needs is not None and getattr(options, needs.option) != needs.value:
+            raise RefbrowserError(ErrorKind.USAGE, needs.message, advice=needs.advice)
+    options.check(form.name)
+    return options
+
+
+def options_as_markdown() -> str:
+    """Return the options of the command line as tables for the manual, one for each group."""
+    lines = []
+    for group in groups():
+        lines += [f"### {group.heading[:1].upper()}{group.heading[1:]}", "", "| option | says |", "|---|---|"]
+        for each in declared(group).values():
+            words = each.words.replace("|", "\\|")
+            metavar = f" {each.metavar}" if each.metavar else ""
+            lines.append(f"| `{each.flag}{metavar}` | {words} |")
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,695 @@
+"""The options of each format that is written: one field for each option."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.options import (
+    CodecChoice,
+    ExportOptions,
+    Item,
+    Kind,
+    Needs,
+    Sides,
+    codec_examples,
+    documented,
+    one_of,
+    option,
+    size_of,
+)
+from refbrowser.formats.registry import AWKWARD0
+
+# Stores
+
+_NCZARR_ONLY = "_ARRAY_DIMENSIONS and compounds: chosen for NCZarr only"
+
+
+def _array_chunks(text: str) -> tuple[str, Sides]:
+    path, equals, sides = text.rpartition("=")
+    if not equals or not path:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not of the form PATH=SIDES")
+    return "/" + path.strip("/"), Sides.from_text(sides)
+
+
+def _codecs() -> str:
+    *codecs, last = codec_examples()
+    return f"{', '.join(codecs)} or {last}"
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions(ExportOptions):
+    """How a store is to be laid out; as the source is, where nothing else is said."""
+
+    heading = "how a store is laid out; as its source is, where nothing is said"
+    only = "chunks, codecs and containers are chosen for stores, not for this format"
+    called = ""
+
+    chunks: Sides | None = field(
+        default=None,
+        metadata=option(
+            "--chunks SIDES",
+            "of all arrays with as many dimensions: 100,100 (: is a whole axis), or auto:8MiB",
+            about="Of all arrays; a shape is that of arrays with as many dimensions, the others keep their "
+            "chunks.",
+            kind=Kind.SIDES,
+            parse=Sides.from_text,
+            title="Chunks",
+            label="C&hunks",
+            keep="As in the source",
+            place=(1, 0),
+        ),
+    )
+    array_chunks: Mapping[str, Sides] = field(
+        default_factory=dict,
+        metadata=option(
+            "--array-chunks PATH=SIDES",
+            "of one array (repeatable)",
+            about="Of single arrays, by absolute path; counts before `chunks`.",
+            kind=Kind.ARRAYS,
+            parse=_array_chunks,
+            title="Chunks",
+        ),
+    )
+    codec: str = field(
+        default="keep",
+        metadata=option(
+            "--codec CODEC",
+            _codecs,
+            about="As `CodecChoice.from_text` takes it; it replaces every filter and compressor.",
+            kind=Kind.CODEC,
+            title="Compression",
+            label="Co&mpression",
+            place=(2, 0),
+        ),
+    )
+    shards: Sides | None = field(
+        default=None,
+        metadata=option(
+            "--shards SIDES",
+            "shards of Zarr v3, as --chunks",
+            about="Of all arrays with as many dimensions, Zarr v3 only; None keeps those of the source "
+            "where its "
+            "chunks stay as they are.",
+            kind=Kind.SIDES,
+            parse=Sides.from_text,
+            title="Shards",
+            label="Sha&rds",
+            keep="None but those of the source",
+            place=(1, 1),
+            formats=("zarr-v3",),
+            otherwise="Shards: only Zarr version 3 has them",
+        ),
+    )
+    container: Literal["folder", "zip"] = field(
+        default="folder",
+        metadata=option(
+            "--zip",
+            "write one zip file, as for a target that ends in .zip",
+            about="A folder, or one zip file.",
+            kind=Kind.CHOICE,
+            means="zip",
+            parse=one_of("container", ("folder", "zip")),
+            title="Container",
+            label="C&ontainer",
+            items=(Item("folder", "Folder"), Item("zip", "Zip file")),
+            place=(0, 0),
+        ),
+    )
+    zip_folder: str = field(
+        default="",
+        metadata=option(
+            "--zip-folder NAME",
+            "put all keys of a zip file below one folder, as netCDF needs them",
+            about="Folder within the zip file below which all keys lie; empty: keys are at the top, as "
+            "zarr-python "
+            "needs them (netCDF needs one folder).",
+            kind=Kind.CHOICE,
+            title="Keys in the zip file",
+            label="&Keys",
+            widget="exportZipKeys",
+            tip="zarr-python needs keys at the top, netCDF below one folder; both open here",
+            items=(Item("", "At the top"), Item("{name}", "Below one folder")),
+            place=(0, 1),
+            needs=Needs("container", "zip", "--zip-folder belongs to a zip file", "add --zip"),
+            otherwise="Keys: chosen for zip files only",
+        ),
+    )
+    array_dimensions: bool = field(
+        default=True,
+        metadata=option(
+            "--no-array-dimensions",
+            "leave _ARRAY_DIMENSIONS out of NCZarr",
+            about="Write ``_ARRAY_DIMENSIONS`` where the format has another place for the names of "
+            "dimensions (NCZarr).",
+            kind=Kind.TICK,
+            means=False,
+            title="Write _ARRAY_DIMENSIONS, for xarray",
+            label="&Write _ARRAY_DIMENSIONS, for xarray",
+            place=(2, 1),
+            formats=("nczarr",),
+            otherwise=_NCZARR_ONLY,
+        ),
+    )
+    split_compounds: bool = field(
+        default=False,
+        metadata=option(
+            "--split-compounds",
+            "write each field of a compound as a variable NAME_FIELD, opaque elements as bytes, in NCZarr",
+            about="Write each field of a compound as an array of its own, and opaque elements as bytes, "
+            "where the "
+            "format has no such types (NCZarr).",
+            kind=Kind.TICK,
+            means=True,
+            title="Split compounds into variables, one for each field",
+            label="Sp&lit compounds into variables",
+            tip="NCZarr has no compounds, complex numbers or opaque elements, and netCDF refuses a dataset "
+            "with them: each field becomes a variable, opaque elements become bytes",
+            place=(3, 1),
+            formats=("nczarr",),
+            otherwise=_NCZARR_ONLY,
+        ),
+    )
+    text_size: int = field(
+        default=128,
+        metadata=option(
+            "--text-size BYTES",
+            "of each text in NCZarr, which has fixed sizes",
+            about="Bytes of each text where the format has texts of fixed size only and the source tells "
+            "none (NCZarr).",
+            kind=Kind.NUMBER,
+            unit="bytes",
+            formats=("nczarr",),
+        ),
+    )
+
+    @classmethod
+    def completed(cls, values: dict[str, Any], target: str) -> dict[str, Any]:
+        """Return values with the container: a store whose name ends so is a zip file."""
+        return {"container": "zip" if target.lower().endswith(".zip") else "folder"} | values
+
+    @classmethod
+    def ending(cls, said: Mapping[str, Any]) -> str:
+        """Return what the name of a zip file ends with."""
+        return ".zip" if said.get("container") == "zip" else ""
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where there is no such codec."""
+        _ = self.codec_choice
+
+    @property
+    def codec_choice(self) -> CodecChoice | None:
+        """The codec of all arrays; None where each keeps its own."""
+        return CodecChoice.from_text(self.codec)
+
+    def sides_of(self, path: str, shape: tuple[int, ...]) -> Sides | None:
+        """Return what is said of the chunks of an array, None where they stay.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: the array has another number of dimensions.
+        """
+        own = self.array_chunks.get(path)
+        if own is None:
+            return self.chunks if self.chunks is not None and self.chunks.fits(shape) else None
+        if not own.fits(shape):
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"chunks of {len(own.shape)} dimensions for an array of {len(shape)}",
+                Place(path=path),
+            )
+        return own
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as plain JSON values: equal options give equal text."""
+
+        def plain(sides: Sides | None) -> Any:
+            return None if sides is None else [list(sides.shape), sides.size]
+
+        return {
+            "chunks": plain(self.chunks),
+            "array_chunks": {path: plain(sides) for path, sides in sorted(self.array_chunks.items())},
+            "codec": self.codec,
+            "shards": plain(self.shards),
+            "container": self.container,
+            "zip_folder": self.zip_folder,
+            "array_dimensions": self.array_dimensions,
+            "split_compounds": self.split_compounds,
+            "text_size": self.text_size,
+        }
+
+
+# Streams
+
+Profile = Literal["compatible", "full"]
+PROFILES: tuple[Profile, ...] = ("compatible", "full")
+#: Bytes of the tile of one message, at most, where nothing is said.
+TILE_SIZE = 8 * 1024 * 1024
+#: Level of deflate where the source is compressed and nothing is said: hardly slower than 1, and smaller.
+KEPT_LEVEL = 3
+
+
+def stream_codec(text: str) -> CodecChoice | None:
+    """Return the codec that a user wrote, None for ``keep``; ``deflate`` is another word for ``zlib``.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: streams have no such codec.
+    """
+    name, colon, level = text.strip().partition(":")
+    choice = CodecChoice.from_text(f"zlib{colon}{level}" if name == "deflate" else text)
+    if choice is not None and choice.name not in ("zlib", "none"):
+        message = f"streams have no codec {quoted(choice.name)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="known: keep, none, zlib:1")
+    return choice
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions(ExportOptions):
+    """How a stream is to be written."""
+
+    heading = "how ncstream is written; its --codec is keep, none or zlib:1"
+    only = "profiles, tiles and checksums are chosen for ncstream only"
+    called = "Stream"
+
+    profile: Profile = field(
+        default="full",
+        metadata=option(
+            "--stream-profile NAME",
+            "compatible: for other readers, one message a variable; full: tiles, deflate, checksums (usual)",
+            about="``compatible``: what other readers understand, one message for each variable. ``full``: "
+            "messages "
+            "of bounded size, so that the file can be sent, appended to and read in parts.",
+            kind=Kind.CHOICE,
+            parse=one_of("profile", PROFILES),
+            title="Profile of the stream",
+            label="P&rofile",
+            items=(
+                Item(
+                    "full",
+                    "Full: tiles",
+                    "Messages of bounded size: the file can be sent, appended to and read in parts.",
+                ),
+                Item(
+                    "compatible",
+                    "Compatible: for other readers",
+                    "One message for each variable, which siphon and the Java readers understand.",
+                ),
+            ),
+            place=(0, 0),
+        ),
+    )
+    codec: str = field(
+        default="keep",
+        metadata=option(
+            "--codec CODEC",
+            "keep, none or zlib:1",
+            about="``keep`` (deflate where the source is compressed, in the profile ``full``), ``none``, or "
+            "``zlib:6``.",
+            kind=Kind.CHOICE,
+            title="Compression of the stream",
+            label="Co&mpression",
+            items=(
+                Item("keep", "As in the source"),
+                Item("none", "None"),
+                Item("zlib:1", "deflate, fast"),
+                Item("zlib:6", "deflate, small"),
+            ),
+            place=(1, 0),
+        ),
+    )
+    tile_size: int = field(
+        default=TILE_SIZE,
+        metadata=option(
+            "--tile-size SIZE",
+            "elements of one message in the profile full, for example 8MiB",
+            about="Bytes of the elements of one message, at most, in the profile ``full``.",
+            parse=size_of,
+            title="Size of the tiles, at most",
+            label="&Tiles up to",
+            widget="exportTileSize",
+            hint="8 MiB",
+            place=(0, 1),
+            needs=Needs(
+                "profile",
+                "full",
+                "--tile-size belongs to the profile full: compatible has one message for each variable",
+            ),
+        ),
+    )
+    checksum: bool | None = field(
+        default=None,
+        metadata=option(
+            "--crc32",
+            "tell the checksum of each message; as the profile says, where nothing is said",
+            about="Tell the CRC-32 of each payload; None leaves it to the profile: ``full`` does.",
+            kind=Kind.EITHER,
+            title="Checksums (CRC-32)",
+            label="Checksums (&CRC-32)",
+            widget="exportChecksum",
+            place=(1, 1),
+            follows=("profile", "full"),
+        ),
+    )
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where streams have no such codec."""
+        _ = stream_codec(self.codec)
+
+    @property
+    def is_compatible(self) -> bool:
+        """Whether other readers must understand all of it."""
+        return self.profile == "compatible"
+
+    @property
+    def has_checksums(self) -> bool:
+        """Whether payloads have a CRC-32."""
+        return not self.is_compatible if self.checksum is None else self.checksum
+
+    def level(self, *, is_compressed: bool) -> int | None:
+        """Return the level of deflate for an array, None where it is stored plain.
+
+        Parameters
+        ----------
+        is_compressed
+            The source is.
+        """
+        choice = stream_codec(self.codec)
+        if choice is None:
+            return KEPT_LEVEL if is_compressed and not self.is_compatible else None
+        return int(choice.settings["level"]) or None if choice.name == "zlib" else None
+
+
+# Tables
+
+#: Formats of tables.
+TABLE_FORMATS = ("parquet", "feather")
+TableFormat = Literal["parquet", "feather"]
+#: Bytes of the rows of one row group or record batch, uncompressed, at most.
+GROUP_SIZE = 64 * 1024 * 1024
+#: Codecs of each format, with the levels that they have; the first is the usual one.
+TABLE_CODECS: dict[str, dict[str, tuple[int, int] | None]] = {
+    "parquet": {
+        "zstd": (1, 22),
+        "snappy": None,
+        "gzip": (1, 9),
+        "brotli": (1, 11),
+        "lz4": None,
+        "none": None,
+    },
+    "feather": {"lz4": None, "zstd": (1, 22), "none": None},
+}
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions(ExportOptions):
+    """How tables are to be written."""
+
+    heading = (
+        "how parquet and feather are written; their --codec is keep, none, zstd:3, lz4; snappy too in parquet"
+    )
+    only = "sizes of groups and plain types are chosen for parquet and feather only"
+    called = "Table"
+    foot = (
+        "Arrays of equal length become columns of one file. Others go to a folder, a file for each; "
+        "a line below says so before."
+    )
+
+    codec: str = field(
+        default="keep",
+        metadata=option(
+            "--codec CODEC",
+            "keep, none, zstd:3, lz4; snappy too in parquet",
+            about="``keep`` (the usual one of the format), ``none``, ``zstd:3``, ``snappy``...: "
+            "`TABLE_CODECS`.",
+            kind=Kind.CHOICE,
+            title="Compression of the columns",
+            label="Co&mpression",
+            items=(
+                Item("keep", "Default (Zstandard)", formats=("parquet",)),
+                Item("snappy", "Snappy, fast", formats=("parquet",)),
+                Item("zstd:9", "Zstandard, small", formats=("parquet",)),
+                Item("gzip", "gzip", formats=("parquet",)),
+                Item("keep", "Default (LZ4)", formats=("feather",)),
+                Item("zstd", "Zstandard, small", formats=("feather",)),
+                Item("none", "None"),
+            ),
+            place=(0, 0),
+        ),
+    )
+    group_size: int = field(
+        default=GROUP_SIZE,
+        metadata=option(
+            "--group-size SIZE",
+            "rows of one row group or record batch, uncompressed, for example 64MiB",
+            about="Bytes of the rows that are written together, uncompressed: a row group or record batch.",
+            parse=size_of,
+            title="Size of the rows that are written together",
+            label="&Rows together",
+            widget="exportTableGroup",
+            hint="64 MiB",
+            tip="A row group or record batch, before it is compressed: for example 16MiB",
+            place=(0, 1),
+        ),
+    )
+    awkward_types: bool = field(
+        default=True,
+        metadata=option(
+            "--plain-types",
+            "leave out what only awkward knows of types: names of records, tuples",
+            about="Write the types that awkward has beyond those of Arrow (names of records, tuples) beside "
+            "the "
+            "columns, so that ``awkward.from_parquet`` gives the same type; other readers leave them aside.",
+            kind=Kind.TICK,
+            means=False,
+            title="Keep the names of records, for awkward",
+            label="Keep the names of &records, for awkward",
+            widget="exportTableTypes",
+            tip="What Arrow has no word for stands beside the columns; other readers pass it over",
+            place=(1, 0),
+            is_wide=True,
+        ),
+    )
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where a format has no such codec."""
+        _ = self.codec_of(format)
+
+    def codec_of(self, format: str) -> tuple[str, int | None]:
+        """Return the name and the level of the codec for a format, the level None for the usual one.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: the format has no such codec.
+        """
+        known = TABLE_CODECS[format]
+        if self.codec.strip() == "keep":
+            return next(iter(known)), None
+        name, colon, level = self.codec.strip().partition(":")
+        levels = known.get(name)
+        if name in known and not colon:
+            return name, None
+        if levels is not None and re.fullmatch("[0-9]{1,2}", level) and levels[0] <= int(level) <= levels[1]:
+            return name, int(level)
+        shown = (f"{each}:{most[1]}" if most else each for each, most in known.items())
+        message = f"{quoted(self.codec)} is not a codec of {format}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: keep, {', '.join(shown)}")
+
+
+# Awkward 0
+
+Container = Literal["zip", "hdf5", "folder"]
+CONTAINERS: tuple[Container, ...] = ("zip", "hdf5", "folder")
+#: What ``save`` appends to the name of a file.
+ENDING = AWKWARD0.suffixes[0]
+_HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awkward0Writing(ExportOptions):
+    """How arrays are to be written as Awkward 0."""
+
+    heading = "how awkward0 is written"
+    only = "names, compression rules and appending are chosen for awkward0 only"
+    called = "Awkward"
+
+    container: Container | None = field(
+        default=None,
+        metadata=option(
+            "--container KIND",
+            "zip (.awkd, usual), hdf5 (as for a target that ends in .h5), or folder (as for one that ends "
+            "in /)",
+            about="None: as the target is called. ``.h5`` and ``.hdf5`` are HDF5, a folder that is there or "
+            "a name "
+            "that ends in ``/`` is a folder; anything else is an archive, whose name ends in ``.awkd``.",
+            kind=Kind.CHOICE,
+            parse=one_of("container", CONTAINERS),
+            title="Container",
+            label="C&ontainer",
+            items=(
+                Item("", "As the target is called"),
+                Item("zip", "Archive (.awkd)"),
+                Item("hdf5", "HDF5"),
+                Item("folder", "Folder of blobs"),
+            ),
+            place=(0, 0),
+        ),
+    )
+    name: str | None = field(
+        default=None,
+        metadata=option(
+            "--name NAME",
+            "of the array; of several, what stands before their names",
+            about="Of the array, where there is one; else what stands before the names of all. None: as the "
+            "dataset "
+            "names them.",
+            title="Name of the array, or before all names",
+            label="&Name",
+            hint="as in the dataset",
+            place=(1, 1),
+        ),
+    )
+    delimiter: str | None = field(
+        default=None,
+        metadata=option(
+            "--delimiter TEXT",
+            "between the name of an array and the numbers of its blobs (-)",
+            about="Between the name of an array and the numbers of its blobs; None as ``save`` has it. HDF5 "
+            "has a "
+            "fixed one.",
+        ),
+    )
+    suffix: str | None = field(
+        default=None,
+        metadata=option(
+            "--suffix TEXT",
+            "of the names of blobs (.raw)",
+            about="Of the names of blobs; None as ``save`` has it. HDF5 has none.",
+        ),
+    )
+    schema_suffix: str | None = field(
+        default=None,
+        metadata=option(
+            "--schema-suffix TEXT",
+            "of the names of descriptions (.json)",
+            about="Of the names of descriptions; None as ``save`` has it. HDF5 has none.",
+        ),
+    )
+    compression: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--compression RULE",
+            "none, default, or zlib:6,minsize=8192,types=integer+bool,contexts=*.counts; also lzma, lz4 and "
+            "bz2 "
+            "(repeatable: the first rule that fits)",
+            about="A text for each rule, as `refbrowser.formats.awkward0.writing.policy.policy_of` takes "
+            "them; none: "
+            "the usual policy.",
+            kind=Kind.TEXTS,
+            title="Compression",
+            label="Co&mpression",
+            tip="Or a rule of your own, for example zlib:6,minsize=8192,types=integer+bool,contexts=*.counts",
+            items=(
+                Item("", "Default: large integers"),
+                Item("none", "None"),
+                Item("zlib:6", "zlib, everything"),
+                Item("lzma", "LZMA, everything"),
+                Item("lz4", "LZ4, everything"),
+            ),
+            place=(1, 0),
+        ),
+    )
+    append: bool = field(
+        default=False,
+        metadata=option(
+            "--append",
+            "keep the target, and add arrays to it",
+            about="Keep what the target has, and add to it.",
+            kind=Kind.CHOICE,
+            means=True,
+            title="Where there is a file",
+            label="&Existing file",
+            widget="exportAwkwardExisting",
+            items=(
+                Item(
+                    "",
+                    "Make a new file",
+                    "A file that awkward 0.15 reads; older releases read its ZIP and HDF5 too.",
+                ),
+                Item(
+                    "append",
+                    "Add to what is there",
+                    "The arrays that are there stay; a name that is taken is an error before anything is "
+                    "written.",
+                    sets="append",
+                ),
+                Item(
+                    "replace",
+                    "Add, and replace the same names",
+                    "The arrays that are there stay, but for those of the same name.",
+                    sets="replace",
+                ),
+            ),
+            place=(0, 1),
+        ),
+    )
+    replace: bool = field(
+        default=False,
+        metadata=option(
+            "--replace-arrays",
+            "as --append, replacing arrays of the same name",
+            about="As `append`; arrays of the same name are replaced.",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
+    removed: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "--delete-array NAME",
+            "remove an array from the target, which is kept (repeatable); nothing is added where the target "
+            "is "
+            "what was opened",
+            about="Names of arrays that are removed from the target.",
+            kind=Kind.TEXTS,
+        ),
+    )
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where a rule of compression has no meaning."""
+        # Not before: it is a file of its own beside those that write.
+        from refbrowser.formats.awkward0.writing.policy import policy_of
+
+        _ = policy_of(self.compression)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the target keeps what it has."""
+        return self.append or self.replace or bool(self.removed)
+
+    def kind_of(self, target: str) -> Container:
+        """Return what a target is written as."""
+        if self.container is not None:
+            return self.container
+        if target.lower().endswith(_HDF5_ENDINGS):
+            return "hdf5"
+        if target.endswith(("/", os.sep)) or os.path.isdir(target):
+            return "folder"
+        return "zip"
+
+    def target_of(self, target: str) -> str:
+        """Return the name that a target gets: that of an archive ends in ``.awkd``."""
+        if self.kind_of(target) == "zip" and not target.endswith(ENDING):
+            return target + ENDING
+        return target.rstrip("/" + os.sep) or target
