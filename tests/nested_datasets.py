@@ -17,6 +17,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import Buffer, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Inline
+from refbrowser.model.values import Rows
 
 
 def type_of_form(form: Any) -> NestedType:
@@ -86,9 +87,8 @@ def nested_dataset(folder: Path, arrays: Mapping[str, Any], **attributes: Any) -
             shape=(values.length,),
             type=DataType(np.dtype(object), str(values.array.type.content)),
             dimensions=(None,),
-            grid=RegularChunkGrid((values.length,), (max(1, values.length),)),
+            values=Rows(grid=RegularChunkGrid((values.length,), (max(1, values.length),)), source=values),
             attributes={"note": f"of {name}"},
-            nested=values,
         )
     root = GroupNode(arrays=nodes, attributes=attributes)
     hierarchy = Hierarchy(root=root, format="refs-v1")

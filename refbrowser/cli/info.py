@@ -17,6 +17,7 @@ from refbrowser.cli.options import (
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -90,7 +91,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
         "shape": list(node.shape),
         "dtype": node.type.name,
         "dimensions": list(node.dimensions),
-        "chunks": None if node.grid is None else list(node.grid.chunk_shape),
+        "chunks": None if not node.has_grid else list(node.grid.chunk_shape),
         "order": node.order,
         "codecs": [
             {"name": codec.name, "configuration": json_ready(codec.configuration)} for codec in node.codecs
@@ -111,8 +112,8 @@ def _of_members(node: ArrayNode) -> dict[str, Any]:
 
 
 def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
-    stored = None if node.manifest is None else node.manifest.stored()
-    if stored is None or node.grid is None:
+    stored = None if not node.has_manifest else node.manifest.stored()
+    if stored is None or not node.has_grid:
         return None, None
     return stored, node.grid.size - stored
 
@@ -152,7 +153,7 @@ def _write_array(node: ArrayNode) -> None:
     error = node.error or node.unreadable
     if error is not None:
         write_line(f"      {error.kind}: {sentence(error.message, error.advice, error.place)}")
-    if node.grid is not None:
+    if node.has_grid:
         stored, missing = _chunk_counts(node)
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(plain(codec.name) for codec in node.codecs) or "none"
@@ -167,7 +168,7 @@ def _write_array(node: ArrayNode) -> None:
 
 def _type_and_shape(node: ArrayNode) -> str:
     """Return ``<i2 (y = 5)``; of a nested array what Awkward writes: ``5 * var * float64``."""
-    if node.nested is not None and node.shape and not any(node.dimensions):
+    if isinstance(node.values, Rows) and node.shape and not any(node.dimensions):
         return plain(f"{node.shape[0]} * {node.type.name}")
     names = ", ".join(
         f"{plain(name) if name is not None else '?'} = {size}"

@@ -23,6 +23,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         selection = array.selection(arguments.select)
-        nested = array.node.nested is not None
+        nested = isinstance(array.node.values, Rows)
         question = rows_question(array.node, selection) if nested else size_question(array.node)
         if question is not None and not ask(arguments, question):
             raise question
@@ -105,14 +106,14 @@ def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Ite
 def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
     """Yield parts of a selection along its first dimension, in the order of the result, whole chunks each."""
     kept = [axis for axis in range(len(selection.axes)) if axis not in selection.dropped]
-    if selection.size <= _BLOCK or not kept or node.grid is None:
+    if selection.size <= _BLOCK or not kept or not node.has_grid:
         yield selection
         return
     taken = selection.axes[kept[0]]
     each, side = max(selection.size // len(taken), 1), node.grid.chunk_shape[kept[0]]
-    if node.nested is not None:
+    if isinstance(node.values, Rows):
         # Rows are read alone as well as together; lists in them count with what they hold on average.
-        size = sum(buffer.nbytes for buffer in node.nested.buffers) // _ELEMENT
+        size = sum(buffer.nbytes for buffer in node.values.source.buffers) // _ELEMENT
         each, side = max(each, size // max(node.shape[0], 1)), 1
     stops = []
     start = 0
@@ -132,7 +133,7 @@ def _may_miss(node: ArrayNode) -> bool:
     """Tell whether numbers of an array may be missing, which is something else than NaN."""
     from refbrowser.model.nested import TypeKind
 
-    return node.nested is not None and node.nested.type.kind is TypeKind.OPTION
+    return isinstance(node.values, Rows) and node.values.source.type.kind is TypeKind.OPTION
 
 
 def _read_objects(array: Array, selection: Selection, control: JobControl) -> Any:

@@ -263,7 +263,7 @@ def _build(node: ArrayNode) -> CodecPipeline:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    if node.grid is None or node.dtype is None:
+    if not node.has_grid or node.dtype is None:
         raise RefbrowserError(ErrorKind.META, "the array has no grid or type")
     if len(node.codecs) > LIMITS.filters:
         raise RefbrowserError(

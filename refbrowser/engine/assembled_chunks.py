@@ -14,6 +14,7 @@ from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -37,9 +38,9 @@ class AssembledChunks:
     def find(self, key: str) -> ChunkKey | None:
         """Return the tile that a key names, where anything gives it."""
         role = self._classifier.classify(key)
-        if not isinstance(role, ChunkKey) or role.node.source is None:
+        if not isinstance(role, ChunkKey) or not isinstance(role.node.values, Pieces):
             return None
-        kinds = role.node.source.kinds_at(np.array(role.coords, np.int64).reshape(1, -1))
+        kinds = role.node.values.source.kinds_at(np.array(role.coords, np.int64).reshape(1, -1))
         return None if kinds[0] == ReferenceKind.MISSING else role
 
     def data(self, chunk: ChunkKey) -> bytes:
@@ -51,7 +52,6 @@ class AssembledChunks:
             It cannot be read; `E_META`: Zarr v2 has no form for its elements.
         """
         node = chunk.node
-        assert node.grid is not None
         assert node.dtype is not None
         if node.dtype.names is not None or (node.dtype.hasobject and node.type.name != "string"):
             message = f"Zarr v2 has no form for elements of type {node.type.name}"
@@ -66,7 +66,6 @@ class AssembledChunks:
     def _values(
         self, node: ArrayNode, coords: tuple[int, ...]
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-        assert node.grid is not None
         ends = zip(node.grid.origin(coords), node.grid.extent(coords), strict=True)
         selection = Selection(tuple(range(at, at + side) for at, side in ends))
         return self._session.read(node, self._access, selection)

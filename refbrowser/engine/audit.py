@@ -52,9 +52,9 @@ def list_store(dataset: Dataset, control: JobControl | None = None) -> StoreList
 def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
     audit = StoreAudit(dataset.document.expansion.metadata_keys())
     for node in dataset.hierarchy.walk():
-        if isinstance(node, ArrayNode) and node.manifest is None:
+        if isinstance(node, ArrayNode) and not node.has_manifest:
             audit.add_unknown(f"{node.path}/".lstrip("/"))
-        elif isinstance(node, ArrayNode) and node.manifest is not None:
+        elif isinstance(node, ArrayNode) and node.has_manifest:
             for manifest in single_manifests(node.manifest):
                 audit.add_array(manifest.prefix, manifest.grid_shape, manifest.encoding)
     done = 0

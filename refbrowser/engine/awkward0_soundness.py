@@ -20,6 +20,7 @@ from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -49,7 +50,7 @@ def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
         found = list(_blob_findings(dataset, origin, own))
         for array in origin.arrays:
             node = dataset.hierarchy.find(array.path)
-            if isinstance(node, ArrayNode) and node.grid is not None and node.unreadable is None:
+            if isinstance(node, ArrayNode) and node.has_grid and node.unreadable is None:
                 found += row_findings(dataset, node, own)
     return found
 
@@ -140,14 +141,13 @@ def row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iter
 
 
 def _tiles(node: ArrayNode) -> Iterator[tuple[int, int]]:
-    assert node.grid is not None
     if not node.shape:
         yield 0, 1
         return
     rows, tile = node.shape[0], node.grid.chunk_shape[0]
-    if node.nested is not None:
+    if isinstance(node.values, Rows):
         # A row takes a byte at least, but of sparse arrays: they may have more than anybody can wait for.
-        rows = min(rows, sum(buffer.nbytes for buffer in node.nested.buffers) + _ROWS_WITHOUT_BYTES)
+        rows = min(rows, sum(buffer.nbytes for buffer in node.values.source.buffers) + _ROWS_WITHOUT_BYTES)
     for start in range(0, rows, tile):
         yield start, min(start + tile, rows)
 
@@ -156,7 +156,7 @@ def _read(
     dataset: Dataset, node: ArrayNode, start: int, stop: int, control: JobControl
 ) -> tuple[NestedFault, ...]:
     session, access = dataset.session, dataset.access
-    if node.nested is not None:
+    if isinstance(node.values, Rows):
         # The rows of a cycle are rows of an array: one turn leads to all of them.
         found = read_rows(session, node, access, start, stop, control.token, turns=1).faults
         return tuple(fault for fault in found if not fault.is_cut)

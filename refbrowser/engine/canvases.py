@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 Values = npt.NDArray[Any]
 

@@ -253,7 +253,7 @@ class Array:
     @property
     def chunks(self) -> tuple[int, ...] | None:
         """Shape of a chunk."""
-        return None if self.node.grid is None else self.node.grid.chunk_shape
+        return None if not self.node.has_grid else self.node.grid.chunk_shape
 
     @property
     def dimensions(self) -> tuple[str | None, ...]:

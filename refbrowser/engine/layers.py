@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 Box = tuple[slice, ...]
 #: Cells that the edges of pieces may cut a part into; where there are more nothing is found out.

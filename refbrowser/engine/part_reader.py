@@ -15,8 +15,8 @@ from refbrowser.engine.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import ChunkManifest
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -49,7 +49,6 @@ class PartReader(ABC):
         total: int,
         keep: bool,
     ) -> None:
-        assert node.manifest is not None
         self.session = session
         self.node = node
         self.manifest: ChunkManifest = node.manifest

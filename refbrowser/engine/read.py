@@ -289,21 +289,21 @@ class _Batch:
     def _witnessed(self, wanted: Wanted, row: int, data: memoryview) -> None:
         """Look at the stored bytes of a whole chunk where its file tells more of them."""
         place = self._stored_at(wanted, row)
-        if place is not None and self.reader.node.witness is not None:
-            finding = self.reader.node.witness.check(*place, data)
+        if place is not None and self.reader.node.chunks.witness is not None:
+            finding = self.reader.node.chunks.witness.check(*place, data)
             if finding is not None:
                 self.reader.access.memory.warn(finding)
 
     def _fault(self, wanted: Wanted, row: int, data: memoryview) -> RefbrowserError | None:
         """Return why bytes cannot be decoded as their file tells it, where it does."""
         place = self._stored_at(wanted, row)
-        witness = self.reader.node.witness
+        witness = self.reader.node.chunks.witness
         return None if place is None or witness is None else witness.fault(*place, data)
 
     def _stored_at(self, wanted: Wanted, row: int) -> tuple[str, int] | None:
         """Return URL and offset of a chunk that is a range and read whole."""
         columns = wanted.columns
-        if self.reader.node.witness is None or row in wanted.spans:
+        if self.reader.node.chunks.witness is None or row in wanted.spans:
             return None
         if columns.kind[row] != ReferenceKind.RANGE:
             return None
@@ -430,5 +430,5 @@ def _at_once(pipeline: CodecPipeline) -> int:
 def pipeline_key(node: ArrayNode) -> tuple[Hashable, ...]:
     """Return what decoding a chunk of `node` depends on, as a value."""
     codecs = json.dumps([[codec.name, dict(codec.configuration)] for codec in node.codecs], default=repr)
-    shape = node.grid.chunk_shape if node.grid is not None else ()
+    shape = node.grid.chunk_shape if node.has_grid else ()
     return (node.format, str(node.dtype), shape, node.order, codecs, repr(node.fill_value))

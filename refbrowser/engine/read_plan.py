@@ -20,7 +20,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import Pieces, Rows, SourcePiece
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -65,11 +65,9 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
     RefbrowserError
         The array is not readable, or the selection touches too many chunks to plan at once.
     """
-    if node.source is not None:
+    if isinstance(node.values, Pieces):
         return _plan_source(fetcher, node, access, selection)
     pipeline = CodecPipeline.for_array(node)
-    assert node.grid is not None
-    assert node.manifest is not None
     _check_count(node, selection)
     parts = PartTable(node.grid, selection)
     count = len(parts)
@@ -95,7 +93,6 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
 
 def _check_count(node: ArrayNode, selection: Selection) -> None:
     """Raise E_BUDGET where a selection touches more chunks than are planned at once."""
-    assert node.grid is not None
     count = node.grid.count(selection)
     if count > LIMITS.write_out_question:
         raise RefbrowserError(
@@ -111,14 +108,13 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    assert node.source is not None
-    assert node.grid is not None
+    assert isinstance(node.values, Pieces)
     _check_count(node, selection)
     parts = list(node.grid.parts(selection))
     pieces: list[SourcePiece] = []
     missing = faulty = 0
     for part in parts:
-        found = list(node.source.pieces(part))
+        found = list(node.values.source.pieces(part))
         missing += not found
         if found:
             seen = [found[at] for at in layers_of(found, part.target).seen]
@@ -152,7 +148,7 @@ def size_question(node: ArrayNode) -> RefbrowserError | None:
     RefbrowserError
         The array is not readable.
     """
-    if node.source is not None or node.nested is not None:
+    if isinstance(node.values, Pieces | Rows):
         return None
     pipeline = CodecPipeline.for_array(node)
     while pipeline.shard is not None and isinstance(pipeline.shard.inner, CodecPipeline):

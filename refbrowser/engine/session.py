@@ -16,6 +16,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces, Rows
 
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Session(Resources):
         RefbrowserError
             The array is not readable.
         """
-        if node.nested is not None:
+        if isinstance(node.values, Rows):
             from refbrowser.engine.nested.planning import plan_rows
 
             return plan_rows(self.fetcher, node, access, selection)
@@ -137,11 +138,11 @@ class Session(Resources):
 
 def _reader_of(node: ArrayNode) -> type[PartReader]:
     """Return what reads the parts of an array."""
-    if node.nested is not None:
+    if isinstance(node.values, Rows):
         from refbrowser.engine.nested.nested_read import NestedPartReader
 
         return NestedPartReader
-    if node.source is not None:
+    if isinstance(node.values, Pieces):
         from refbrowser.engine.source_read import SourceReader
 
         return SourceReader
@@ -186,6 +187,6 @@ def readable_grid(node: ArrayNode) -> RegularChunkGrid:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    if node.grid is None or node.manifest is None or node.dtype is None:
+    if not node.has_manifest or node.dtype is None:
         raise RefbrowserError(ErrorKind.META, "the array has no chunks", Place(path=node.path))
     return node.grid

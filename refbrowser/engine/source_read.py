@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -28,7 +29,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind
-from refbrowser.model.source import SourcePiece, columns_of_tiles
+from refbrowser.model.values import ArraySource, Pieces, SourcePiece, columns_of_kinds
 
 Values = npt.NDArray[Any]
 #: Pieces that are fetched together.
@@ -71,7 +72,13 @@ class SourceRow:
 
 
 class SourceReader(PartReader):
-    """One read of parts of one array that has an `ArraySource`."""
+    """One read of parts of one array whose values are `Pieces`."""
+
+    @cached_property
+    def source(self) -> ArraySource:
+        """What makes the values."""
+        assert isinstance(self.node.values, Pieces)
+        return self.node.values.source
 
     def run_batch(self, parts: Parts, start: int, stop: int) -> None:
         """Read the parts from `start` to `stop`."""
@@ -92,7 +99,7 @@ class _SourceBatch:
         if reader.log is not None:
             coords = parts.coords(start, stop)
             kinds = np.full(stop - start, ReferenceKind.DERIVED, np.uint8)
-            self._notes = BatchNotes(reader.log, coords, marks_of(columns_of_tiles(kinds)), start)
+            self._notes = BatchNotes(reader.log, coords, marks_of(columns_of_kinds(kinds)), start)
 
     def run(self) -> None:
         """Read every part."""
@@ -112,11 +119,9 @@ class _SourceBatch:
 
     def _slots(self, number: int) -> list[Slot]:
         """Return what is to be laid down of a part; one that nothing gives has ended."""
-        source = self.reader.node.source
-        assert source is not None
         part = self.parts[number]
         try:
-            pieces = list(source.pieces(part))
+            pieces = list(self.reader.source.pieces(part))
         except RefbrowserError as error:
             self._part_ended(number, part, error)
             return []

@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 #: Elements of up to so many bytes are read whole where there is something to check in all of them.
 CHECKED = 4 * WHOLE_LIMIT

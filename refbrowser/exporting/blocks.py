@@ -29,6 +29,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces, Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -197,8 +198,7 @@ def element_size(node: ArrayNode) -> int:
 
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
-    assert node.grid is not None
-    if node.source is not None or node.nested is not None:
+    if isinstance(node.values, Pieces | Rows):
         return node.grid.chunk_shape
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid
@@ -418,7 +418,6 @@ class BlockReader:
             The export was cancelled.
         """
         source, selection = self.layout.source, self._taken(box)
-        assert source.grid is not None
         region = part_of(values, tuple(slice(0, len(selection.axes[axis])) for axis in self._kept))
         whole = region.reshape(selection.box_shape) if region.shape != selection.box_shape else region
         parts = PartTable(source.grid, selection)

@@ -233,7 +233,6 @@ def estimated(arrays: Iterable[ArrayExport], losses: tuple[Loss, ...], token: Ca
             token.check()
             stop = min(start + PAGE, layout.grid.size)
             coords = layout.source_coords(coords_between(layout, start, stop))
-            assert layout.source.manifest is not None
             columns = layout.source.manifest.columns(coords)
             gone = int(np.count_nonzero(columns.kind == ReferenceKind.MISSING))
             unknown = int(np.count_nonzero(columns.kind == ReferenceKind.WHOLE))

@@ -56,7 +56,6 @@ class CodecsV3:
 
 def without_shards(node: ArrayNode) -> ArrayNode:
     """Return an array whose chunks are the inner chunks of the shards of `node`; itself where it has none."""
-    assert node.grid is not None
     chunks, codecs = node.grid.chunk_shape, node.codecs
     if node.format != "zarr-v3":
         return node
@@ -68,7 +67,8 @@ def without_shards(node: ArrayNode) -> ArrayNode:
         chunks, codecs = tuple(sides), (*codecs[:at], *specs_in(settings, "codecs"))
     if codecs is node.codecs:
         return node
-    return replace(node, grid=RegularChunkGrid(node.shape, chunks), codecs=codecs)
+    values = replace(node.chunks, grid=RegularChunkGrid(node.shape, chunks), codecs=codecs)
+    return replace(node, values=values)
 
 
 def _place_of_shards(codecs: Sequence[CodecSpec]) -> int | None:
@@ -97,7 +97,6 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
         The shards hold no whole number of chunks; `META`: v3 has no such codec.
     """
     node = without_shards(node)
-    assert node.grid is not None
     assert node.dtype is not None
     codecs = codecs_v3(node)
     inner = node.grid.chunk_shape
@@ -108,12 +107,8 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
         "index_codecs": [_named("bytes", {"endian": "little"}), {"name": "crc32c"}],
         "index_location": "end",
     }
-    return replace(
-        node,
-        grid=RegularChunkGrid(node.shape, shape),
-        codecs=(CodecSpec(_SHARDING, sharding),),
-        format="zarr-v3",
-    )
+    grid, codec = RegularChunkGrid(node.shape, shape), CodecSpec(_SHARDING, sharding)
+    return replace(node, values=replace(node.chunks, grid=grid, codecs=(codec,)), format="zarr-v3")
 
 
 def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
@@ -128,7 +123,8 @@ def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
         row = CODECS[choice.name]
         settings = {name: row.setting(name).in_v2(value) for name, value in choice.settings.items()}
         codecs.append(CodecSpec(choice.name, settings))
-    return replace(node, format="zarr-v2", order=order, codecs=tuple(codecs))
+    values = replace(node.chunks, order=order, codecs=tuple(codecs))
+    return replace(node, format="zarr-v2", values=values)
 
 
 def _chosen_order(node: ArrayNode) -> str:
@@ -148,12 +144,10 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
     RefbrowserError
         `META`: v2 has no such codec.
     """
-    assert node.grid is not None
     if node.format in _IN_WORDS_OF_V2:
         items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
         return _split_v2(node.order, items, node.grid.chunk_shape)
     plain = without_shards(node)
-    assert plain.grid is not None
     chunks, codecs = plain.grid.chunk_shape, plain.codecs
     lost = ["shards: each inner chunk becomes a chunk"] if plain is not node else []
     order, items = "C", []
@@ -229,7 +223,6 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
     RefbrowserError
         `META`: v3 has no such codec.
     """
-    assert node.grid is not None
     assert node.dtype is not None
     if node.format == "zarr-v3":
         return _split_v3([_as_json(codec) for codec in node.codecs])

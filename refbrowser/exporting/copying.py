@@ -31,7 +31,7 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
-    from refbrowser.model.manifest import ChunkManifest
+    from refbrowser.model.values import ChunkManifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StoredUnits:
         self, columns: ReferenceColumns, row: int, key: str, data: bytes | memoryview
     ) -> RefbrowserError | None:
         """Return why the bytes of a row cannot be decoded, in the words in which a read tells it."""
-        witness, stored = self.node.witness, memoryview(data)
+        witness, stored = self.node.chunks.witness, memoryview(data)
         is_range = columns.kind[row] == ReferenceKind.RANGE
         where = (columns.urls[columns.url[row]], int(columns.offset[row])) if is_range else None
         if witness is not None and where is not None:
@@ -252,7 +252,6 @@ class _Copier:
         """Fetch the source's units for the target's units at `coords`; returns which are missing."""
         run, layout = self.run, self.array.layout
         manifest = layout.source.manifest
-        assert manifest is not None
         assert layout.copied is not None
         places = layout.source_coords(coords)
         chunks = places

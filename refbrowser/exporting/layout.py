@@ -31,6 +31,7 @@ from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import NO_MANIFEST, Chunks, Pieces, Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -55,12 +56,11 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if isinstance(node.type, SequenceType):
         node = replace(node, type=node.type.structure)
         losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
-    if node.source is not None or node.nested is not None:
+    if isinstance(node.values, Pieces | Rows):
         codec = codec_holding(node.type.name)
         codecs = () if codec is None else (CodecSpec(codec),)
-        node = replace(
-            node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
-        )
+        values = Chunks(grid=node.grid, keys=node.chunk_keys, codecs=codecs)
+        node = replace(node, values=values, format="zarr-v2")
     return node, losses
 
 
@@ -89,7 +89,7 @@ def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
 
 def reads_elements(node: ArrayNode) -> bool:
     """Tell whether just the wanted elements of a chunk are read, straight to where they belong."""
-    return node.source is None and node.nested is None and CodecPipeline.for_array(node).is_raw
+    return not isinstance(node.values, Pieces | Rows) and CodecPipeline.for_array(node).is_raw
 
 
 def _with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode, str]:
@@ -199,7 +199,6 @@ class ArrayLayout:
     @property
     def grid(self) -> RegularChunkGrid:
         """The chunks of the target."""
-        assert self.target.grid is not None
         return self.target.grid
 
     def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
@@ -275,10 +274,10 @@ def asked_for(
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)
     assert wanted.dtype is not None
-    assert wanted.grid is not None
     if sides is not None:
         chunks = sides.within(wanted.shape, wanted.dtype.itemsize)
-        wanted = replace(wanted, grid=RegularChunkGrid(wanted.shape, chunks))
+        grid = RegularChunkGrid(wanted.shape, chunks)
+        wanted = replace(wanted, values=replace(wanted.chunks, grid=grid))
     else:
         wanted, told = _not_too_large(node, wanted)
         losses += told
@@ -310,7 +309,6 @@ def laid_out(
     convert
         As in `ArrayLayout`.
     """
-    assert target.grid is not None
     told = list(losses)
     if target.path != node.path:
         told.append(f"the name is written as {quoted(target.path)}")
@@ -321,7 +319,6 @@ def laid_out(
 
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
     """Return the node with the shape of the selection, and what cannot be kept."""
-    assert node.grid is not None
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
     shape = selection.shape
@@ -333,29 +330,30 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     elif not reordered and _aligned(node.grid, selection, chunks) is None:
         # What is encoded anew need not be padded to chunks that reach far over the edge.
         chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
+    values = replace(node.over(RegularChunkGrid(shape, chunks)), manifest=NO_MANIFEST)
+    if isinstance(values, Chunks):
+        values = replace(values, codecs=codecs)
     reduced = replace(
         node,
         shape=shape,
-        grid=RegularChunkGrid(shape, chunks),
+        values=values,
         dimensions=tuple(node.dimensions[axis] for axis in kept),
         dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
-        codecs=codecs,
-        manifest=None,
     )
     return reduced, losses
 
 
 def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return the array with chunks that can be held, where those of the source are read in part only."""
-    assert wanted.grid is not None
     assert wanted.dtype is not None
     chunks = wanted.grid.chunk_shape
     size = prod(chunks) * wanted.dtype.itemsize
-    if size <= LIMITS.chunk_question or not (node.source is not None or reads_elements(node)):
+    if size <= LIMITS.chunk_question or not (isinstance(node.values, Pieces) or reads_elements(node)):
         return wanted, []
     cut = _cut(chunks, wanted.dtype.itemsize)
     told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
-    return replace(wanted, grid=RegularChunkGrid(wanted.shape, cut)), [told]
+    values = replace(wanted.chunks, grid=RegularChunkGrid(wanted.shape, cut))
+    return replace(wanted, values=values), [told]
 
 
 def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -369,12 +367,11 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = None if node.source is not None or node.nested is not None else _stored_as(node, selection)
+    stored = None if isinstance(node.values, Pieces | Rows) else _stored_as(node, selection)
     if stored is None or not same_fill(node.fill_value, target.fill_value):
         return None
     # Whole objects first: a shard is copied as it is where it can be.
     for mine, yours in product(_with_units(stored), _with_units(target)):
-        assert yours.grid is not None
         units = (without_shards(node) if mine is not stored else node).grid
         assert units is not None
         first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])
@@ -391,7 +388,6 @@ def _of_axes(codecs: Sequence[CodecSpec]) -> list[str]:
 
 def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
     """Return a node with the axes that are kept as it is stored, None where its codecs need all axes."""
-    assert node.grid is not None
     if not selection.dropped:
         return node
     if _of_axes(node.codecs):
@@ -399,7 +395,7 @@ def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     shape = tuple(node.shape[axis] for axis in kept)
     chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
-    return replace(node, shape=shape, grid=RegularChunkGrid(shape, chunks))
+    return replace(node, shape=shape, values=node.over(RegularChunkGrid(shape, chunks)))
 
 
 def _with_units(node: ArrayNode) -> list[ArrayNode]:

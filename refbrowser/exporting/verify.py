@@ -22,6 +22,7 @@ from refbrowser.exporting.zip_file import CompleteZip, TargetZip
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.values import NO_MANIFEST
 
 #: Keys of chunks that differ which an error names.
 NAMED = 5
@@ -198,9 +199,7 @@ def verify_metadata(
     RefbrowserError
         `E_IO`: a node is not as it should be.
     """
-    hierarchy = hierarchy_of_flavour(
-        target.flavour, _Metadata(texts), lambda *_: _no_manifest(), target.flavour
-    )
+    hierarchy = hierarchy_of_flavour(target.flavour, _Metadata(texts), lambda *_: NO_MANIFEST, target.flavour)
     for group in groups:
         _check_attributes(hierarchy, target.group_path(group), target.attributes(group))
     for layout in layouts:
@@ -209,15 +208,12 @@ def verify_metadata(
         same = (
             isinstance(node, ArrayNode)
             and (node.shape, node.dtype, node.dimensions) == (wanted.shape, wanted.dtype, wanted.dimensions)
+            and node.has_grid
             and node.grid == wanted.grid
             and _same_scalar(node.fill_value, wanted.fill_value)
         )
         if not same:
             raise _wrong_node(layout.target.path, "shape, type, dimensions, chunks or fill value")
-
-
-def _no_manifest() -> Any:
-    return None
 
 
 def _check_attributes(hierarchy: Hierarchy, path: str, wanted: Mapping[str, Any]) -> Any:

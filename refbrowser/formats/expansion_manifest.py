@@ -13,7 +13,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ReferenceColumns
 
 if TYPE_CHECKING:
-    from refbrowser.model.manifest import ChunkManifest
+    from refbrowser.model.values import ChunkManifest
     from refbrowser.references.document.expansion import Expansion
     from refbrowser.references.rules.gen import NotDecided
 

@@ -123,7 +123,7 @@ def _write_array(
     skip: Callable[[RefbrowserError], None],
 ) -> None:
     prefix = f"{node.path[1:]}/".lstrip("/")
-    if node.manifest is None or not prefix:
+    if not node.has_manifest or not prefix:
         raise _unfit("an array without a name or without readable metadata has no record files", node.path)
     if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
         raise _unfit("the path of the array is no path of a folder", node.path)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.flavour import Flavour
 from refbrowser.model.grid import RegularChunkGrid
-
-if TYPE_CHECKING:
-    from refbrowser.model.manifest import ChunkManifest
-    from refbrowser.model.nested import NestedValues
-    from refbrowser.model.source import ArraySource, ChunkWitness
+from refbrowser.model.values import NO_MANIFEST, NO_VALUES, ChunkManifest, Chunks, CodecSpec, NoValues, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +23,6 @@ class Dimension:
     name: str
     size: int
     unlimited: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CodecSpec:
-    """One codec as the metadata names it, in encoding order within `ArrayNode.codecs`."""
-
-    name: str
-    configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,13 +38,8 @@ class ArrayNode:
         Absolute, for example ``/ocean/temp``; ``/`` for a root array.
     type
         What an element is.
-    order
-        ``C`` or ``F``: memory layout within a chunk.
-    chunk_keys
-        How the keys of its chunks are written.
-    chunk_prefix
-        What stands before the keys of its chunks: ``data/ocean/temp/`` in the v3 drafts. None where it is the
-        path, as `key_prefix` gives it.
+    values
+        What gives its elements.
     fill_value
         As a numpy scalar of `dtype`, or None when the metadata gives none.
     format
@@ -70,37 +53,20 @@ class ArrayNode:
         netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
     internal_attributes
         Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
-    source
-        What makes the values, where they are not one reference a chunk; `grid` then has the tiles in which
-        they are read, and `manifest` and `codecs` say nothing.
-    witness
-        Tells more of the stored bytes of its chunks than their references do.
-    nested
-        What makes the rows, where its elements are lists, records, options or unions: `shape` then has one
-        number, that of the rows, before those of regular lists of numbers. A group of the same path, if
-        any, has its parts: the fields and the buffers.
     """
 
     path: str
     shape: tuple[int, ...] = ()
     type: DataType = UNKNOWN
     dimensions: tuple[str | None, ...] = ()
-    grid: RegularChunkGrid | None = None
-    order: str = "C"
-    codecs: tuple[CodecSpec, ...] = ()
+    values: Values | NoValues = NO_VALUES
     fill_value: Any = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    chunk_keys: ChunkKeyEncoding = field(default_factory=ChunkKeyEncoding)
-    chunk_prefix: str | None = None
-    manifest: ChunkManifest | None = None
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()
     dimension_paths: tuple[str | None, ...] = ()
     attribute_types: Mapping[str, str] = field(default_factory=dict)
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
-    source: ArraySource | None = None
-    witness: ChunkWitness | None = None
-    nested: NestedValues | None = None
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
 
@@ -117,9 +83,66 @@ class ArrayNode:
     @property
     def key_prefix(self) -> str:
         """What stands before the keys of its chunks: ``ocean/temp/``; empty for a root array."""
-        if self.chunk_prefix is not None:
-            return self.chunk_prefix
+        if isinstance(self.values, Values) and self.values.prefix is not None:
+            return self.values.prefix
         return f"{self.path.strip('/')}/".removeprefix("/")
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether it is known how it is divided into chunks."""
+        return isinstance(self.values, Values)
+
+    @property
+    def has_manifest(self) -> bool:
+        """Whether anything is known of where its chunks are."""
+        return isinstance(self.values, Values) and self.values.manifest is not NO_MANIFEST
+
+    @property
+    def grid(self) -> RegularChunkGrid:
+        """The chunks in which it is read; asking an array that has none raises why (`RefbrowserError`)."""
+        return self._divided.grid
+
+    @property
+    def manifest(self) -> ChunkManifest:
+        """Where its chunks are; asking an array that has none raises why (`RefbrowserError`)."""
+        return self._divided.manifest
+
+    @property
+    def chunk_keys(self) -> ChunkKeyEncoding:
+        """How the keys of its chunks are written; asking an array that has none raises why."""
+        return self._divided.keys
+
+    @property
+    def chunks(self) -> Chunks:
+        """Its values as encoded chunks; asking an array that has other ones is an error."""
+        if not isinstance(self.values, Chunks):
+            raise self._lacking("the array has no encoded chunks")
+        return self.values
+
+    def over(self, grid: RegularChunkGrid) -> Values:
+        """Return its values over chunks of another grid."""
+        return replace(self._divided, grid=grid)
+
+    @property
+    def codecs(self) -> tuple[CodecSpec, ...]:
+        """Codecs of its chunks in encoding order, as the metadata names them."""
+        return self.values.codecs if isinstance(self.values, Chunks | NoValues) else ()
+
+    @property
+    def order(self) -> str:
+        """``C`` or ``F``: memory layout within a chunk."""
+        return self.values.order if isinstance(self.values, Chunks | NoValues) else "C"
+
+    @property
+    def _divided(self) -> Values:
+        if not isinstance(self.values, Values):
+            raise self._lacking("the array has no chunks")
+        return self.values
+
+    def _lacking(self, message: str) -> RefbrowserError:
+        return (
+            self.error or self.unreadable or RefbrowserError(ErrorKind.META, message, Place(path=self.path))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

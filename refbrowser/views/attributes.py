@@ -16,6 +16,7 @@ from refbrowser.model.member_types import enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.hierarchy import (
     ItemKind,
     ShownDocument,
@@ -134,7 +135,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         found.append(_section("Error", [("Problem", str(node.error)), ("What to do", node.error.advice)]))
     found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
-        pairs = array_pairs(node) if node.nested is None else nested_pairs(node)
+        pairs = array_pairs(node) if not isinstance(node.values, Rows) else nested_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
             state = item.document.document
@@ -146,7 +147,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("What to do", node.unreadable.advice))
-        if node.manifest is not None and node.grid is not None and node.nested is None:
+        if node.has_manifest and not isinstance(node.values, Rows):
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
@@ -274,12 +275,12 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         own = [node.type.dimension] if isinstance(node.type, RowType) else []
         pairs.append(("Dimensions", ", ".join([*named, *own])))
     pairs += type_pairs(node)
-    if node.grid is not None:
+    if node.has_grid:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
         pairs.append(("Chunks", f"{count_text(node.grid.size)} of {chunk}"))
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
-    if node.source is not None:
+    if isinstance(node.values, Pieces):
         pairs.append(("Stored in", "messages of the stream"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
@@ -293,13 +294,13 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
 
 def nested_pairs(node: Any) -> list[tuple[str, str]]:
     """Return what is known of an array of nested values before anything of it is read."""
-    buffers = node.nested.buffers
+    buffers = node.values.source.buffers
     decoded = sum(buffer.nbytes for buffer in buffers)
     return [
         ("Path", node.path),
         ("Rows", count_text(node.shape[0]) if node.shape else "one value"),
         ("Type", node.type.name),
-        ("Contents", nested_words(node.nested.type)),
+        ("Contents", nested_words(node.values.source.type)),
         ("Buffers", f"{count_text(len(buffers))}, {size_text(decoded)} decoded"),
         ("Format", node.format),
     ]
@@ -325,7 +326,7 @@ def type_pairs(node: Any) -> list[tuple[str, str]]:
     if isinstance(node.type, RowType):
         name = "structures" if node.type.row_dtype.names else node.type.row_dtype.name
         pairs = [("Type", f"rows of {name}, each of its own length")]
-    elif node.dtype is not None and node.dtype.names is not None and node.source is not None:
+    elif node.dtype is not None and node.dtype.names is not None and isinstance(node.values, Pieces):
         fields = len(node.dtype.names)
         pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
     if isinstance(node.type, SequenceType):
@@ -495,7 +496,7 @@ class StoredChunks:
 
 def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
     """Count the stored chunks of an array; None where it has no chunk grid. `check` raises when cancelled."""
-    if node.manifest is None or node.grid is None:
+    if not node.has_manifest:
         return None
     stored, total = node.manifest.stored(), node.grid.size
     if total > SIZED_CHUNKS:

@@ -18,6 +18,7 @@ from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
+from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import is_buffer
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -482,7 +483,9 @@ def number_of_node(graph: ExpressionGraph, node: Node) -> int | None:
         return None
     if is_buffer(node):
         return next((number for number, name in graph.buffers.items() if name == node.name), None)
-    return _number_of_values(node.nested) if isinstance(node.nested, LayoutValues) else None
+    if not isinstance(node.values, Rows) or not isinstance(node.values.source, LayoutValues):
+        return None
+    return _number_of_values(node.values.source)
 
 
 def _number_of_values(values: LayoutValues) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 from refbrowser.formats.registry import title_of
 from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.nested import TypeKind
+from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ _CHUNKS_MOST = 4_096
 def parts_of(group: GroupNode, array: ArrayNode) -> GroupNode | None:
     """Return the group that holds the parts of an array, None where it has none."""
     twin = group.groups.get(array.name)
-    is_one = twin is not None and (array.nested is not None or is_awkward(twin))
+    is_one = twin is not None and (isinstance(array.values, Rows) or is_awkward(twin))
     return twin if is_one else None
 
 
@@ -255,7 +256,7 @@ def groups_of(group: GroupNode) -> Iterator[GroupNode]:
 
 def is_buffer(array: ArrayNode) -> bool:
     """Tell whether an array is a buffer of a layout."""
-    return array.nested is None and _BUFFER.fullmatch(array.name) is not None
+    return not isinstance(array.values, Rows) and _BUFFER.fullmatch(array.name) is not None
 
 
 def buffer_name(array: ArrayNode) -> str:
@@ -282,8 +283,8 @@ def node_words(node: Node | None) -> list[str]:
 
     if not isinstance(node, ArrayNode):
         return []
-    if node.nested is not None:
-        words = nested_words(node.nested.type)
+    if isinstance(node.values, Rows):
+        words = nested_words(node.values.source.type)
         return [words[:1].upper() + words[1:]] if words else []
     if not is_buffer(node):
         return []
@@ -294,8 +295,10 @@ def node_words(node: Node | None) -> list[str]:
 def _place(array: ArrayNode) -> str:
     from refbrowser.model.reference import ReferenceKind
 
+    if not array.has_manifest:
+        return ""
     manifest = array.manifest
-    if manifest is None or not manifest.grid_shape or 0 in manifest.grid_shape:
+    if not manifest.grid_shape or 0 in manifest.grid_shape:
         return ""
     chunks = int(np.prod(manifest.grid_shape))
     coords = np.indices(manifest.grid_shape).reshape(len(manifest.grid_shape), -1).T[:_CHUNKS_MOST]
@@ -325,13 +328,13 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 def extent_text(array: ArrayNode) -> str:
     """Return the shape of an array, with a ``*`` for a dimension of its own length in each row."""
-    shape = shape_text(array.shape if array.nested is None else array.shape[:1])
+    shape = shape_text(array.shape if not isinstance(array.values, Rows) else array.shape[:1])
     return "×".join(part for part in (shape, "*") if part) if isinstance(array.type, RowType) else shape
 
 
 def detail_text(array: ArrayNode) -> str:
     """Return extent and type beside an array's name: ``2×3 i2``, ``5 * ?int64``."""
-    if array.nested is not None:
+    if isinstance(array.values, Rows):
         return one_line(nested_text(array))
     if is_awkward(array) and array.dtype is not None:
         return one_line(plain_text(array))
@@ -341,12 +344,12 @@ def detail_text(array: ArrayNode) -> str:
 
 def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
-    if array.nested is not None:
+    if isinstance(array.values, Rows):
         return one_line(array.type.name)
     if isinstance(array.type, SequenceType):
         return "sequence"
     if array.dtype is not None and array.dtype.names is not None:
-        return "structure" if array.source is not None else "compound"
+        return "structure" if isinstance(array.values, Pieces) else "compound"
     if isinstance(array.type, RowType):
         return "structure" if array.type.row_dtype.names is not None else _short(array.type.row_dtype.str)
     if isinstance(array.type, EnumerationType):
@@ -365,7 +368,7 @@ def icon_name(array: ArrayNode) -> str:
         return "coordinate"
     if is_buffer(array):
         return "buffer"
-    nested = None if array.nested is None else nested_icon(array.nested.type)
+    nested = None if not isinstance(array.values, Rows) else nested_icon(array.values.source.type)
     if nested is not None:
         return nested
     if array.dtype is not None and array.dtype.names is not None:

@@ -16,6 +16,7 @@ from refbrowser.codecs import CodecPipeline
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.values import Chunks
 
 SHUFFLE = {"id": "shuffle", "elementsize": 4}
 CASES: list[tuple[str, list[dict[str, Any]], str]] = [
@@ -44,7 +45,9 @@ def pipeline(codecs: list[dict[str, Any]], shape: tuple[int, ...], dtype: str) -
     )
     grid = RegularChunkGrid(shape, shape)
     return CodecPipeline.for_array(
-        ArrayNode(path="/a", shape=shape, type=DataType.of(np.dtype(dtype)), grid=grid, codecs=specs)
+        ArrayNode(
+            path="/a", shape=shape, type=DataType.of(np.dtype(dtype)), values=Chunks(grid=grid, codecs=specs)
+        )
     )
 
 

@@ -24,6 +24,7 @@ from refbrowser.app.shell.housekeeping import GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.model.data_type import DataType
+from refbrowser.model.values import Chunks
 
 SIDE = 1000
 
@@ -55,7 +56,10 @@ def drawing() -> None:
     for side in (1000, 4000):
         shape = (side, side)
         node = ArrayNode(
-            path="/f", shape=shape, type=DataType.of(np.dtype("f4")), grid=RegularChunkGrid(shape, shape)
+            path="/f",
+            shape=shape,
+            type=DataType.of(np.dtype("f4")),
+            values=Chunks(grid=RegularChunkGrid(shape, shape)),
         )
         picture = Picture(node, plan_view(node, SliceState(shape, ("y", "x"), 1, 0, (0, 0))))
         picture.out[:] = np.random.default_rng(0).normal(size=shape)

@@ -7,6 +7,7 @@ from refbrowser.codecs import CodecPipeline
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.values import Chunks
 
 
 def make_pipeline(dtype, codecs, shape=(6, 5), order="C", version="zarr-v2", fill_value=None):
@@ -22,9 +23,7 @@ def make_pipeline(dtype, codecs, shape=(6, 5), order="C", version="zarr-v2", fil
         path="/a",
         shape=shape,
         type=DataType.of(np.dtype(dtype)),
-        grid=grid,
-        order=order,
-        codecs=specs,
+        values=Chunks(grid=grid, order=order, codecs=specs),
         format=version,
         fill_value=fill_value,
     )

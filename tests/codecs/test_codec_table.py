@@ -30,6 +30,7 @@ from refbrowser.formats import registry
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.values import Chunks
 
 PACKAGE = Path(refbrowser.__file__).parent
 VALUES = np.arange(60, dtype="<i4").reshape(6, 10)
@@ -284,8 +285,7 @@ def test_other_serializers_than_bytes_stay_where_they_are() -> None:
             path="/a",
             shape=(6, 10),
             type=DataType.of(np.dtype("<i4")),
-            grid=grid,
-            codecs=specs,
+            values=Chunks(grid=grid, codecs=specs),
             format="zarr-v3",
         )
 

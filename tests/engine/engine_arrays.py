@@ -15,6 +15,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.reference import ByteRange, Missing, Reference, ReferenceColumns
+from refbrowser.model.values import Chunks
 
 
 class DictManifest:
@@ -55,11 +56,8 @@ def array_node(
         shape=shape,
         type=DataType.of(np.dtype(dtype), dtype),
         dimensions=(None,) * len(shape),
-        grid=grid,
-        order=order,
-        codecs=codecs,
+        values=Chunks(grid=grid, order=order, codecs=codecs, manifest=DictManifest(grid, references or {})),
         fill_value=fill_value,
-        manifest=DictManifest(grid, references or {}),
         format=format,
     )
 

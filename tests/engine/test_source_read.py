@@ -18,6 +18,7 @@ from refbrowser.engine.pieces import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import layouts
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces
 
 FILL = -32767
 
@@ -125,7 +126,7 @@ def test_regular_messages_are_plain_references(tmp_path):
     tiles = [message((range(at, at + 2), range(3)), [[at] * 3] * 2, bigend=True) for at in (0, 4, 0)]
     with opened(tmp_path, stream_of((6, 3), tiles)) as dataset:
         node = dataset["/x"].node
-        assert node.source is None
+        assert not isinstance(node.values, Pieces)
         assert node.grid.chunk_shape == (2, 3)
         assert node.manifest.stored() == 2
         assert np.asarray(dataset["/x"])[:, 0].tolist() == [0, 0, FILL, FILL, 4, 4]
@@ -143,7 +144,7 @@ def test_checksums_are_warnings_and_values_stay(tmp_path, crc32, size):
         message((range(2, size),), [3, 4][: size - 2], crc32=crc32),
     ]
     with opened(tmp_path, stream_of((size,), tiles)) as dataset:
-        assert (dataset["/x"].node.source is None) == (size == 4)
+        assert (not isinstance(dataset["/x"].node.values, Pieces)) == (size == 4)
         assert np.asarray(dataset["/x"]).tolist() == [1, 2, 3, 4][:size]
         warnings = dataset.access.memory.warnings
         assert len(warnings) == 2 * crc32
@@ -188,7 +189,7 @@ def test_a_faulty_message_hides_no_element_that_it_did_not_write(tmp_path):
 def test_immediate_data_are_the_first_message(tmp_path):
     data = encode.numbers("h", [5, 6, 7])
     with opened(tmp_path, stream_of((3,), [], immediate=data)) as dataset:
-        assert dataset["/x"].node.source is None
+        assert not isinstance(dataset["/x"].node.values, Pieces)
         assert np.asarray(dataset["/x"]).tolist() == [5, 6, 7]
     with opened(
         tmp_path, stream_of((3,), [message((range(1, 2),), [9], bigend=False)], immediate=data)
@@ -202,7 +203,7 @@ def test_only_the_bytes_that_are_needed_are_read(tmp_path):
     whole = message((range(1, 300_001),), values)
     with opened(tmp_path, stream_of((300_001,), [whole])) as dataset:
         array = dataset["/x"]
-        assert array.node.source is not None
+        assert isinstance(array.node.values, Pieces)
         plan = array.plan(Selection.from_text("7:20", array.shape))
         assert sum(stop - start for _, start, stop in plan.requests) == 2 * 13
         assert array[7:20].tolist() == values[6:19].tolist()
@@ -371,7 +372,7 @@ def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, mos
     expected[250] *= -1
     with opened(tmp_path, stream_of((count, 3), messages)) as dataset:
         array = dataset["/x"]
-        assert array.node.source is not None
+        assert isinstance(array.node.values, Pieces)
         selection = Selection.from_index(index, array.shape)
         assert np.array_equal(array.read(selection), expected[index])
         assert len(array.plan(selection).requests) <= most
@@ -381,7 +382,7 @@ def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr("refbrowser.formats.ncstream.layouts.MANY", 2)
     tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
     with opened(tmp_path, stream_of((4,), tiles)) as dataset:
-        assert dataset["/x"].node.source is None
+        assert not isinstance(dataset["/x"].node.values, Pieces)
 
 
 def test_what_was_never_sent_of_small_messages_costs_nothing(tmp_path):

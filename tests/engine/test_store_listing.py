@@ -35,7 +35,6 @@ def node_of(dataset: refbrowser.Dataset, path: str) -> ArrayNode:
 
 
 def all_coords(node: ArrayNode) -> np.ndarray:
-    assert node.manifest is not None
     return np.array(list(np.ndindex(*node.manifest.grid_shape)), np.int64)
 
 

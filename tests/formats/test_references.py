@@ -167,7 +167,6 @@ def test_hierarchy_and_manifest() -> None:
     assert hierarchy.format == "refs-v1"
     node = hierarchy.find("/a")
     assert isinstance(node, ArrayNode)
-    assert node.manifest is not None
     assert node.manifest.key((1,)) == "a/1"
     assert node.manifest.kinds().tolist() == [ReferenceKind.MISSING, ReferenceKind.RANGE]
     assert node.manifest.stored() == 1

@@ -17,6 +17,7 @@ from typing import Any
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.values import Rows
 
 FOLDER = Path(sys.argv[1]).resolve()
 #: Where modules of ours, of Python and of what we depend on lie.
@@ -118,7 +119,9 @@ def use(path: Path) -> None:
         for array in dataset.arrays.values():
             repr(array)
             with contextlib.suppress(RefbrowserError):
-                array.to_awkward(0, min(10, array.shape[0])) if array.node.nested is not None else array[...]
+                array.to_awkward(0, min(10, array.shape[0])) if isinstance(
+                    array.node.values, Rows
+                ) else array[...]
 
 
 sys.addaudithook(hook)

@@ -19,6 +19,7 @@ from awkward0_values import plain_value, read_values, same
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.values import Rows
 
 WATCH = Path(__file__).with_name("awkward_watch.py")
 SOUND = [[1.5], [], [2.5, 3.5]]
@@ -39,7 +40,7 @@ def refusals(dataset: refbrowser.Dataset, path: str) -> set[str]:
     array = dataset.arrays.get(path)
     if array is not None:
         try:
-            if array.node.nested is None:
+            if not isinstance(array.node.values, Rows):
                 array[...]
             else:
                 rows = array.nested_rows(0, min(array.shape[0], 10) if array.shape else 1)

@@ -186,7 +186,7 @@ class CopyCommands(CommandGroup):
         plot = self._window.centre.plot
         node = None if plot is None else plot.array()
         index = None if plot is None else plot.element()
-        if node is None or node.grid is None or node.manifest is None or index is None:
+        if node is None or not node.has_manifest or index is None:
             return None
         sides = node.grid.chunk_shape
         return node.manifest.key(tuple(at // side for at, side in zip(index, sides, strict=True)))

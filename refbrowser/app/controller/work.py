@@ -26,7 +26,7 @@ from refbrowser.io.access import Access, Source, Want, is_chained, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
-from refbrowser.model.nodes import Flavour
+from refbrowser.model.nodes import ArrayNode, Flavour
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
@@ -217,10 +217,9 @@ def row_of_key(document: ReferenceDocument, key: str) -> int | str:
 def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> int | None:
     """Return the first row of a group or array, a chunk rather than metadata; None where there is none."""
     node = dataset.hierarchy.find(path)
-    manifest = getattr(node, "manifest", None)
     keys = []
-    if manifest is not None:
-        keys.append(manifest.key((0,) * len(manifest.grid_shape)))
+    if isinstance(node, ArrayNode) and node.has_manifest:
+        keys.append(node.manifest.key((0,) * len(node.manifest.grid_shape)))
     keys += list(getattr(node, "metadata_keys", ()))
     for key in keys:
         found = document.expansion.find(key)

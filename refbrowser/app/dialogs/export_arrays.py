@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from refbrowser.app.widgets import theme
 from refbrowser.model.nodes import GroupNode
+from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import is_buffer, shape_text, type_text
 from refbrowser.views.words import one_line
 
@@ -107,7 +108,7 @@ def arrays_of(hierarchy: Hierarchy) -> Iterator[tuple[ArrayNode, bool]]:
             is_part = above in nested
             above = above.rpartition("/")[0]
         yield node, is_part
-        if node.nested is not None:
+        if isinstance(node.values, Rows):
             nested.add(node.path)
 
 
@@ -127,7 +128,7 @@ def _row(node: ArrayNode, is_part: bool) -> QTreeWidgetItem:
     item.setToolTip(
         _SELECTION, theme.plain_tooltip(f"All of it when empty; else for example 0,:,10:20:2\n[{names}]")
     )
-    now = shape_text(node.grid.chunk_shape) if node.grid is not None else ""
+    now = shape_text(node.grid.chunk_shape) if node.has_grid else ""
     item.setToolTip(
         _CHUNKS,
         theme.plain_tooltip(f"As chosen above when empty; else for example 100,100 or auto:8MiB\nNow {now}"),

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from refbrowser.app.shell.centre import EXPRESSIONS, RAW
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.expressions import node_of_expression, number_of_node
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.safety import refused_words
@@ -209,5 +210,6 @@ class ExpressionsLink(QObject):
 
 
 def _first_key(node: object) -> str | None:
-    manifest = getattr(node, "manifest", None)
-    return None if manifest is None else manifest.key((0,) * len(manifest.grid_shape))
+    if not isinstance(node, ArrayNode) or not node.has_manifest:
+        return None
+    return node.manifest.key((0,) * len(node.manifest.grid_shape))

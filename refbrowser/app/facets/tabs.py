@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.shell.centre import EXPRESSIONS, MESSAGES, VALUES
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -42,7 +43,7 @@ class NestedTab(QObject):
     def _update(self) -> None:
         window, plot = self._window, self._window.centre.plot
         node = None if plot is None else plot.whole()
-        has_nested = node is not None and node.nested is not None
+        has_nested = node is not None and isinstance(node.values, Rows)
         # A group or a buffer of the array leaves the tab as it is: what is plotted stays, too.
         window.centre.show_late_tab(VALUES, has_nested)
         window.update_actions()

@@ -20,6 +20,8 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 from refbrowser.views.attributes import (
     STORED,
     STORED_SIZE,
@@ -275,7 +277,7 @@ class AttributesPane(QWidget):
         self._show_buttons()
 
     def _count_stored(self, item: Item, node: Any) -> None:
-        if getattr(node, "manifest", None) is None or node.grid is None or node.nested is not None:
+        if not isinstance(node, ArrayNode) or not node.has_manifest or isinstance(node.values, Rows):
             return
 
         def count(control: TaskControl) -> StoredChunks | None:

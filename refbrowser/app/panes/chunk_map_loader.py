@@ -33,7 +33,6 @@ def source_of(document: OpenDocument, node: ArrayNode) -> MapSource:
     """Return where the values of a node's chunk map come from."""
     dataset, saved = document.dataset, document.saved_document
     assert dataset is not None
-    assert node.manifest is not None
     before = None
     if saved is not None and saved is not dataset.document:
         before = manifest_in(node.manifest, saved)
@@ -256,7 +255,7 @@ class PointedChunk(QObject):
     def say(self) -> None:
         """Tell what is known now; it may have been read since the last time."""
         coords, node, whole = self._coords, self._node, self._loader.whole
-        if coords is None or node is None or node.manifest is None or self._cell is None:
+        if coords is None or node is None or not node.has_manifest or self._cell is None:
             self.said.emit("")
         elif self.facts is None or whole is None:
             self.said.emit(node.manifest.key(coords))

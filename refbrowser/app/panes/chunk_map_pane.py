@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 def plotted_parts(plot: PlotPane, node: ArrayNode) -> tuple[range, ...] | None:
     """Return the chunks along each dimension that are plotted, or None where another array is."""
     shown, state = plot.array(), plot.slice_state()
-    grid = node.grid
-    if shown is None or state is None or grid is None or shown.path != node.path or state.shape != node.shape:
+    if shown is None or state is None or not node.has_grid:
         return None
+    if shown.path != node.path or state.shape != node.shape:
+        return None
+    grid = node.grid
     parts = [
         range(index // side, index // side + 1)
         for index, side in zip(state.indices, grid.chunk_shape, strict=True)
@@ -171,7 +173,7 @@ class ChunkMapPane(QWidget):
         self._node, self._plotted = node, None
         if before is None:
             self._axes = None
-        if node.error is not None or node.grid is None or node.manifest is None:
+        if node.error is not None or not node.has_manifest:
             self._show_hint(f"{node.path} has no chunks that could be shown: its metadata cannot be read.")
         elif not node.grid.size:
             self._show_hint(f"{node.path} has no chunks: its shape is {node.shape}.")
@@ -246,7 +248,7 @@ class ChunkMapPane(QWidget):
         """Return the document and the key of the chunk under the cursor."""
         coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
         document, node = self._document, self._node
-        if coords is None or document is None or node is None or node.manifest is None:
+        if coords is None or document is None or node is None or not node.has_manifest:
             return None
         return document, node.manifest.key(coords)
 

@@ -198,7 +198,6 @@ class Animation(QObject):
     def _chunk(self, index: int) -> int:
         node = self._subject.node
         assert node is not None
-        assert node.grid is not None
         assert self.dimension is not None
         return index // node.grid.chunk_shape[self.dimension]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 from refbrowser.views.nested.element_parts import part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 
@@ -23,7 +24,7 @@ class ElementChoice:
     def names(self, whole: ArrayNode) -> tuple[str, ...]:
         """Return what can be chosen of an array beside what is shown of it first."""
         parts = tuple(part.name for part in parts_of(whole))
-        if whole.nested is None:
+        if not isinstance(whole.values, Rows):
             return parts
         if not _begins_as_charts(whole):
             return (CHARTS, *parts)
@@ -32,7 +33,9 @@ class ElementChoice:
     def is_charted(self, document: PlotSource, whole: ArrayNode) -> bool:
         """Whether charts of an array are shown, not its elements."""
         name = self.name(document, whole)
-        return name == CHARTS if whole.nested is None or not _begins_as_charts(whole) else not name
+        return (
+            name == CHARTS if not isinstance(whole.values, Rows) or not _begins_as_charts(whole) else not name
+        )
 
     def name(self, document: PlotSource, whole: ArrayNode) -> str:
         """Return what is chosen of an array; empty for the whole."""

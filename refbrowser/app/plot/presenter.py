@@ -21,6 +21,7 @@ from refbrowser.app.plot.stage import Stage, Subject
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
@@ -79,10 +80,12 @@ class Presenter(QObject):
         if problem is not None:
             self._pane.cards.show_error(f"{node.path} cannot be plotted", problem, can_retry=False)
             stage.show_card()
-        elif node.dtype is None or node.grid is None:
+        elif node.dtype is None or not node.has_grid:
             stage.show_hint("Nothing to plot", f"The type of {node.path} is not known.")
         elif 0 in node.shape:
-            why = f"no elements: its shape is {node.shape}" if node.nested is None else "no rows"
+            why = (
+                f"no elements: its shape is {node.shape}" if not isinstance(node.values, Rows) else "no rows"
+            )
             stage.show_hint("Nothing to plot", f"{node.path} has {why}.")
         else:
             self._begin(document, node)

@@ -141,7 +141,6 @@ def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, di
 
 def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[ViewPlan]:
     """Return the reads of the slices beside `state` that need other chunks and are small enough."""
-    assert node.grid is not None
     index, side = state.indices[dimension], node.grid.chunk_shape[dimension]
     plans = []
     for other in (index + 1, index - 1):

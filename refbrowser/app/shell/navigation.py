@@ -10,6 +10,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.model.data_type import RowType
+from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import count_text, one_line
 
@@ -120,7 +121,7 @@ class Navigation(QObject):
         """Plot a chunk of the array that is plotted, and select its key; the keyboard stays where it is."""
         plot = self._window.centre.plot
         node = None if plot is None else plot.array()
-        if plot is None or node is None or node.manifest is None:
+        if plot is None or node is None or not node.has_manifest:
             return
         self._window.centre.references.go_to_key(node.manifest.key(coords), focus=False)
         plot.show_chunk(coords)
@@ -298,7 +299,7 @@ def summary_of(item: Item) -> str:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
         node = cast("ArrayNode", item.node)
-        if node.nested is not None:
+        if isinstance(node.values, Rows):
             return one_line(f"{node.path}   {detail_text(node)}")
         own = (node.type.dimension,) if isinstance(node.type, RowType) else ()
         names = ", ".join(str(name or "-") for name in (*node.dimensions, *own))

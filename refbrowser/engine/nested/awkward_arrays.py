@@ -8,6 +8,7 @@ from refbrowser.engine.nested.plain_contents import content_of
 from refbrowser.engine.nested.plain_types import row_type
 from refbrowser.engine.nested.reading import unread_error, warn_of
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -28,7 +29,7 @@ def awkward_array(array: Array, start: int, stop: int, *, skip_bad: bool) -> Any
     """
     import awkward
 
-    if array.node.nested is None:
+    if not isinstance(array.node.values, Rows):
         values = array.read(Selection.from_index(slice(start, stop), array.shape))
         return awkward.Array(content_of(values, row_type(array.node, values.shape)))
     rows = array.nested_rows(start, stop)

@@ -17,7 +17,7 @@ from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.model.source import columns_of_tiles
+from refbrowser.model.values import columns_of_kinds
 
 
 class NestedPartReader(PartReader):
@@ -47,12 +47,11 @@ class NestedPartReader(PartReader):
         if self.log is None:
             return None
         kinds = np.full(stop - start, ReferenceKind.DERIVED, np.uint8)
-        return BatchNotes(self.log, parts.coords(start, stop), marks_of(columns_of_tiles(kinds)), start)
+        return BatchNotes(self.log, parts.coords(start, stop), marks_of(columns_of_kinds(kinds)), start)
 
     def _read(self, part: ChunkPart) -> tuple[RefbrowserError | None, npt.NDArray[np.bool_] | None]:
         """Read one tile; returns why it could not be, and which of its rows where others could."""
         grid = self.node.grid
-        assert grid is not None
         first, last, step = part.inside[0].indices(grid.chunk_shape[0])
         origin = part.coords[0] * grid.chunk_shape[0]
         stop = min(origin + last, self.node.shape[0])

@@ -13,6 +13,7 @@ from refbrowser.model.data_type import RowType
 from refbrowser.model.member_types import rows_of
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 
 STRING = NestedType(TypeKind.STRING)
 BYTES = NestedType(TypeKind.BYTES)
@@ -36,8 +37,8 @@ def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    if node.nested is not None:
-        return unrolled_type(node.nested)
+    if isinstance(node.values, Rows):
+        return unrolled_type(node.values.source)
     return row_type_of(_element_type(node), shape[1:])
 
 

@@ -30,7 +30,6 @@ def plan_rows(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Sele
         The array is not readable.
     """
     values = nested_values(node)
-    assert node.grid is not None
     rows = selection.axes[0]
     start, stop = (min(rows[0], rows[-1]), max(rows[0], rows[-1]) + 1) if len(rows) else (0, 0)
     references = [reference_of(part) for part in buffer_parts(values, start, stop)]

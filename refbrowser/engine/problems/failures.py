@@ -8,6 +8,7 @@ import numpy as np
 
 from refbrowser.engine.chunk_log import marks_of
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -22,9 +23,9 @@ def failures_of(dataset: Dataset) -> list[RefbrowserError]:
     for path, log in dataset.session.chunk_log.arrays(dataset.access.memory):
         failures = log.failures()
         node: Any = dataset.hierarchy.find(path)
-        manifest = getattr(node, "manifest", None)
-        if not failures or manifest is None:
+        if not failures or not isinstance(node, ArrayNode) or not node.has_manifest:
             continue
+        manifest = node.manifest
         grid = manifest.grid_shape
         inside = [
             failure

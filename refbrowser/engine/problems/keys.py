@@ -102,7 +102,7 @@ class _Arrays:
         #: Folders of arrays of which no chunk is known.
         self._unknown: set[str] = set()
         for node in nodes:
-            found = [] if node.manifest is None else list(single_manifests(node.manifest))
+            found = [] if not node.has_manifest else list(single_manifests(node.manifest))
             if not found:
                 self._unknown.add(f"{node.path}/".lstrip("/"))
             for manifest in found:

@@ -168,8 +168,7 @@ class SectionSource:
         """Yield the elements in C order."""
         if not self.size:
             return
-        grid = self.streamed.node.grid
-        chunks = [] if grid is None else [*grid.chunk_shape]
+        chunks = [*self.streamed.node.grid.chunk_shape]
         # Axes that only the stream has are read with those of the array.
         chunks += [1] * (len(self.section) - len(chunks))
         for part in blocks(self.section, chunks, max(LIMITS.serve_block // item, 1)):

@@ -13,6 +13,7 @@ from refbrowser.exporting.request import ArrayChoice
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -42,7 +43,7 @@ def chosen_nodes(
 def _described(hierarchy: Hierarchy, node: ArrayNode) -> ArrayNode:
     """Return an array with the attributes of its parts' group, where it is nested."""
     above = hierarchy.find(node.path.rpartition("/")[0])
-    if node.nested is None or not isinstance(above, GroupNode) or node.name not in above.groups:
+    if not isinstance(node.values, Rows) or not isinstance(above, GroupNode) or node.name not in above.groups:
         return node
     return replace(node, attributes={**above.groups[node.name].attributes, **node.attributes})
 
@@ -54,7 +55,7 @@ def walk_whole(hierarchy: Hierarchy) -> Iterator[Node]:
         node = pending.pop()
         yield node
         if isinstance(node, GroupNode):
-            nested = {name for name, array in node.arrays.items() if array.nested is not None}
+            nested = {name for name, array in node.arrays.items() if isinstance(array.values, Rows)}
             groups = [group for name, group in node.groups.items() if name not in nested]
             pending.extend(reversed([*node.arrays.values(), *groups]))
 
@@ -78,9 +79,9 @@ def is_plain(node: ArrayNode) -> bool:
 
     Of nested arrays these are the ones that any format holds as a plain array.
     """
-    if node.nested is None:
+    if not isinstance(node.values, Rows):
         return True
-    type = node.nested.type
+    type = node.values.source.type
     if type.kind is TypeKind.STRING:
         return True
     while type.kind is TypeKind.LIST and type.size is not None:
@@ -117,7 +118,7 @@ def as_complete(node: ArrayNode) -> ArrayNode:
     Formats that need one then have nothing to tell.
     """
     is_awkward = _SCHEMA in node.attributes or _SCHEMA in node.internal_attributes
-    if not is_awkward and node.nested is None:
+    if not is_awkward and not isinstance(node.values, Rows):
         return node
     fill = node.fill_value
     if fill is None and node.dtype is not None:

@@ -39,6 +39,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import TypePath
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Chunks
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -273,15 +274,16 @@ class FilledPart:
             shape=(length,),
             type=DataType.of(dtype.newbyteorder("<")),
             dimensions=(_dimension(name.name),),
-            grid=RegularChunkGrid((length,), (side,)),
-            codecs=_codecs(dtype, self.part.flavour),
+            values=Chunks(
+                grid=RegularChunkGrid((length,), (side,)), codecs=_codecs(dtype, self.part.flavour)
+            ),
             fill_value=np.zeros((), dtype)[()],
             attributes={} if dtype == name.dtype else {"dtype": str(name.dtype)},
             format="zarr-v2",
         )
         layout = target.layout(node, None)
         # Its elements come from a file of plain ones.
-        plain = replace(node, codecs=(), grid=layout.grid)
+        plain = replace(node, values=Chunks(grid=layout.grid))
         return replace(layout, source=plain, copied=None)
 
 

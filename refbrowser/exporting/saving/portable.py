@@ -122,7 +122,7 @@ def _followed(dataset: Dataset, control: JobControl) -> Portable:
 def _arrays(dataset: Dataset) -> Iterator[_Array]:
     """Yield the arrays, with what the listing found of those whose grid is still that of the store."""
     for node in dataset.hierarchy.walk():
-        if isinstance(node, ArrayNode) and node.manifest is not None:
+        if isinstance(node, ArrayNode) and node.has_manifest:
             for manifest in single_manifests(node.manifest):
                 listed = manifest.listed if isinstance(manifest, StoreManifest) else None
                 yield _Array(node, manifest, listed)

@@ -37,6 +37,7 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
+from refbrowser.model.values import Rows
 from refbrowser.references.document.document import ReferenceDocument
 
 #: Chunks whose references are made together.
@@ -302,8 +303,10 @@ class _Writing:
 def _arrays(dataset: Dataset) -> Iterator[_Array]:
     """Yield the arrays that the document describes, not those of values, which are made from them."""
     for node in dataset.hierarchy.walk():
-        is_described = isinstance(node, ArrayNode) and node.metadata_keys and node.nested is None
-        if not is_described or not isinstance(node, ArrayNode) or node.manifest is None or node.grid is None:
+        is_described = (
+            isinstance(node, ArrayNode) and node.metadata_keys and not isinstance(node.values, Rows)
+        )
+        if not is_described or not isinstance(node, ArrayNode) or not node.has_manifest:
             continue
         is_plain = not node.codecs or all(codec.name == "bytes" for codec in node.codecs)
         size = prod(node.grid.chunk_shape) * node.dtype.itemsize if node.dtype is not None else None

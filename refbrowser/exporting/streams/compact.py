@@ -156,7 +156,6 @@ class _CompactExport(StreamExport):
 
         Those of an array of which nearly nothing was sent, and of structures that only columns can hold.
         """
-        assert node.grid is not None
         if node.grid.size > _MOST_TILES:
             return True
         try:

@@ -35,6 +35,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces
 from refbrowser.references.document.document import ReferenceDocument
 
 #: Level of the zlib streams that are made.
@@ -119,7 +120,7 @@ class _Writing:
         why = _why_not(node)
         if why:
             self._leave_out(node, why)
-        elif node.source is not None:
+        elif isinstance(node.values, Pieces):
             self._make(node)
         if node.key_prefix not in self._gone:
             self._name(node)
@@ -186,7 +187,6 @@ class _Writing:
         All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
         """
         origin = self.dataset.document.derived
-        assert node.grid is not None
         assert node.dtype is not None
         if isinstance(origin, StreamOrigin) and node.dtype.names is None:
             return virtual_tiles(origin.index, origin.layouts.by_path[node.path])
@@ -233,7 +233,7 @@ def _why_not(node: ArrayNode) -> str:
     error = node.error or node.unreadable
     if error is not None:
         return f"it cannot be read and is left out: {error.message}"
-    if node.source is not None and _form_of(node) is None:
+    if isinstance(node.values, Pieces) and _form_of(node) is None:
         return f"zarr-python has no type for {node.type.name}; it is left out"
     return ""
 

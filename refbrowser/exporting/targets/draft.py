@@ -29,6 +29,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import NO_MANIFEST
 
 #: Names are cut here: with the end of a metadata key they still fit into a file system.
 LONGEST = 230
@@ -159,15 +160,15 @@ def _planned(wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
         dtype = dtype.newbyteorder("<")
         lost.append("the draft has no big-endian unsigned integers: they are little-endian")
     own = wanted.format == FORMAT and wanted.chunk_keys.name == "v2"
-    planned = replace(
-        wanted,
-        type=replace(wanted.type, dtype=dtype),
+    values = replace(
+        wanted.chunks,
         grid=RegularChunkGrid(wanted.shape, codecs.chunks),
         order=codecs.order,
         codecs=specs,
-        chunk_keys=ChunkKeyEncoding("v2", wanted.chunk_keys.separator if own else "."),
-        format=FORMAT,
+        keys=ChunkKeyEncoding("v2", wanted.chunk_keys.separator if own else "."),
     )
+    type = replace(wanted.type, dtype=dtype)
+    planned = replace(wanted, type=type, values=values, format=FORMAT)
     return planned, lost
 
 
@@ -210,14 +211,14 @@ def _as_read(planned: ArrayNode) -> ArrayNode:
     """
 
     def no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
-        return None
+        return NO_MANIFEST
 
     notes = Notes(planned.path, planned.path, lambda finding: None)
     node = array_node(array_document(planned), planned.path, DRAFT_2019, notes, no_manifest)
     error = node.error or node.unreadable
     if error is not None:
         raise RefbrowserError(error.kind, error.message, Place(path=planned.path), error.advice)
-    return replace(node, manifest=None)
+    return replace(node, values=replace(node.chunks, manifest=NO_MANIFEST))
 
 
 def _strict(attributes: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -73,6 +73,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,13 +165,10 @@ def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
     return replace(
         node,
         shape=selection.shape,
-        grid=RegularChunkGrid(selection.shape, tuple(sides)),
+        values=Chunks(grid=RegularChunkGrid(selection.shape, tuple(sides)), codecs=node.codecs),
         dimensions=tuple(node.dimensions[axis] for axis in kept if node.dimensions),
         dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
         type=type,
-        manifest=None,
-        source=None,
-        nested=None,
     )
 
 
@@ -205,9 +203,9 @@ def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
     """Return the stored bytes of an array, about, and how many of its chunks are missing."""
     node = plan.source
     decoded = prod(plan.shape) * element_size(node)
-    grid, manifest = node.grid, node.manifest
-    if is_made(node) or grid is None or manifest is None or grid.size > _LOOKED_AT:
+    if is_made(node) or not node.has_manifest or node.grid.size > _LOOKED_AT:
         return decoded, 0
+    grid, manifest = node.grid, node.manifest
     taken = prod(plan.shape) / max(1, prod(node.shape))
     stored = gone = 0
     for start in range(0, grid.size, PAGE):
@@ -221,7 +219,6 @@ def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
 
 
 def _coords(node: ArrayNode, start: int, stop: int) -> np.ndarray:
-    assert node.grid is not None
     shape = node.grid.grid_shape
     if not shape:
         return np.zeros((stop - start, 0), np.int64)

@@ -28,6 +28,7 @@ from refbrowser.formats.ncstream.encoding import payload_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces, Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -251,7 +252,7 @@ def planned(
 
 def is_made(node: ArrayNode) -> bool:
     """Tell whether the values of an array are made of something else than its chunks."""
-    return node.source is not None or node.nested is not None
+    return isinstance(node.values, Pieces | Rows)
 
 
 def _most(shape: tuple[int, ...], unit: tuple[int, ...], size: int) -> int:
@@ -280,7 +281,6 @@ def _tiled(
     shape, size = plan.shape, element_size(plan.source)
     copied = pipeline is not None and options.codec == "keep" and _is_copied(plan, pipeline)
     if copied:
-        assert plan.source.grid is not None
         tile = block = plan.source.grid.chunk_shape
     else:
         tile = tile_sides(shape, _unit(plan.streamed.node), size, options.tile_size)
@@ -317,7 +317,6 @@ def _itemsize(streamed: StreamedVariable) -> int:
 
 def _unit(node: ArrayNode) -> tuple[int, ...]:
     """Return the sides of what is decoded together."""
-    assert node.grid is not None
     return node.grid.chunk_shape
 
 

@@ -238,8 +238,6 @@ def copied_tiles(run: StreamRun, plan: VariablePlan, most: int) -> Iterator[Copi
     """Yield the chunks of an array in C order; at most `most` stored bytes are held, or one chunk."""
     node = plan.source
     grid, manifest = node.grid, node.manifest
-    assert grid is not None
-    assert manifest is not None
     units = StoredUnits(node, CodecPipeline.for_array(node), run.access)
     decoded = prod(grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
     for start in range(0, grid.size, PAGE):
@@ -274,7 +272,6 @@ def _fetched(
     if not len(wanted):
         return found
     pipeline, manifest = units.pipeline, units.node.manifest
-    assert manifest is not None
     answers = run.session.fetch_all(
         without_large(taken(columns, rows[wanted]), pipeline),
         run.access,
@@ -464,7 +461,6 @@ def _tiles(run: StreamRun, plan: VariablePlan) -> None:
         return
     reader = BlockReader(run.session, run.access, plan, run.token)
     # One chunk of the source that is bad is not to hide the others of its tile.
-    assert plan.streamed.node.grid is not None
     finer = replace(plan, tile=plan.streamed.node.grid.chunk_shape)
     again = BlockReader(run.session, run.access, finer, run.token)
 

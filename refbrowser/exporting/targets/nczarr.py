@@ -43,6 +43,7 @@ from refbrowser.model.nodes import (
     Hierarchy,
 )
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Chunks
 
 _PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
 
@@ -113,8 +114,7 @@ class NczarrTarget:
             path=path,
             type=elements.type,
             fill_value=elements.fill_value,
-            order="C",
-            chunk_keys=ChunkKeyEncoding("v2", "."),
+            values=replace(coded.chunks, order="C", keys=ChunkKeyEncoding("v2", ".")),
             internal_attributes={},
             format="zarr-v2",
         )
@@ -175,7 +175,7 @@ class NczarrTarget:
 
 def _is_complete(node: ArrayNode) -> bool:
     """Tell whether no chunk is missing, as far as that is known."""
-    return node.manifest is not None and node.grid is not None and node.manifest.stored() == node.grid.size
+    return node.has_manifest and node.manifest.stored() == node.grid.size
 
 
 def _with_dimensions(layout: ArrayLayout, variable: NetcdfVariable) -> ArrayLayout:
@@ -292,11 +292,14 @@ class FieldPart:
         Chunks are those of `node`, compressed in the same way; filters, which fit whole elements, are left
         out.
         """
-        assert node.grid is not None
         chunks, codecs = _chunks_and_compressor(node)
         shape = (*node.shape, *self.shape)
         own = node.type.members.get(".".join(self.names), MemberAttributes({}))
         shared = {name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE}
+        values = node.over(RegularChunkGrid(shape, (*chunks, *self.shape)))
+        if isinstance(values, Chunks):
+            codecs = (CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs
+            values = replace(values, order="C", codecs=codecs)
         return replace(
             node,
             shape=shape,
@@ -305,9 +308,7 @@ class FieldPart:
             dimension_paths=(*node.dimension_paths, *[None] * len(self.shape))
             if node.dimension_paths
             else (),
-            grid=RegularChunkGrid(shape, (*chunks, *self.shape)),
-            order="C",
-            codecs=(CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs,
+            values=values,
             format="zarr-v2",
             fill_value=self._fill(node.fill_value),
             attributes={**shared, **own.attributes},
@@ -396,7 +397,6 @@ def _chunks_and_compressor(node: ArrayNode) -> tuple[tuple[int, ...], tuple[Code
     try:
         known = codecs_v2(node)
     except RefbrowserError:
-        assert node.grid is not None
         return node.grid.chunk_shape, (CodecSpec("zlib", {"level": 1}),)
     if known.compressor is None:
         return known.chunks, ()

@@ -332,11 +332,12 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
     codecs = tuple(
         CodecSpec(item["id"], {name: value for name, value in item.items() if name != "id"}) for item in items
     )
-    return replace(node, grid=grid, codecs=codecs), lost
+    return replace(node, values=replace(node.chunks, grid=grid, codecs=codecs)), lost
 
 
-def _compressed(node: ArrayNode, grid: RegularChunkGrid | None, elements: Elements) -> ArrayNode:
+def _compressed(node: ArrayNode, grid: RegularChunkGrid, elements: Elements) -> ArrayNode:
     assert elements.type.dtype is not None
     size = elements.type.dtype.itemsize
     shuffle = (CodecSpec("shuffle", {"elementsize": size}),) if 1 < size <= 8 else ()
-    return replace(node, grid=grid, codecs=(*shuffle, CodecSpec("zlib", {"level": _LEVEL})))
+    codecs = (*shuffle, CodecSpec("zlib", {"level": _LEVEL}))
+    return replace(node, values=replace(node.chunks, grid=grid, codecs=codecs))

@@ -30,6 +30,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
+from refbrowser.model.values import Rows
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
@@ -72,7 +73,7 @@ class ReferencesExport:
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
-            if node.nested is not None:
+            if isinstance(node.values, Rows):
                 raise RefbrowserError(
                     ErrorKind.USAGE,
                     "rows of nested values cannot be chosen for references",
@@ -267,7 +268,6 @@ class ReferencesExport:
         """Yield the chunks of arrays of which a part is chosen, under their new keys."""
         for layout in self.layouts:
             manifest = layout.source.manifest
-            assert manifest is not None
             for start in range(0, layout.grid.size, PAGE):
                 coords = coords_between(layout, start, min(start + PAGE, layout.grid.size))
                 columns = manifest.columns(layout.source_coords(coords))
@@ -350,4 +350,4 @@ class ReferencesExport:
 
 
 def _is_nested(node: Node) -> bool:
-    return isinstance(node, ArrayNode) and node.nested is not None
+    return isinstance(node, ArrayNode) and isinstance(node.values, Rows)

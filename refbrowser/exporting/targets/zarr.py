@@ -26,6 +26,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import NO_MANIFEST
 
 _OTHER_TYPE = "--skip-bad leaves the array out; ncstream holds structures of texts and rows of any length"
 
@@ -53,7 +54,7 @@ class ZarrTarget:
             planned,
             path=escaped_path(node.path, self._plain_name),
             format=self.flavour.value,
-            chunk_keys=node.chunk_keys if keys_stay else self.usual_keys,
+            values=replace(planned.chunks, keys=node.chunk_keys if keys_stay else self.usual_keys),
         )
         arguments |= {
             "shape": planned.shape,
@@ -169,11 +170,8 @@ class ZarrV2Target(ZarrTarget):
             lost.append("Zarr v2 has no shards: chunks are stored one by one")
         if any(wanted.dimensions) and not all(wanted.dimensions):
             lost.append("Zarr v2 names all dimensions or none")
-        planned = replace(
-            wanted,
-            grid=RegularChunkGrid(wanted.shape, codecs.chunks),
-            order=codecs.order,
-        )
+        grid = RegularChunkGrid(wanted.shape, codecs.chunks)
+        planned = replace(wanted, values=replace(wanted.chunks, grid=grid, order=codecs.order))
         compressor = codecs.compressor
         arguments = {
             "chunks": codecs.chunks,
@@ -209,7 +207,6 @@ class ZarrV3Target(ZarrTarget):
         if shards is not None and shards.fits(wanted.shape) and wanted.shape:
             wanted = with_shards(wanted, shards)
         codecs = codecs_v3(wanted)
-        assert wanted.grid is not None
         lost = list(codecs.lost)
         arguments: dict[str, Any] = {
             "chunks": wanted.grid.chunk_shape,
@@ -227,7 +224,7 @@ class ZarrV3Target(ZarrTarget):
             arguments["fill_value"] = fill_value
         if any(wanted.dimensions):
             arguments["dimension_names"] = wanted.dimensions
-        return replace(wanted, order="C"), arguments, lost
+        return replace(wanted, values=replace(wanted.chunks, order="C")), arguments, lost
 
     def _plain_type(self, dtype: Any) -> Any:
         # The byte order of v3 is a codec, not part of the type.
@@ -291,7 +288,7 @@ def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     """Return `node` as our reader understands the metadata that zarr-python made."""
 
     def no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
-        return None
+        return NO_MANIFEST
 
     root = build_hierarchy(_OneArray(keys), no_manifest, node.format).root
     assert isinstance(root, ArrayNode)

@@ -27,7 +27,7 @@ from refbrowser.model.nested import NestedType, NestedValues, TypeKind
 from refbrowser.model.nested_text import type_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.model.source import columns_of_tiles
+from refbrowser.model.values import Rows, columns_of_kinds
 
 #: Bytes that the rows of a tile have on average, and the rows of the largest tile.
 _TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
@@ -178,12 +178,9 @@ def _node(
         type=element.named(text),
         dimensions=(None,) * len(shape),
         dimension_paths=(None,) * len(shape),
-        grid=grid,
-        manifest=TileManifest(path, grid.grid_shape),
+        values=Rows(grid=grid, manifest=TileManifest(path, grid.grid_shape), keys=_CHUNK_KEYS, source=values),
         attributes=attributes,
-        chunk_keys=_CHUNK_KEYS,
         format="awkward0",
-        nested=values,
         unreadable=_refused(values, kind, path),
     )
 
@@ -219,7 +216,7 @@ class TileManifest:
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
         """Return that the tiles at `coords` are made from buffers."""
-        return columns_of_tiles(np.full(len(coords), ReferenceKind.DERIVED, np.uint8))
+        return columns_of_kinds(np.full(len(coords), ReferenceKind.DERIVED, np.uint8))
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return the same of every tile, in the shape of the grid."""

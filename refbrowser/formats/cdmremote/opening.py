@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.model.source import ArraySource
+    from refbrowser.model.values import ArraySource
 
 FORMAT = "cdmremote"
 #: Answers of services have neither (wire notes, section 1).

@@ -18,7 +18,7 @@ from refbrowser.io.fetch import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import Inline, ReferenceKind
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

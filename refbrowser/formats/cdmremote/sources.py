@@ -18,7 +18,7 @@ from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ReferenceKind, WholeFile
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 #: Tiles of so many elements are asked for whole: parts of them cost as many requests as there are parts.
 _WHOLE = 1 << 14

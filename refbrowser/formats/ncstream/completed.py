@@ -26,12 +26,13 @@ from refbrowser.formats.ncstream.pieces import StreamWitness
 from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType as ElementType
 from refbrowser.model.data_type import EnumerationType, MemberAttributes, RowType, SequenceType, StructureType
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
-from refbrowser.model.source import ArraySource, SourceManifest
+from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, Pieces, SourceManifest
 from refbrowser.references.document.content import Fact
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
@@ -193,12 +194,16 @@ class StreamOrigin:
         }
         if layout.error is not None:
             error = _located(layout.error, self.path, node.path)
-            return replace(node, **common, manifest=None, grid=None, error=error)
+            return replace(node, **common, values=NO_VALUES, error=error)
         source = self.sources.get(node.path)
         if source is None:
             type = _type_of(variable, enums, node.dtype, node.type.name)
-            return replace(node, **common, type=type, witness=StreamWitness(self.index, layout))
-        return replace(node, **common, **_of_source(layout, source, enums))
+            values = node.values
+            if isinstance(values, Chunks):
+                values = replace(values, witness=StreamWitness(self.index, layout))
+            return replace(node, **common, type=type, values=values)
+        keys = node.chunk_keys if node.has_grid else ChunkKeyEncoding()
+        return replace(node, **common, **_of_source(layout, source, enums, keys))
 
 
 def _of_members(members: Iterable[StreamVariable], above: str = "") -> Iterator[tuple[str, MemberAttributes]]:
@@ -220,7 +225,7 @@ def _type_of(variable: StreamVariable, enums: _Enums, dtype: np.dtype[Any] | Non
     return kind(dtype, name, dict(_of_members(variable.members)))
 
 
-def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, Any]:
+def _of_source(layout: Layout, source: ArraySource, enums: _Enums, keys: ChunkKeyEncoding) -> dict[str, Any]:
     """Return the fields of a node whose values are made from messages."""
     variable = layout.variable
     dtype = shown_dtype_of(variable, layout.order, enums)
@@ -233,10 +238,12 @@ def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, 
     return {
         "type": type,
         "fill_value": fill_of(variable, layout.order),
-        "codecs": (),
-        "grid": layout.grid,
-        "manifest": SourceManifest(source, layout.path, layout.grid),
-        "source": source,
+        "values": Pieces(
+            grid=layout.grid,
+            manifest=SourceManifest(source, layout.path, layout.grid),
+            keys=keys,
+            source=source,
+        ),
         "unreadable": None,
     }
 

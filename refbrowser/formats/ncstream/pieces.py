@@ -20,7 +20,7 @@ from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import ObjectRun, arrived_run, run_of
 from refbrowser.formats.ncstream.reading import Stretch, arrived_stretches, lost_sections
 from refbrowser.model.reference import ByteRange
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from refbrowser.formats.ncstream.pieces import CutPieces, MessagePieces
 from refbrowser.formats.ncstream.sections import Sections
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.values import SourcePiece
 
 Ints = npt.NDArray[np.int64]
 #: Messages that touch more tiles are looked at one by one for each tile.

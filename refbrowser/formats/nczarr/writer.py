@@ -131,7 +131,6 @@ def dtype_text(dtype: np.dtype[Any]) -> str:
 
 
 def _array(variable: NetcdfVariable, node: ArrayNode) -> dict[str, Any]:
-    assert node.grid is not None
     assert node.dtype is not None
     codecs = [_codec(codec, node.dtype.itemsize) for codec in node.codecs]
     return {

@@ -14,8 +14,8 @@ from refbrowser.formats.zarr import v2, v3
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import Flavour
+from refbrowser.model.values import ChunkManifest
 
 #: Chunks of each spelling of an array that are looked for.
 _LOOKED_FOR = 16

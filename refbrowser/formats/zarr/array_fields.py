@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from refbrowser.codecs import CodecPipeline
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Chunks
 
 #: What differs from array to array and says nothing of how it is stored.
 _OWN = ("attributes", "dimension_names")
@@ -57,14 +59,14 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
         v3.is_array(document)
     fields = v3.array_fields(document) if is_v3 else v2.array_fields(document, warn)
     dtype = fields["type"].dtype
-    if not is_v3 and not fields["codecs"] and dtype is not None and not dtype.hasobject:
+    if not is_v3 and not fields["values"].codecs and dtype is not None and not dtype.hasobject:
         # Nothing is asked of a codec, and the order is what the metadata says.
         return fields
-    if fields.get("unreadable") is None and fields.get("grid") is not None:
+    if fields.get("unreadable") is None and isinstance(fields["values"], Chunks):
         try:
             axes = CodecPipeline.for_array(ArrayNode(path="/", **fields)).axes
             if len(axes) > 1 and axes == tuple(reversed(range(len(axes)))):
-                fields["order"] = "F"
+                fields["values"] = replace(fields["values"], order="F")
         except RefbrowserError as error:
             fields["unreadable"] = error
     return fields

@@ -27,6 +27,7 @@ from refbrowser.formats.zarr.shapes import parse_dimension_names
 from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.model.values import Chunks
 
 #: The attribute in which xarray and kerchunk keep the names of dimensions.
 DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
@@ -228,10 +229,17 @@ class _Builder:
         changes: dict[str, Any] = {}
         if fields.get("unreadable") is not None:
             changes["unreadable"] = located(fields["unreadable"], key)
-        grid = fields.get("grid")
-        if grid is not None:
+        values = fields["values"]
+        if isinstance(values, Chunks):
             try:
-                changes["manifest"] = self.manifests(f"{path}/" if path else "", grid, fields["chunk_keys"])
+                manifest = self.manifests(f"{path}/" if path else "", values.grid, values.keys)
+                changes["values"] = Chunks(
+                    grid=values.grid,
+                    manifest=manifest,
+                    keys=values.keys,
+                    codecs=values.codecs,
+                    order=values.order,
+                )
             except RefbrowserError as error:
                 changes["unreadable"] = located(error, key)
         if "unreadable" in changes:

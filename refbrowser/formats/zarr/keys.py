@@ -74,7 +74,7 @@ def _is_named(key: str) -> bool:
 
 def _coords(node: ArrayNode, text: str) -> tuple[int, ...] | None:
     """Return the coordinates of the chunk with the relative key `text`, or None where there is none."""
-    if node.grid is None:
+    if not node.has_grid:
         return None
     coords = node.chunk_keys.decode(text, node.grid.ndim)
     return coords if coords in node.grid else None

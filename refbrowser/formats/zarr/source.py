@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.manifest import ChunkManifest
+from refbrowser.model.values import ChunkManifest
 
 
 class MetadataSource(Protocol):

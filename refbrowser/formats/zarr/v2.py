@@ -15,6 +15,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.nodes import CodecSpec
+from refbrowser.model.values import Chunks
 
 #: Members that the specification asks for and old writers left out, with what their absence means.
 _DEFAULTS: Mapping[str, Any] = {"compressor": None, "filters": None, "fill_value": None, "order": "C"}
@@ -46,16 +47,18 @@ def array_fields(document: Mapping[str, Any], warn: Callable[[str], None]) -> di
     shape = parse_shape(document.get("shape"))
     fields: dict[str, Any] = {
         "shape": shape,
-        "grid": parse_grid(shape, document.get("chunks")),
-        "order": _order(document.get("order", "C")),
-        "codecs": _codecs(document),
-        "chunk_keys": parse_chunk_keys(document.get("dimension_separator", ".")),
+        "values": Chunks(
+            grid=parse_grid(shape, document.get("chunks")),
+            order=_order(document.get("order", "C")),
+            codecs=_codecs(document),
+            keys=parse_chunk_keys(document.get("dimension_separator", ".")),
+        ),
         "format": "zarr-v2",
     }
-    return fields | _values(document, fields["codecs"], warn)
+    return fields | _elements(document, fields["values"].codecs, warn)
 
 
-def _values(
+def _elements(
     document: Mapping[str, Any], codecs: tuple[CodecSpec, ...], warn: Callable[[str], None]
 ) -> dict[str, Any]:
     """Return the fields of type and fill value, or why there are none."""

@@ -15,6 +15,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import CodecSpec
+from refbrowser.model.values import Chunks, NoValues
 
 _MEMBERS = {
     "attributes",
@@ -62,15 +63,16 @@ def array_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     shape = parse_shape(document.get("shape"))
     codecs = specs_in(Settings("zarr.json", document), "codecs")
+    keys = parse_chunk_keys(document.get("chunk_key_encoding"))
     fields: dict[str, Any] = {
         "shape": shape,
-        "codecs": codecs,
-        "chunk_keys": parse_chunk_keys(document.get("chunk_key_encoding")),
+        "values": NoValues(codecs=codecs),
         "format": "zarr-v3",
         "type": DataType(None, _written_name(document.get("data_type"))),
     }
     try:
-        fields["grid"] = parse_chunk_grid(shape, document.get("chunk_grid"))
+        grid = parse_chunk_grid(shape, document.get("chunk_grid"))
+        fields["values"] = Chunks(grid=grid, codecs=codecs, keys=keys)
         dtype = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
         fields["type"] = DataType.of(dtype, fields["type"].name if dtype.hasobject else None)
         text_kind = "string" if fields["type"].name == "string" else "bytes"

@@ -21,6 +21,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Chunks, NoValues
 
 #: Whose rules the codecs follow, in `ArrayNode.format`.
 FORMAT = "zarr-v3-draft"
@@ -119,19 +120,20 @@ class _ArrayReader:
         kind = self._read("data_type", lambda: draft.data_type(document, self.notes))
         if kind is not None:
             fields |= {"type": DataType.of(kind.dtype, kind.name), "fill_value": self._fill_value(kind)}
-        fields["order"] = self._read("chunk_memory_layout", lambda: draft.order(document)) or "C"
-        codecs = self._read("chunk_codecs", lambda: draft.codecs(document, self.notes))
-        fields["codecs"] = codecs or ()
+        order = self._read("chunk_memory_layout", lambda: draft.order(document)) or "C"
+        codecs = self._read("chunk_codecs", lambda: draft.codecs(document, self.notes)) or ()
+        fields["values"] = NoValues(codecs=codecs, order=order)
         grid = self._read("chunk_grid", lambda: _grid(node.shape, document.get("chunk_grid")))
         extensions = draft.member(document, "extensions", [], self.notes)
         self._read("extensions", lambda: check_extensions(extensions, self.notes))
         if grid is not None:
-            fields["grid"] = grid
+            values = fields["values"] = Chunks(grid=grid, codecs=codecs, order=order)
             separator = document["chunk_grid"].get("separator")
             found = self._read("chunk_grid", lambda: draft.spellings(node.path, separator, grid.ndim))
             if found:
-                fields |= {"chunk_prefix": found[0].prefix, "chunk_keys": found[0].encoding}
-                fields["manifest"] = manifest_of([*found, *more], grid, manifests)
+                manifest = manifest_of([*found, *more], grid, manifests)
+                prefix, keys = found[0].prefix, found[0].encoding
+                fields["values"] = replace(values, manifest=manifest, keys=keys, prefix=prefix)
         return self._checked(replace(node, **fields))
 
     def _fill_value(self, kind: Any) -> Any:

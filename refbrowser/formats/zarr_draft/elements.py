@@ -35,7 +35,6 @@ class DraftArray:
         for error in (node.error, node.unreadable):
             if error is not None:
                 raise error
-        assert node.grid is not None
         assert node.dtype is not None
         self.node = node
         self._store = store

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from refbrowser.formats.zarr.source import ManifestMaker
 from refbrowser.formats.zarr_draft.keys import ChunkSpelling
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.values import ChunkManifest
 from refbrowser.references.document.expansion import merged
 
 

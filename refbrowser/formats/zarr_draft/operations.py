@@ -26,6 +26,7 @@ from refbrowser.formats.zarr_draft.writing import (
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour, Hierarchy
+from refbrowser.model.values import NO_MANIFEST
 
 _DOCUMENTED = (NodeKind.ARRAY, NodeKind.GROUP)
 
@@ -369,6 +370,7 @@ def _ignore(finding: Finding) -> None:
 
 def _no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
     """Make no manifest: elements are read from the store."""
+    return NO_MANIFEST
 
 
 class _StoreMetadata:

@@ -32,7 +32,6 @@ def array_document(node: ArrayNode) -> dict[str, Any]:
     RefbrowserError
         `E_META`: the draft has no such type or codec.
     """
-    assert node.grid is not None
     assert node.dtype is not None
     grid: dict[str, Any] = {"type": "regular", "chunk_shape": list(node.grid.chunk_shape)}
     if node.chunk_keys.separator != ".":

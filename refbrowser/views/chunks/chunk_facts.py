@@ -13,6 +13,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
+from refbrowser.model.values import Pieces
 from refbrowser.views.chunks.chunk_map import Change, MapSource, changes
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -56,7 +57,6 @@ class ChunkFacts:
 
 def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> ChunkFacts:
     """Return what is known of a chunk. It may take longer than a frame: a rule may have to be searched."""
-    assert node.grid is not None
     row = np.array([coords], np.int64).reshape(1, len(coords))
     columns = source.manifest.columns(row)
     url = offset = length = error = None
@@ -94,10 +94,9 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
 
 def _names_of_pieces(node: ArrayNode, coords: tuple[int, ...]) -> tuple[str, ...]:
     """Return what gives the elements of a tile."""
-    assert node.grid is not None
-    if node.source is None:
+    if not isinstance(node.values, Pieces):
         return ()
-    pieces = node.source.pieces(node.grid.whole_part(coords))
+    pieces = node.values.source.pieces(node.grid.whole_part(coords))
     return tuple(dict.fromkeys(piece.name for piece in pieces))
 
 

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from refbrowser.engine.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.values import ChunkManifest
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 if TYPE_CHECKING:
@@ -254,7 +254,6 @@ def first_chunk_slice(node: ArrayNode, before: SliceState | None = None) -> Slic
     Its axes are the two dimensions with the most chunks, in their order unless one is much longer; a single
     dimension of more than one chunk is wrapped. Where `before` is of the same grid it stays.
     """
-    assert node.grid is not None
     shape, names = node.grid.grid_shape, dimension_names(node)
     if before is not None and before.shape == shape and before.names == names:
         return before

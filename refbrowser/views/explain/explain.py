@@ -21,6 +21,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.explain import verdicts
 from refbrowser.views.explain.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
 from refbrowser.views.explain.chunk import Opened, bytes_step, open_chunk
@@ -156,7 +157,7 @@ class _Explaining:
     def _key_links(self) -> tuple[Link, ...]:
         # What is assembled from messages has no key of its own.
         node = self.node
-        is_made = node is not None and (node.source is not None or node.nested is not None)
+        is_made = node is not None and (isinstance(node.values, Pieces | Rows))
         return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key and not is_made else ()
 
     # What is asked about
@@ -186,7 +187,7 @@ class _Explaining:
     def _of_element(self) -> Verdict:
         node = self.question.node(self.dataset.hierarchy)
         self.node = node
-        if node.error is not None or node.grid is None or node.manifest is None:
+        if node.error is not None or not node.has_manifest:
             return self._unreadable(node)
         index = self.question.index
         side = node.grid.chunk_shape
@@ -216,8 +217,7 @@ class _Explaining:
         return Step(name="element", title="The element", lines=lines, facts=facts)
 
     def _chunk_step(self, node: ArrayNode) -> Step:
-        assert node.grid is not None
-        key = node.manifest.key(self.coords) if node.manifest is not None else self.key
+        key = node.manifest.key(self.coords) if node.has_manifest else self.key
         self.key = key
         grid = " × ".join(map(str, node.grid.grid_shape)) or "one chunk"
         shape = " × ".join(map(str, node.grid.chunk_shape)) or "one element"
@@ -293,9 +293,9 @@ class _Explaining:
     # A chunk
 
     def _of_chunk(self, node: ArrayNode) -> Verdict:
-        if node.source is not None:
+        if isinstance(node.values, Pieces):
             return self._of_tile(node)
-        if node.nested is not None:
+        if isinstance(node.values, Rows):
             return self._of_rows(node)
         reference, verdict = self._entry()
         if verdict is not None:
@@ -489,7 +489,7 @@ def _stray_reason(key: str, role: StrayKey) -> str:
     node = role.node
     if node is None:
         return "it belongs to no array"
-    if node.grid is None:
+    if not node.has_grid:
         return f"the array {plain(node.path)} has no chunks"
     coords = node.chunk_keys.decode(key.removeprefix(node.key_prefix), node.grid.ndim)
     grid = " × ".join(map(str, node.grid.grid_shape)) or "1"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from refbrowser.model.cf import Packing
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 from refbrowser.views.explain.explanation import (
     Line,
     Link,
@@ -159,7 +160,7 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
 
 def _or_missing(node: ArrayNode) -> str:
     """Return what else NaN stands for where values may be missing: nested values tell the two apart."""
-    may_be = node.nested is not None and node.nested.type.kind is TypeKind.OPTION
+    may_be = isinstance(node.values, Rows) and node.values.source.type.kind is TypeKind.OPTION
     return ", or the value is missing" if may_be else ""
 
 
@@ -227,7 +228,6 @@ _MINUS_SIGN = "\N{MINUS SIGN}"
 
 def contents_step(node: ArrayNode, coords: tuple[int, ...], values: npt.NDArray[Any]) -> Step:
     """Return the step that sums up the elements of a chunk, without those beyond the array's edge."""
-    assert node.grid is not None
     extent = node.grid.extent(coords)
     inside = values[tuple(slice(0, size) for size in extent)]
     lines = [Line(counted(inside.size, "element"), "Contents")]

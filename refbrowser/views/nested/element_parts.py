@@ -20,7 +20,7 @@ from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, NestedValues, TypeKind
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
-from refbrowser.model.source import ArraySource, SourcePiece
+from refbrowser.model.values import ArraySource, Pieces, Rows, SourcePiece
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 
@@ -108,15 +108,22 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
         fill_value=fill,
         attributes={"long_name": f"{node.name or node.path}: {title}", **own.attributes},
         attribute_types=own.attribute_types,
-        source=None if node.nested is not None else _PartSource(node.source or _ChunkSource(node), part),
-        nested=None if node.nested is None else _nested_part(node, part),
+        values=_part_values(node, part),
     )
 
 
-def _nested_part(node: ArrayNode, part: ElementPart) -> NestedValues:
-
-    assert node.nested is not None
-    return PartValues(node, node.nested, part)
+def _part_values(node: ArrayNode, part: ElementPart) -> Pieces | Rows:
+    values = node.values
+    if isinstance(values, Rows):
+        return replace(values, source=PartValues(node, values.source, part))
+    source = values.source if isinstance(values, Pieces) else _ChunkSource(node)
+    return Pieces(
+        grid=node.grid,
+        manifest=node.manifest,
+        keys=node.chunk_keys,
+        prefix=node.key_prefix,
+        source=_PartSource(source, part),
+    )
 
 
 def row_lengths(rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -162,7 +169,6 @@ class _ChunkSource:
     def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
         """Return the chunk of a part, unless it is missing."""
         node = self._node
-        assert node.manifest is not None
         coords = np.array([part.coords], np.int64).reshape(1, len(part.coords))
         reference = node.manifest.columns(coords).reference(0)
         if isinstance(reference, Missing):
@@ -170,7 +176,6 @@ class _ChunkSource:
         key = node.manifest.key(part.coords)
 
         pipeline = CodecPipeline.for_array(node)
-        assert node.grid is not None
         yield SourcePiece(
             reference=reference,
             shape=node.grid.chunk_shape,
@@ -184,17 +189,15 @@ class _ChunkSource:
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return which chunks are missing."""
-        assert self._node.manifest is not None
         return _derived(self._node.manifest.kinds())
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Return which of some chunks are missing."""
-        assert self._node.manifest is not None
         return _derived(self._node.manifest.columns(coords).kind)
 
     def stored(self) -> int | None:
         """Return how many chunks are not missing."""
-        return None if self._node.manifest is None else self._node.manifest.stored()
+        return None if not self._node.has_manifest else self._node.manifest.stored()
 
 
 def _derived(kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -47,7 +47,6 @@ class Picture:
     """
 
     def __init__(self, node: ArrayNode, plan: ViewPlan) -> None:
-        assert node.grid is not None
         assert node.dtype is not None
         self.node = node
         self.plan = plan
@@ -170,7 +169,6 @@ class Picture:
     def chunk_coords(self, indices: Sequence[int]) -> tuple[int, ...]:
         """Return the coordinates of the chunk that holds the value at indices along the axes."""
         grid = self.node.grid
-        assert grid is not None
         full = list(self.plan.slice.indices)
         for axis, index in zip(self.plan.slice.axes, indices, strict=True):
             full[axis] = index

@@ -93,7 +93,6 @@ def plan_view(
 
 
 def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
-    assert node.grid is not None
     assert node.dtype is not None
     chunks = node.grid.count(selection)
     chunk_bytes = prod(node.grid.chunk_shape) * node.dtype.itemsize
@@ -117,7 +116,6 @@ def _steps_for(lengths: Sequence[int], most: int) -> tuple[int, ...]:
 
 def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
     """Return the finest plan of a whole slice that takes every n-th value and needs no question."""
-    assert node.grid is not None
     lengths = [state.shape[axis] for axis in state.axes]
     sides = [node.grid.chunk_shape[axis] for axis in state.axes]
     steps = list(_steps_for(lengths, LIMITS.view_elements))
@@ -136,7 +134,6 @@ def middle_plan(node: ArrayNode, state: SliceState, around: Sequence[int] | None
 
     `around` are indices along the axes that it lies around instead, as far as the array reaches.
     """
-    assert node.grid is not None
     lengths = [state.shape[axis] for axis in state.axes]
     centre = [length // 2 for length in lengths] if around is None else list(around)
     sizes = list(lengths)
@@ -235,7 +232,6 @@ def plans_ahead(
     node: ArrayNode, state: SliceState, dimension: int, indices: Sequence[int]
 ) -> list[tuple[int, ViewPlan]]:
     """Return the reads of the next frames that need other chunks, as far as they are small together."""
-    assert node.grid is not None
     side = node.grid.chunk_shape[dimension]
     seen, found = {state.indices[dimension] // side}, []
     chunks = decoded = 0

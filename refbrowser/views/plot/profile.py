@@ -168,7 +168,6 @@ def profile_rows(
 
 
 def _sides(picture: Picture) -> list[int]:
-    assert picture.node.grid is not None
     return [picture.node.grid.chunk_shape[axis] for axis in picture.plan.slice.axes]
 
 

@@ -13,6 +13,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.dimensions import is_coordinate
 from refbrowser.views.numbers import degrees_text, value_text
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text, plain_coordinate, role_of
@@ -159,14 +160,18 @@ def same_packing(before: ArrayNode, now: ArrayNode) -> bool:
     return all(before.attributes.get(name) == now.attributes.get(name) for name in _PACKING)
 
 
+def _source(node: ArrayNode) -> object:
+    return node.values.source if isinstance(node.values, Pieces | Rows) else None
+
+
 def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) -> bool:
     """Whether a selection has the same chunks, decoded in the same way, after an edit as before it."""
+    if not before.has_manifest or not after.has_manifest:
+        return False
     kept = ("shape", "dtype", "grid", "order", "codecs", "format")
     if any(getattr(before, name) != getattr(after, name) for name in kept):
         return False
-    if repr(before.fill_value) != repr(after.fill_value) or before.source is not after.source:
-        return False
-    if before.manifest is None or after.manifest is None or before.grid is None:
+    if repr(before.fill_value) != repr(after.fill_value) or _source(before) is not _source(after):
         return False
     coords = before.grid.coords(selection)
     one, other = before.manifest.columns(coords), after.manifest.columns(coords)
@@ -220,7 +225,7 @@ def auxiliary_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[AuxiliaryNod
 
 def _add(found: dict[str, AuxiliaryNode], node: ArrayNode, array: ArrayNode) -> None:
     """Take an array whose dimensions are some of those of `node`; not the coordinate of a dimension."""
-    if array.path == node.path or array.error is not None or array.dtype is None or array.grid is None:
+    if array.path == node.path or array.error is not None or array.dtype is None or not array.has_grid:
         return
     if not array.shape or is_coordinate(array):
         return
@@ -295,7 +300,6 @@ def read_auxiliary(
             for dimension in each.dimensions
         )
         selection = Selection.from_index(index, each.node.shape)
-        assert each.node.grid is not None
         if selection.size > ELEMENTS_MOST or each.node.grid.count(selection) > LIMITS.view_chunks:
             continue
         try:

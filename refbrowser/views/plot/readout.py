@@ -50,8 +50,7 @@ def readout(
 def chunk_key(picture: Picture, indices: Sequence[int]) -> str:
     """Return the key of the chunk that holds the element at `indices` (along the axes of the plot)."""
     coords = picture.chunk_coords(indices)
-    manifest = picture.node.manifest
-    return manifest.key(coords) if manifest is not None else ".".join(map(str, coords))
+    return picture.node.manifest.key(coords)
 
 
 def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...]) -> str:

@@ -87,7 +87,6 @@ def plan_series(node: ArrayNode, state: SliceState, dimension: int, index: Seque
 
 def column_of(plan: ViewPlan, node: ArrayNode) -> tuple[int, ...]:
     """Return the column of chunks that a series is in: their coordinates, -1 along the dimension."""
-    assert node.grid is not None
     state = plan.slice
     return tuple(
         -1 if axis == state.x else at // side
@@ -116,8 +115,6 @@ def cost_of(session: Session, access: Access, node: ArrayNode, plan: ViewPlan) -
 
 def _some_urls(node: ArrayNode, plan: ViewPlan) -> AbstractSet[str]:
     """Return the URLs of the first chunk and the last: of very many chunks not each is looked at."""
-    assert node.grid is not None
-    assert node.manifest is not None
     state = plan.slice
     ends = [state.with_index(state.x, at).indices for at in (0, state.shape[state.x] - 1)]
     coords = np.array(

@@ -117,9 +117,9 @@ def grown_slice(state: SliceState, node: ArrayNode) -> SliceState | None:
 
 def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | None:
     """Return the indices along each dimension that a chunk holds, or None where there is no such chunk."""
-    grid = node.grid
-    if grid is None or len(coords) != len(node.shape):
+    if not node.has_grid or len(coords) != len(node.shape):
         return None
+    grid = node.grid
     if not all(0 <= at < count for at, count in zip(coords, grid.grid_shape, strict=True)):
         return None
     return tuple(

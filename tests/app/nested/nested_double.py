@@ -10,6 +10,7 @@ import awkward as ak
 import numpy as np
 
 from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import (
     Buffer,
     BufferReader,
@@ -21,6 +22,7 @@ from refbrowser.model.nested import (
 from refbrowser.model.nested_text import type_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline
+from refbrowser.model.values import Rows
 
 _TEXTS = {"string": TypeKind.STRING, "bytestring": TypeKind.BYTES}
 
@@ -85,7 +87,7 @@ def made_node(array: Any, path: str = "/events", **options: Any) -> ArrayNode:
         shape=(values.length,),
         type=DataType(np.dtype(object), type_text(values.type)),
         dimensions=(None,),
-        nested=values,
+        values=Rows(grid=RegularChunkGrid((values.length,), (max(1, values.length),)), source=values),
     )
 
 

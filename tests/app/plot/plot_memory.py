@@ -21,6 +21,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.values import Chunks
 
 Fate = PieceState | RefbrowserError
 
@@ -61,10 +62,12 @@ def array(
             shape=values.shape,
             type=DataType.of(values.dtype, values.dtype.str),
             dimensions=dimensions,
-            grid=RegularChunkGrid(values.shape, chunks or tuple(max(1, n) for n in values.shape)),
+            values=Chunks(
+                grid=RegularChunkGrid(values.shape, chunks or tuple(max(1, n) for n in values.shape)),
+                manifest=MemoryManifest(path),  # type: ignore[arg-type]
+            ),
             fill_value=fill,
             attributes=attributes,
-            manifest=MemoryManifest(path),  # type: ignore[arg-type]
         ),
         values,
     )
@@ -98,7 +101,6 @@ class MemorySession:
 
     def plan(self, node: ArrayNode, access: object, selection: Any) -> Any:
         """Return a plan of one request of 1,000 bytes for each chunk."""
-        assert node.grid is not None
         chunks = node.grid.count(selection)
         requests = [Request(self.url, at * 1000, at * 1000 + 1000) for at in range(chunks)]
         none = dict.fromkeys(("missing_chunks", "inline_chunks", "faulty_chunks"), 0)
@@ -121,7 +123,6 @@ class MemorySession:
             raise self.error
         if out is None:
             out = np.empty(selection.shape, node.dtype)
-        assert node.grid is not None
         box = selection.box(out)
         for number, part in enumerate(node.grid.parts(selection)):
             while not self.gate.is_set() and self.held(node.path, part.coords):
@@ -142,7 +143,6 @@ class MemorySession:
         if fate is PieceState.MISSING:
             box[part.target] = 0 if node.fill_value is None else node.fill_value
         elif error is None:
-            assert node.grid is not None
             origin = node.grid.origin(part.coords)
             where = tuple(
                 slice(start + inside.start, start + inside.stop, inside.step)

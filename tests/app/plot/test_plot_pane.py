@@ -587,7 +587,9 @@ def test_an_edit_of_the_document_is_followed(plotted: Plotted, pane: PlotPane, q
     assert "18 K" in hover(pane, 5, 4)
     assert len(document.session.reads) == reads, "the chunks are the same: nothing is read again"
     document.session.values["/field"] = ramp(10, 10) + 7
-    document.set_nodes({"field": replace(node, manifest=MemoryManifest("/field", place=1))})  # type: ignore[arg-type]
+    document.set_nodes(
+        {"field": replace(node, values=replace(node.chunks, manifest=MemoryManifest("/field", place=1)))}
+    )  # type: ignore[arg-type]
     document.hierarchyChanged.emit()
     qtbot.waitUntil(lambda: pane.is_settled() and pane.picture().values[0, 0] == 7)  # type: ignore[union-attr]
     document.set_nodes({})

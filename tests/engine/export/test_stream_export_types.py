@@ -19,6 +19,7 @@ from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.member_types import named_values, rows_type
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
+from refbrowser.model.values import Chunks
 
 OBJECT = np.dtype(object)
 QUAKES = [("a", "<i4")]
@@ -27,7 +28,9 @@ QUAKES = [("a", "<i4")]
 def array(path: str, dtype: Any, shape: tuple[int, ...] = (2,), **more: Any) -> ArrayNode:
     dtype = np.dtype(dtype)
     type = more.pop("type", None) or ElementType.of(dtype, more.pop("type_name", dtype.str))
-    return ArrayNode(path=path, shape=shape, type=type, grid=RegularChunkGrid(shape, shape), **more)
+    return ArrayNode(
+        path=path, shape=shape, type=type, values=Chunks(grid=RegularChunkGrid(shape, shape)), **more
+    )
 
 
 def hierarchy(*arrays: ArrayNode, flavour: Flavour = Flavour.ZARR_V2, **groups: GroupNode) -> Hierarchy:

@@ -55,7 +55,8 @@ def manifest(state: ReferenceDocument, grid: tuple[int, ...] = GRID) -> Expansio
 
 
 def array(state: ReferenceDocument) -> ArrayNode:
-    return replace(node((6, 500), (1, 10), path="/a"), manifest=manifest(state))
+    array = node((6, 500), (1, 10), path="/a")
+    return replace(array, values=replace(array.chunks, manifest=manifest(state)))
 
 
 def filled(source: MapSource, layout: ChunkLayout | None = None) -> ChunkMapValues:
@@ -309,7 +310,7 @@ def test_real_documents_are_mapped_as_they_are(shared_data: Path) -> None:
         with refbrowser.open(path) as dataset:
             for name in dataset.arrays:
                 array_node = dataset[name].node
-                if array_node.grid is None or not array_node.grid.size:
+                if not array_node.has_grid or not array_node.grid.size:
                     continue
                 layout = ChunkLayout.of(first_chunk_slice(array_node))
                 shown = coloured(filled(MapSource(array_node.manifest), layout), ColourBy.STATE)

@@ -13,7 +13,7 @@ from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.member_types import named_values
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, ReferenceKind
-from refbrowser.model.source import SourcePiece, columns_of_tiles
+from refbrowser.model.values import Chunks, Pieces, SourcePiece, columns_of_kinds
 from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of, row_lengths
 
 INNER = np.dtype([("speed", ">f4"), ("kind", named_values(np.dtype("u1"), {1: "gust"}))])
@@ -65,8 +65,7 @@ def node_of(values: np.ndarray, type: DataType | None = None, **more: Any) -> Ar
         path="/obs",
         shape=values.shape,
         type=type or DataType.of(values.dtype),
-        grid=RegularChunkGrid(values.shape, values.shape),
-        source=OnePiece(values),
+        values=Pieces(grid=RegularChunkGrid(values.shape, values.shape), source=OnePiece(values)),
         **more,
     )
 
@@ -79,8 +78,8 @@ def part_named(node: ArrayNode, name: str) -> ArrayNode:
 def decoded(node: ArrayNode) -> np.ndarray:
     """Return the values of the only piece of the only tile."""
     everything = (slice(0, node.shape[0], 1),)
-    assert node.source is not None
-    (piece,) = node.source.pieces(ChunkPart((0,), everything, everything, True))
+    assert isinstance(node.values, Pieces)
+    (piece,) = node.values.source.pieces(ChunkPart((0,), everything, everything, True))
     assert piece.raw is None, "parts of elements cannot be read alone"
     return piece.decode(memoryview(b""))
 
@@ -122,7 +121,7 @@ def test_parts_are_kept_apart_by_how_they_are_decoded() -> None:
     everything = (slice(0, 3, 1),)
     part = ChunkPart((0,), everything, everything, True)
     pieces = [
-        next(iter(part_named(node_of(ELEMENTS), name).source.pieces(part)))  # type: ignore[union-attr]
+        next(iter(part_named(node_of(ELEMENTS), name).values.source.pieces(part)))  # type: ignore[union-attr]
         for name in ("day", "wind.speed")
     ]
     assert len({piece.how for piece in pieces}) == 2
@@ -148,7 +147,7 @@ class ChunksOfBytes:
         return f"obs/{coords[0]}"
 
     def columns(self, coords: np.ndarray) -> Any:
-        columns = columns_of_tiles(np.where(coords[:, 0] == 0, ReferenceKind.RANGE, 0).astype(np.uint8))
+        columns = columns_of_kinds(np.where(coords[:, 0] == 0, ReferenceKind.RANGE, 0).astype(np.uint8))
         return replace(
             columns, url=np.zeros(len(coords), np.int32), length=np.full(len(coords), 8), urls=("a",)
         )
@@ -166,17 +165,15 @@ def test_chunks_of_zarr_have_parts_too() -> None:
         path="/obs",
         shape=(4,),
         type=DataType.of(dtype),
-        grid=RegularChunkGrid((4,), (2,)),
-        manifest=ChunksOfBytes(),
+        values=Chunks(grid=RegularChunkGrid((4,), (2,)), manifest=ChunksOfBytes()),
     )
     part = part_named(node, "b")
-    assert part.source is not None
     whole = (slice(0, 2, 1),)
-    (piece,) = part.source.pieces(ChunkPart((0,), whole, whole, True))
+    (piece,) = part.values.source.pieces(ChunkPart((0,), whole, whole, True))
     assert piece.decode(memoryview(np.array([(1, 2), (3, 4)], dtype).tobytes())).tolist() == [2, 4]
-    assert not list(part.source.pieces(ChunkPart((1,), whole, whole, True)))
-    assert part.source.kinds().tolist() == [ReferenceKind.DERIVED, ReferenceKind.MISSING]
-    assert part.source.kinds_at(np.array([[1], [0]])).tolist() == [
+    assert not list(part.values.source.pieces(ChunkPart((1,), whole, whole, True)))
+    assert part.values.source.kinds().tolist() == [ReferenceKind.DERIVED, ReferenceKind.MISSING]
+    assert part.values.source.kinds_at(np.array([[1], [0]])).tolist() == [
         ReferenceKind.MISSING,
         ReferenceKind.DERIVED,
     ]

@@ -16,8 +16,10 @@ from refbrowser.engine.nested.python_values import python_values
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 from refbrowser.views.nested import nested_tally as nested_collect
 from refbrowser.views.nested.nested_lines import NestedFolds
 from refbrowser.views.nested.nested_numbers import choices_of, field_numbers, joined, paired
@@ -185,7 +187,7 @@ class TestCollecting:
             asked.append((start, stop))
             if start <= 700 < stop:
                 raise RefbrowserError(ErrorKind.RANGE, "its list reaches beyond the content")
-            return NestedRows(node.nested.array[start:stop].layout)
+            return NestedRows(node.values.source.array[start:stop].layout)
 
         monkeypatch.setattr(nested_collect, "read_rows", read_rows)
         return asked
@@ -194,7 +196,12 @@ class TestCollecting:
         number = NestedType(TypeKind.NUMBER, dtype=np.dtype("f8"))
         kind = NestedType(TypeKind.LIST, items=(number,))
         values = SimpleNamespace(type=kind, length=len(array), buffers=(), array=array)
-        return ArrayNode(path="/a", shape=(len(array),), type=DataType(np.dtype(object)), nested=values)  # type: ignore[arg-type]
+        return ArrayNode(
+            path="/a",
+            shape=(len(array),),
+            type=DataType(np.dtype(object)),
+            values=Rows(grid=RegularChunkGrid((len(array),), (1,)), source=values),
+        )  # type: ignore[arg-type]
 
     def test_all_rows_but_one_that_fails(self, read: list[tuple[int, int]]) -> None:
         node = self.node(ak.Array([[float(number)] for number in range(3_000)]))

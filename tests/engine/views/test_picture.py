@@ -71,7 +71,6 @@ def test_values_states_and_places_agree(picture: Picture, random: object) -> Non
 
 @given(pictures())
 def test_edges_enclose_the_values_of_each_chunk(picture: Picture) -> None:
-    assert picture.node.grid is not None
     for axis, dimension in enumerate(picture.plan.slice.axes):
         edges = picture.chunk_edges(axis)
         numbers = picture.chunk_numbers[axis]
@@ -86,7 +85,6 @@ def test_edges_enclose_the_values_of_each_chunk(picture: Picture) -> None:
 @given(pictures())
 def test_a_sample_holds_only_values_that_have_come(picture: Picture) -> None:
     assert picture.sample().size == 0
-    assert picture.node.grid is not None
     coords = [part.coords for part in picture.node.grid.parts(picture.plan.selection)]
     fill(picture, dict.fromkeys(coords[1:], ChunkState.FAILED))
     rows = [np.arange(size, dtype=np.int64) for size in picture.values.shape]

@@ -13,6 +13,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Chunks
 from refbrowser.views.nested.element_parts import BARS_MOST, all_numbers, length_bars, row_numbers, shown_rows
 
 
@@ -23,7 +24,7 @@ def node(row_dtype: str, **attributes: object) -> ArrayNode:
         shape=(3,),
         type=RowType(np.dtype(object), elements=DataType.of(np.dtype(row_dtype))),
         fill_value=np.zeros(0),
-        grid=RegularChunkGrid((3,), (3,)),
+        values=Chunks(grid=RegularChunkGrid((3,), (3,))),
         attributes=attributes,
     )
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -164,7 +165,7 @@ def test_of_very_many_chunks_not_each_is_looked_at() -> None:
 
     manifest = Manifest()
     long = node((1_000_000, 10, 10), (1, 10, 10))
-    object.__setattr__(long, "manifest", manifest)
+    long = replace(long, values=replace(long.chunks, manifest=manifest))
     state = SliceState(long.shape, ("t", "y", "x"), 2, 1, (0, 0, 0))
     plan = plan_series(long, state, 0, (0, 3, 3))
     found = cost_of(None, SimpleNamespace(from_network=False), long, plan)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Chunks
 
 
 def node(
@@ -26,7 +27,7 @@ def node(
         shape=shape,
         type=DataType.of(np.dtype(dtype), dtype),
         dimensions=tuple(f"d{axis}" for axis in range(len(shape))) if dimensions is None else dimensions,
-        grid=RegularChunkGrid(shape, chunks or tuple(max(1, size) for size in shape)),
+        values=Chunks(grid=RegularChunkGrid(shape, chunks or tuple(max(1, size) for size in shape))),
         attributes=attributes,
         fill_value=fill_value,
     )

@@ -21,6 +21,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.schema_memory import SchemaMemory
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.values import Rows
 
 
 def opened(path: Path, *members: dict[str, bytes]) -> refbrowser.Dataset:
@@ -36,7 +37,7 @@ def told(dataset: refbrowser.Dataset, name: str) -> Any:
     refs = json.loads(dataset.document.to_bytes())["refs"]
     nodes = [node for node in dataset.hierarchy.walk() if f"{node.path}/".startswith(f"/{name}/")]
     facts = [
-        (node.path, node.type, node.shape, node.grid, buffers_of(node))
+        (node.path, node.type, node.shape, node.has_grid and node.grid, buffers_of(node))
         for node in nodes
         if isinstance(node, ArrayNode)
     ]
@@ -53,7 +54,7 @@ def told(dataset: refbrowser.Dataset, name: str) -> Any:
 
 
 def buffers_of(node: ArrayNode) -> Any:
-    values = node.nested
+    values = node.values.source if isinstance(node.values, Rows) else None
     parts = () if values is None else values.buffers
     return [(b.name, b.reference, b.dtype, b.count, b.codecs, b.offset, b.stored, b.place) for b in parts]
 

@@ -80,9 +80,7 @@ def test_rows_have_the_numpy_type_that_views_know(
     found = node.type.row_dtype if isinstance(node.type, RowType) else None
     assert found == (None if row_dtype is None else np.dtype(row_dtype))
     assert not isinstance(node.type, RowType) or node.type.dimension == "*"
-    assert node.grid is not None
     assert node.grid.shape == shape
-    assert node.manifest is not None
     assert node.manifest.stored() == node.grid.size
     assert node.fill_value is None
 

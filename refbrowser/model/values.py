@@ -1,17 +1,172 @@
-"""Arrays whose values are not one reference a chunk: made from any number of stretches of bytes."""
+"""What gives the values of an array, chunk by chunk of its grid: encoded chunks, pieces, or nested rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import NOWHERE, Finding, Place, RefbrowserError
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.nested import NestedValues
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
+
+
+@dataclass(frozen=True, slots=True)
+class CodecSpec:
+    """One codec as the metadata names it, in encoding order within `Chunks.codecs`."""
+
+    name: str
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ChunkManifest(Protocol):
+    """Chunk coordinates to references; computed, not stored, for gen rules and key formulas."""
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each dimension; () for a 0-d array."""
+        ...
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return the full key of the chunk at `coords`, as it stands in the document."""
+        ...
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return the references of the chunks at `coords`, shape (n, ndim), in that order."""
+        ...
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of every chunk, in the shape of the grid.
+
+        Only for grids whose number of chunks fits memory: the caller checks it.
+        """
+        ...
+
+    def stored(self) -> int | None:
+        """Return how many chunks have a reference, or None where that is not known."""
+        ...
+
+
+class NoManifest:
+    """The manifest of chunks that nobody refers to: of an array that is to be written, or is broken."""
+
+    grid_shape: tuple[int, ...] = ()
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return the relative key of a chunk as Zarr v2 writes it."""
+        return ".".join(map(str, coords))
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return that they are missing."""
+        return columns_of_kinds(np.full(len(coords), ReferenceKind.MISSING, np.uint8))
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return that it is missing."""
+        return np.full((), ReferenceKind.MISSING, np.uint8)
+
+    def stored(self) -> int | None:
+        """Return None: it is not known."""
+        return None
+
+
+#: The one that all such arrays share.
+NO_MANIFEST = NoManifest()
+
+
+class ChunkWitness(Protocol):
+    """What the file that regular chunks lie in tells of their bytes, beside the references to them."""
+
+    def check(self, url: str, offset: int, data: memoryview) -> Finding | None:
+        """Return what is to be warned of in the stored bytes of a chunk, or None."""
+        ...
+
+    def fault(self, url: str, offset: int, data: memoryview) -> RefbrowserError | None:
+        """Return why the stored bytes of a chunk are not what they should be, in words of the file."""
+        ...
+
+
+_USUAL_KEYS = ChunkKeyEncoding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Values:
+    """What gives the values of an array; one of `Chunks`, `Pieces` and `Rows`.
+
+    Attributes
+    ----------
+    grid
+        The chunks in which they are read, counted and drawn.
+    manifest
+        Tells of each chunk where it is, or that it is made.
+    keys
+        How the keys of chunks are written.
+    prefix
+        What stands before the keys of chunks: ``data/ocean/temp/`` in the v3 drafts. None where it is the
+        path, as `ArrayNode.key_prefix` gives it.
+    """
+
+    grid: RegularChunkGrid
+    manifest: ChunkManifest = NO_MANIFEST
+    keys: ChunkKeyEncoding = _USUAL_KEYS
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chunks(Values):
+    """Chunks that have one reference each, and are encoded by codecs.
+
+    Attributes
+    ----------
+    codecs
+        In encoding order.
+    order
+        ``C`` or ``F``: memory layout within a chunk.
+    witness
+        Tells more of the stored bytes of the chunks than their references do.
+    """
+
+    codecs: tuple[CodecSpec, ...] = ()
+    order: str = "C"
+    witness: ChunkWitness | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pieces(Values):
+    """Chunks that are assembled from any number of pieces: stored in messages, or parts of other chunks."""
+
+    source: ArraySource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows(Values):
+    """Rows whose elements are lists, records, options or unions, made from buffers.
+
+    The shape of the array has one number, that of the rows, before those of regular lists of numbers. A group
+    of the same path, if any, has the parts of the array: its fields and buffers.
+    """
+
+    source: NestedValues
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoValues:
+    """Nothing can be read: the array is broken, or how it is divided into chunks is not known.
+
+    `codecs` and `order` are what the metadata says of chunks all the same.
+    """
+
+    codecs: tuple[CodecSpec, ...] = ()
+    order: str = "C"
+
+
+#: That of which nothing else is known.
+NO_VALUES = NoValues()
+
 
 #: Makes the values of a stretch of bytes, of the shape that the piece tells, in any type that the array's
 #: casts from. Raises `RefbrowserError` where they are not what they should be.
@@ -88,18 +243,6 @@ class SourcePiece:
         )
 
 
-class ChunkWitness(Protocol):
-    """What the file that regular chunks lie in tells of their bytes, beside the references to them."""
-
-    def check(self, url: str, offset: int, data: memoryview) -> Finding | None:
-        """Return what is to be warned of in the stored bytes of a chunk, or None."""
-        ...
-
-    def fault(self, url: str, offset: int, data: memoryview) -> RefbrowserError | None:
-        """Return why the stored bytes of a chunk are not what they should be, in words of the file."""
-        ...
-
-
 class ArraySource(Protocol):
     """What the values of an array are made from, by tile of its (regular) grid.
 
@@ -132,7 +275,7 @@ class ArraySource(Protocol):
         ...
 
 
-def columns_of_tiles(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
+def columns_of_kinds(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
     """Return columns that tell the kinds of tiles; there is no reference to any of them."""
     return ReferenceColumns(
         kind=kinds,
@@ -184,7 +327,7 @@ class SourceManifest:
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
         """Return the kinds of the tiles at `coords`."""
-        columns = columns_of_tiles(self.source.kinds_at(coords))
+        columns = columns_of_kinds(self.source.kinds_at(coords))
         if not (columns.kind == ReferenceKind.FAULTY).any():
             return columns
         return replace(columns, faults=_Faults(self.source, self.grid, coords, columns.kind))
