@@ -19,8 +19,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.table_models import RowStyle
 from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.views.rows import RowStyle
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

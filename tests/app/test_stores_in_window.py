@@ -28,7 +28,6 @@ from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
 from refbrowser.app.panes.problems.pane import ProblemsPane
-from refbrowser.app.panes.reference_rows import PENDING, ExpansionRows
 from refbrowser.app.shell.drops import Drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.formats.registry import title_of
@@ -36,6 +35,7 @@ from refbrowser.io.atomic import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.references import PENDING, ExpansionRows
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.panes.raw_value import HexRows
-from refbrowser.app.panes.reference_rows import ExpansionRows
-from refbrowser.app.widgets.table_models import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.app.widgets.virtual_table import PAGES_KEPT, VirtualTable
 from refbrowser.formats.references import open_references
+from refbrowser.views.references import ExpansionRows
+from refbrowser.views.rows import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.views.words import CELL_LIMIT, one_line
 
 

@@ -14,10 +14,10 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.panes.reference_rows import SelectedRows
     from refbrowser.app.panes.references_pane import ReferencesPane
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.url_prefixes import PrefixScope
+    from refbrowser.views.references import SelectedRows
 
 
 class PrefixCommands(CommandGroup):

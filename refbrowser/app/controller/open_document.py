@@ -18,7 +18,7 @@ from refbrowser.app.controller.stream import DocumentStream
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import FirstRows, SizeQuestion
+    from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.history import History
     from refbrowser.views.changed_rows import ChangedRows, Difference
+    from refbrowser.views.references import FirstRows
 
 _numbers = itertools.count(1)
 
@@ -51,7 +52,7 @@ class OpenDocument(QObject):
     identityChanged()
         `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)
-        Rows of a large document that is still being read (`reading.FirstRows`).
+        Rows of a large document that is still being read (`FirstRows`).
     sizeAsked(object)
         The reading waits for the answer to a `reading.SizeQuestion`.
     progressChanged(object, object)

@@ -11,9 +11,8 @@ from typing import Any
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import OpenProgress
 from refbrowser.references.document.refs import References
+from refbrowser.views.references import FirstRows
 
-#: Characters of an inline value that are shown while the document is read.
-_VALUE_SHOWN = 400
 #: A question is looked after this often, in seconds, for the task may be cancelled.
 _ASKED = 0.05
 
@@ -36,36 +35,6 @@ class SizeQuestion:
         while not self._answered.wait(_ASKED):
             control.check()
         return self._yes
-
-
-class FirstRows:
-    """The first references of a document that is still being read, as texts; no template is rendered."""
-
-    def __init__(self, refs: References) -> None:
-        self._refs = refs
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return len(self._refs)
-
-    def key(self, row: int) -> str:
-        """Return the key of a row."""
-        return self._refs.key(row)
-
-    def texts(self, start: int, stop: int) -> list[list[str]]:
-        """Return the texts of rows in the columns of the table of references."""
-        return [self._texts(row) for row in range(start, stop)]
-
-    def _texts(self, row: int) -> list[str]:
-        slot = self._refs.slot(row)
-        value = self._refs.value(slot)
-        if value.kind is not None:
-            text = self._refs.value_text(slot)[:_VALUE_SHOWN].decode("utf-8", "replace")
-            return [str(row), self._refs.key(row), "inline", text, "", "", "refs"]
-        kind = "whole" if value.length is None else "range"
-        numbers = ["" if number is None else str(number) for number in (value.offset, value.length)]
-        return [str(row), self._refs.key(row), kind, value.url, *numbers, "refs"]
 
 
 #: What is sent when all is read: the stage that follows, of which no end is known.

@@ -6,10 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from PySide6.QtCore import Qt
-
 from refbrowser.app.editors.preview_source import Mark, NoSource, PreviewRow, PreviewSource
-from refbrowser.app.widgets.table_models import Column, RowStyle
+from refbrowser.views.rows import Column, RowStyle
 
 #: One page takes the GUI thread at most about this long, in seconds; what is left follows later.
 BUDGET = 0.004
@@ -53,7 +51,7 @@ class PreviewModel:
             Column("", 28, mono=False),
             Column("Row", max(44, 20 + 9 * digits), right=True),
             Column("Key", 96, stretch=2),
-            Column("URL", 96, stretch=2, elide=Qt.TextElideMode.ElideMiddle),
+            Column("URL", 96, stretch=2, elide_middle=True),
             Column("Offset", 76 if digits < 7 else 130, right=True),
             Column("Length", 66, right=True),
             Column("Notes", 150, stretch=5, mono=False),

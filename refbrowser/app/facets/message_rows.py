@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.table_models import Column, RowStyle
 from refbrowser.errors import Severity
 from refbrowser.exporting.streams.sections import messages_of
 from refbrowser.formats.ncstream.messages import (
@@ -25,6 +24,7 @@ from refbrowser.formats.ncstream.messages import (
     StreamFault,
     StreamIndex,
 )
+from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import count_text, one_line
 
 KINDS = {

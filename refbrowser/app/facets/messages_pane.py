@@ -23,7 +23,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.page_switch import Page, PageSwitch
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button, tool_button
-from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.rows import NoRows
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
-from refbrowser.app.widgets.table_models import NoRows
 from refbrowser.cli.values import json_ready
 from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.reading import read_rows, unread_error
@@ -33,6 +32,7 @@ from refbrowser.views.nested.nested_values import (
     exact_text,
     fault_of,
 )
+from refbrowser.views.rows import NoRows
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:

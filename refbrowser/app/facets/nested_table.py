@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
-from refbrowser.app.widgets.table_models import Column, RowStyle
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import RefbrowserError
@@ -23,6 +22,7 @@ from refbrowser.views.nested.nested_lines import Cell, LineMaker, NestedFolds, N
 from refbrowser.views.nested.nested_tally import NOT_OF_ROWS
 from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, columns_of, has_lists
 from refbrowser.views.plot.table import Mark
+from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:

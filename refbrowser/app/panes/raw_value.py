@@ -24,8 +24,8 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.app.widgets.table_models import Column
-from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.rows import Column, NoRows
 from refbrowser.views.words import size_text
 
 if TYPE_CHECKING:

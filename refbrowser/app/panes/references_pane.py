@@ -13,23 +13,23 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.field_drafts import KeyDraft, key_mistake
 from refbrowser.app.editors.typed import DraftKind, Typed
-from refbrowser.app.panes.reference_rows import (
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.references import (
     COLUMNS,
     KEY,
     ChangedOnlyRows,
     ExpansionRows,
-    FirstRowsModel,
+    FirstRows,
     SelectedRows,
     split_rows,
 )
-from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
-from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
+from refbrowser.views.rows import NoRows
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import FirstRows
     from refbrowser.references.document.document import ReferenceDocument
 
 
@@ -213,6 +213,8 @@ NOTHING = "Open a document to see its keys: every key with its URL, offset and l
 NONE_CHANGED = "No key differs from the saved state."
 LOOKING = "Looking for the keys that differ from the saved state…"
 NO_REFERENCES = "This document has no references."
+#: The column of the keys, which are edited in place.
+_KEY = COLUMNS.index(KEY)
 #: Rows of those that differ that are acted on at once, at most.
 MOST_SELECTED = 100_000
 #: Rows that the budget left out follow after this pause, in milliseconds.
@@ -322,9 +324,9 @@ class ReferencesPane(QWidget):
     def show_first_rows(self, rows: FirstRows) -> None:
         """Show rows of a document that is still being read."""
         top = self.table.top_row()
-        self.table.set_model(FirstRowsModel(rows))
+        self.table.set_model(rows)
         self.table.set_top_row(top)
-        self._count.setText(f"{count_text(rows.count)} rows so far…")
+        self._count.setText(f"{count_text(rows.row_count())} rows so far…")
 
     def focus_go_to(self) -> None:
         """Put the cursor in the field for a key."""
@@ -364,7 +366,7 @@ class ReferencesPane(QWidget):
         if number is not None and key is not None:
             self.table.scroll_to(number)
             self._edited = (number, key)
-            self._editor.begin(key, self.table.cell_rect(number, KEY))
+            self._editor.begin(key, self.table.cell_rect(number, _KEY))
             typed = None if self._document is None else drafts_of(self._document).field(DraftKind.KEY, key)
             if isinstance(typed, KeyDraft):
                 self._editor.type_on(typed.key)
@@ -530,7 +532,7 @@ class ReferencesPane(QWidget):
 
     def _place_editor(self) -> None:
         if self._edited is not None and self._editor.isVisible():
-            self._editor.place(self.table.cell_rect(self._edited[0], KEY))
+            self._editor.place(self.table.cell_rect(self._edited[0], _KEY))
 
     def _go_to_text(self) -> None:
         text = self._go.text().strip()
@@ -575,7 +577,7 @@ class ReferencesPane(QWidget):
 
     def _key(self, row: int) -> str | None:
         model = self.table.model()
-        if not isinstance(model, ExpansionRows | ChangedOnlyRows | FirstRowsModel):
+        if not isinstance(model, ExpansionRows | ChangedOnlyRows | FirstRows):
             return None
         return model.key(row)
 

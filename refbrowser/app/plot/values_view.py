@@ -13,7 +13,7 @@ from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.app.widgets.virtual_table import Column, NoRows, VirtualTable
+from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.model.data_type import RowType
 from refbrowser.model.member_types import names_of
 from refbrowser.model.nodes import ArrayNode
@@ -22,6 +22,7 @@ from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import NUMBER_KINDS, Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.table import ROW_COLUMNS, named_text
+from refbrowser.views.rows import Column, NoRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,10 +23,10 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.parts import framed, scrolled
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import FirstRows
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.shell.found_card import FoundCard
     from refbrowser.app.widgets.table_pane import TablePane
+    from refbrowser.views.references import FirstRows
 
 PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.

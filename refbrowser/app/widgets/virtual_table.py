@@ -31,10 +31,10 @@ from PySide6.QtWidgets import QHeaderView, QToolTip, QWidget
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.long_bar import LongBar
 from refbrowser.app.widgets.painted_view import PaintedView
-from refbrowser.app.widgets.table_models import (
+from refbrowser.app.widgets.table_models import HeaderModel
+from refbrowser.views.rows import (
     PAGE_ROWS,
     Column,
-    HeaderModel,
     MeasuredRowModel,
     NoRows,
     RowModel,
@@ -42,8 +42,6 @@ from refbrowser.app.widgets.table_models import (
     StyledRowModel,
 )
 from refbrowser.views.words import one_line
-
-__all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "VirtualTable"]
 
 #: Pages of rows that are kept.
 PAGES_KEPT = 32
@@ -347,7 +345,8 @@ class VirtualTable(PaintedView):
             painter.setFont(font)
             box = QRect(left + _PADDING, area.top(), width - 2 * _PADDING, area.height())
             flags = _RIGHT if column.right else _LEFT
-            shown = painter.fontMetrics().elidedText(one_line(text), column.elide, box.width())
+            elide = Qt.TextElideMode.ElideMiddle if column.elide_middle else Qt.TextElideMode.ElideRight
+            shown = painter.fontMetrics().elidedText(one_line(text), elide, box.width())
             painter.drawText(box, flags, shown)
         if not style:
             return

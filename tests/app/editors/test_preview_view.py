@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 from refbrowser.app.editors.preview_model import PreviewModel
 from refbrowser.app.editors.preview_source import CheckReport, NoSource, PreviewRow, Tally
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.widgets.table_models import RowStyle
+from refbrowser.views.rows import RowStyle
 
 Make = Callable[..., Workplace]
 HUGE = {**RULE, "dimensions": {"t": {"stop": 10**6}, "y": {"stop": 10**6}}}

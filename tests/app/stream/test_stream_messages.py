@@ -23,8 +23,7 @@ from refbrowser.app.facets.supply_looks import ground_of
 from refbrowser.app.shell.centre import MESSAGES, PLOT
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.table_models import RowStyle
-from refbrowser.app.widgets.virtual_table import StyledRowModel
+from refbrowser.views.rows import RowStyle, StyledRowModel
 from refbrowser.views.words import count_text
 
 Settle = Callable[[], None]

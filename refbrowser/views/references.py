@@ -1,22 +1,28 @@
-"""The rows of the references table: the whole Version 0 view, those that differ, the first that were read."""
+"""The table of references: its columns, and its rows: the whole Version 0 view, those that differ, the first.
+
+A column is one `ReferenceColumn` of `COLUMNS`, and nothing else: whatever rows the table shows give a
+`ReferenceRow` each, and the columns make their texts of it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import Qt
-
-from refbrowser.app.widgets.table_models import Column, RowStyle
 from refbrowser.formats.registry import title_of
+from refbrowser.views.rows import Column, RowStyle
 from refbrowser.views.words import CELL_LIMIT, count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.reading import FirstRows
+    import numpy as np
+    import numpy.typing as npt
+
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.document.expansion import Page
+    from refbrowser.references.document.refs import References
     from refbrowser.views.changed_rows import ChangedRows
 
 
@@ -57,17 +63,91 @@ def split_rows(runs: tuple[tuple[int, int], ...], refs_rows: int, gen_rows: list
     return SelectedRows(entries, tuple(rules), generated)
 
 
+class ReferenceRow(NamedTuple):
+    """What one row of the table tells, before it is text.
+
+    Attributes
+    ----------
+    row
+        Its number in the Version 0 view; None for a key that is gone.
+    text
+        The URL, the inline value, or what is wrong.
+    origin
+        Where it comes from: ``refs``, a rule, the format of a file.
+    """
+
+    row: int | None
+    key: str
+    kind: str
+    text: str
+    offset: int | None
+    length: int | None
+    origin: str
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _largest(numbers: npt.NDArray[np.int64]) -> str:
+    return str(int(numbers.max(initial=0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceColumn(Column):
+    """A column of the references.
+
+    Attributes
+    ----------
+    text
+        Returns the text of a row.
+    widest
+        Returns the widest text that a document's rows can have; None where no column is measured by it.
+    """
+
+    text: Callable[[ReferenceRow], str]
+    widest: Callable[[ReferenceDocument], str] | None = None
+
+
+def _widest_row(document: ReferenceDocument) -> str:
+    return count_text(max(0, document.expansion.rows - 1))
+
+
+KEY = ReferenceColumn(title="Key", width=148, stretch=2, elide_middle=True, text=attrgetter("key"))
 COLUMNS = (
-    Column("Row", 48, right=True),
-    Column("Key", 148, 2, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Kind", 58, mono=False),
-    Column("URL or text", 130, 3, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Offset", 84, right=True),
-    Column("Length", 72, right=True),
-    Column("From", 56, mono=False),
+    ReferenceColumn(
+        title="Row",
+        width=48,
+        right=True,
+        text=lambda row: "" if row.row is None else count_text(row.row),
+        widest=_widest_row,
+    ),
+    KEY,
+    ReferenceColumn(title="Kind", width=58, mono=False, text=attrgetter("kind")),
+    ReferenceColumn(title="URL or text", width=130, stretch=3, elide_middle=True, text=attrgetter("text")),
+    ReferenceColumn(
+        title="Offset",
+        width=84,
+        right=True,
+        text=lambda row: _number(row.offset),
+        widest=lambda document: _largest(document.refs.table.offset),
+    ),
+    ReferenceColumn(
+        title="Length",
+        width=72,
+        right=True,
+        text=lambda row: _number(row.length),
+        widest=lambda document: _largest(document.refs.table.length),
+    ),
+    ReferenceColumn(title="From", width=56, mono=False, text=attrgetter("origin")),
 )
-#: Numbers of the columns.
-_ROW, KEY, _OFFSET, _LENGTH = 0, 1, 4, 5
+
+
+def cells(row: ReferenceRow) -> list[str]:
+    """Return the texts of a row, column by column."""
+    return [column.text(row) for column in COLUMNS]
+
+
 #: Words for `ReferenceKind`, in its order.
 KINDS = ("missing", "inline", "range", "whole", "fault")
 _INLINE, _FAULTY = 1, 4
@@ -78,6 +158,8 @@ SLICE = 8
 #: Rows that are kept.
 ROWS_KEPT = 8_192
 PENDING = ["…"] * len(COLUMNS)
+#: Characters of an inline value that are shown while the document is read.
+_FIRST_SHOWN = 400
 
 Row = tuple[list[str], RowStyle]
 
@@ -112,10 +194,12 @@ class ExpansionRows:
         return self._expansion.rows
 
     def widest(self) -> dict[int, str]:
-        """Return the last row's number, and the largest offset and length that the document's `refs` have."""
-        table = self.document.refs.table
-        offset, length = (int(numbers.max(initial=0)) for numbers in (table.offset, table.length))
-        return {_ROW: count_text(max(0, self.row_count() - 1)), _OFFSET: str(offset), _LENGTH: str(length)}
+        """Return the widest texts of the columns whose numbers may be wider than those that are seen."""
+        return {
+            number: column.widest(self.document)
+            for number, column in enumerate(COLUMNS)
+            if column.widest is not None
+        }
 
     def row(self, number: int) -> int | None:
         """Return the row of the Version 0 view: the same."""
@@ -161,20 +245,16 @@ class ExpansionRows:
                 text = page.errors[at].message
             elif kind == _INLINE:
                 text = self._inline_text(row)
-            offset, length = page.offsets[at], page.lengths[at]
-            origin = page.origins[at]
-            self._rows[row] = (
-                [
-                    count_text(row),
-                    page.keys[at] or "",
-                    KINDS[kind],
-                    text,
-                    "" if offset is None else str(offset),
-                    "" if length is None else str(length),
-                    self._origin_text(origin),
-                ],
-                style,
+            shown = ReferenceRow(
+                row,
+                page.keys[at] or "",
+                KINDS[kind],
+                text,
+                page.offsets[at],
+                page.lengths[at],
+                self._origin_text(page.origins[at]),
             )
+            self._rows[row] = cells(shown), style
 
     def _origin_text(self, origin: int) -> str:
         document = self.document
@@ -189,25 +269,34 @@ class ExpansionRows:
         return refs.value_text(refs.slot(row))[: 4 * CELL_LIMIT].decode("utf-8", "replace")
 
 
-class FirstRowsModel:
-    """Rows of a document that is still being read."""
+class FirstRows:
+    """The first references of a document that is still being read; no template is rendered."""
 
     columns = COLUMNS
 
-    def __init__(self, rows: FirstRows) -> None:
-        self._rows = rows
+    def __init__(self, refs: References) -> None:
+        self._refs = refs
 
     def row_count(self) -> int:
         """Return the number of rows that are known."""
-        return self._rows.count
+        return len(self._refs)
 
     def key(self, row: int) -> str | None:
         """Return the key of a row."""
-        return self._rows.key(row)
+        return self._refs.key(row)
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows."""
-        return self._rows.texts(start, stop)
+        return [cells(self._row(row)) for row in range(start, stop)]
+
+    def _row(self, row: int) -> ReferenceRow:
+        slot = self._refs.slot(row)
+        value, key = self._refs.value(slot), self._refs.key(row)
+        if value.kind is not None:
+            text = self._refs.value_text(slot)[:_FIRST_SHOWN].decode("utf-8", "replace")
+            return ReferenceRow(row, key, "inline", text, None, None, "refs")
+        kind = "whole" if value.length is None else "range"
+        return ReferenceRow(row, key, kind, value.url, value.offset, value.length, "refs")
 
 
 class ChangedOnlyRows:
@@ -289,4 +378,4 @@ class ChangedOnlyRows:
         refs = self._saved.refs
         slot = refs.find_slot(key)
         text = b"" if slot is None else refs.value_text(slot)[: 4 * CELL_LIMIT]
-        return ["", key, "gone", text.decode("utf-8", "replace"), "", "", "saved"]
+        return cells(ReferenceRow(None, key, "gone", text.decode("utf-8", "replace"), None, None, "saved"))
