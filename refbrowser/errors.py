@@ -168,7 +168,9 @@ class Finding:
 
     `fix` is an edit of `refbrowser.references.edits.edits` (opaque to this layer). `count` is how many places
     share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
-    where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is.
+    where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is. `rows`:
+    (rule, first row) of each gen rule that it is about, where `place` does not tell. `checked`: None where
+    all was decided, else how many rows were looked at (0 where that is not known).
     """
 
     severity: Severity
@@ -180,6 +182,8 @@ class Finding:
     fix: Any = None
     is_loss: bool = False
     is_anywhere: bool = False
+    rows: tuple[tuple[int, int], ...] = ()
+    checked: int | None = None
 
     def at(self, place: Place) -> Finding:
         """Return this finding with another place."""

@@ -97,8 +97,8 @@ def _check_rows(document: ReferenceDocument, whole: bool) -> None:
 
 
 def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
-    from refbrowser.references.checks.check import all_findings
     from refbrowser.references.checks.positions import as_known
+    from refbrowser.references.checks.rule_checks import all_findings
 
     # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
     few = not whole and document.expansion.rows > MOST_CHECKED
@@ -132,8 +132,8 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 
 def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
-    from refbrowser.references.checks.check import all_findings
     from refbrowser.references.checks.positions import as_known
+    from refbrowser.references.checks.rule_checks import all_findings
     from refbrowser.references.document.version0 import Version0
 
     def blocks() -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 
 #: Entries that are made together.
 PAGE = 4096
@@ -177,7 +178,7 @@ class _Writer:
     def _rules(self) -> Iterator[dict[str, Any]]:
         how = self.how
         for rule, node in zip(self.document.rules, self.document.rule_nodes, strict=True):
-            faults = [finding for finding in rule.faults() if finding.severity is Severity.FAULT]
+            faults = [finding for finding in find_faults(rule) if finding.severity is Severity.FAULT]
             if faults and not how.skip_bad:
                 raise faults[0].error()
             if faults:

@@ -10,6 +10,8 @@ from rules import TEMPLATES, make_rule, members
 from refbrowser.errors import Severity
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.references.checks.rule_checks import find_duplicates
+from refbrowser.references.rules.rule_faults import find_faults
 
 
 def _as_function(text):
@@ -127,9 +129,9 @@ def test_faults_are_counted_exactly(fields):
                 field.evaluate(values)
             except Exception:  # noqa: BLE001 - only which rows fail counts here
                 faulty.setdefault(name, []).append(number)
-    findings = [finding for finding in rule.faults() if finding.severity is Severity.FAULT]
+    findings = [finding for finding in find_faults(rule) if finding.severity is Severity.FAULT]
     texts = sum(dimension.has_texts for dimension in rule.space.dimensions)
-    assert len(rule.faults()) == len(findings) + texts
+    assert len(find_faults(rule)) == len(findings) + texts
     if not rule.count:
         return
     found: dict[str, list[tuple[int, int]]] = {}
@@ -147,7 +149,7 @@ def test_duplicates_are_counted(fields):
     rule = make_rule(fields)
     keys = [row.key for row in rows_of(rule) if row.key is not None]
     repeated = len(keys) - len(set(keys))
-    finding = rule.duplicates()
+    finding = find_duplicates(rule)
     if finding is None:
         assert not repeated
     elif "at least" in finding.message:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.references.checks.rule_checks import find_duplicates
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.templates.templates import TemplateSet
 
 UNSAFE, TEMPLATE, BUDGET = ErrorKind.UNSAFE, ErrorKind.TEMPLATE, ErrorKind.BUDGET
@@ -178,7 +180,7 @@ def test_hostile_rules_are_listed_not_run(text):
     with bounded_work():
         rule = GenRule(members, TemplateSet(HELPERS), 0)
         assert rule.row(10**11).error is not None
-        assert [finding.place.field for finding in rule.faults(10_000)] == ["url"]
+        assert [finding.place.field for finding in find_faults(rule, 10_000)] == ["url"]
         assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
 
 
@@ -198,7 +200,7 @@ def test_calls_of_large_templates_are_not_compiled_in_vain():
     with bounded_work():
         rule = GenRule(members, templates, 0)
         assert rule.row(7).error.kind is ErrorKind.BUDGET
-        assert [finding.kind for finding in rule.faults()] == [ErrorKind.BUDGET]
+        assert [finding.kind for finding in find_faults(rule)] == [ErrorKind.BUDGET]
 
 
 def test_keys_of_many_integers_are_read_without_recursion():
@@ -217,8 +219,8 @@ def test_keys_that_can_be_read_in_many_ways_do_not_hang(key):
     rule = GenRule(members, TemplateSet(), 0)
     with bounded_work():
         rule.find(key)
-        rule.faults()
-        rule.duplicates()
+        find_faults(rule)
+        find_duplicates(rule)
 
 
 def test_sums_of_many_dimensions_do_not_hang():
@@ -234,5 +236,5 @@ def test_sums_of_many_dimensions_do_not_hang():
     rule = GenRule(members, TemplateSet(), 0)
     with bounded_work(10):
         rule.find("123456")
-        assert [finding.place.row for finding in rule.faults()] == [0]
-        assert rule.duplicates() is not None
+        assert [finding.place.row for finding in find_faults(rule)] == [0]
+        assert find_duplicates(rule) is not None

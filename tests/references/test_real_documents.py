@@ -12,6 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
+from refbrowser.references.rules.rule_faults import find_faults
 
 #: File, version, entries of refs, rows of each rule, arrays, warnings of the document.
 OPENED = [
@@ -43,7 +44,7 @@ def test_opens(
     assert document.expansion.refs_rows == refs
     assert document.expansion.gen_rows == gen
     assert [finding.severity for finding in document.findings] == [Severity.WARNING] * warnings
-    assert not [finding for rule in document.rules for finding in rule.faults()]
+    assert not [finding for rule in document.rules for finding in find_faults(rule)]
     nodes = [node for node in hierarchy_of(document).walk() if isinstance(node, ArrayNode)]
     assert len(nodes) == arrays
     assert not [node.error for node in nodes if node.error]

@@ -13,9 +13,10 @@ from fsspec.implementations.reference import ReferenceFileSystem
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange
-from refbrowser.references.checks.check import all_findings
+from refbrowser.references.checks.rule_checks import all_findings, find_duplicates
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.templates.constant_lists import find_lists
 from refbrowser.references.templates.syntax import Template, lex
 from refbrowser.references.templates.templates import TemplateSet
@@ -47,8 +48,8 @@ def make(offset: str, stop: int = len(LENGTHS), **members: object) -> GenRule:
 @pytest.mark.parametrize("way", WAYS)
 def test_fifty_thousand_lengths_are_columns(way: str) -> None:
     rule = make(WAYS[way])
-    assert not rule.faults()
-    assert not rule.duplicates()
+    assert not find_faults(rule)
+    assert not find_duplicates(rule)
     assert rule.columns is not None
     assert rule.columns.by_numpy == {"key", "url", "offset", "length"}
     rows = rule.rows(0, rule.count)
@@ -83,10 +84,10 @@ def test_a_key_of_offsets_is_found_by_its_number() -> None:
     assert rule.find(f"t/{OFFSETS[7] + 1}") is None
     assert rule.find(f"t/{OFFSETS[-1]}") is None
     assert rule.find("t/9" + "9" * 30) is None
-    assert rule.duplicates() is None
+    assert find_duplicates(rule) is None
     repeated = make("0", key="t/{{ [5, 0, 0, 5][:i]|sum }}", length="1", dimensions={"i": {"stop": 5}})
     assert [repeated.find(f"t/{offset}") for offset in (0, 5, 10, 15)] == [0, 3, 4, None]
-    assert repeated.duplicates().count == 2
+    assert find_duplicates(repeated).count == 2
 
 
 def test_lists_beyond_64_bits_are_exact() -> None:
@@ -98,7 +99,7 @@ def test_lists_beyond_64_bits_are_exact() -> None:
     huge = 2**127
     rule = make(f"{{{{ {[huge] * 3}[:i]|sum }}}}", 4, length="1")
     assert [row.error is None for row in map(rule.row, range(4))] == [True, True, False, False]
-    (finding,) = rule.faults()
+    (finding,) = find_faults(rule)
     assert (finding.kind, finding.place.field, finding.count) == (ErrorKind.BUDGET, "offset", 2)
 
 
@@ -116,7 +117,7 @@ def test_faults_of_lists_are_sound() -> None:
         rule = make(offset, 6, length="1")
         rows = [row.row for row in map(rule.row, range(6)) if row.error is not None]
         assert (rows[0], len(rows)) == (first, count), offset
-        found = [finding for finding in rule.faults() if finding.severity is Severity.FAULT]
+        found = [finding for finding in find_faults(rule) if finding.severity is Severity.FAULT]
         assert (min(finding.place.row for finding in found), sum(each.count for each in found)) == (
             first,
             count,
@@ -192,19 +193,19 @@ def test_every_row_is_what_the_closures_give(offset: str) -> None:
         rows = map(rule.row, range(rule.count))
         expected = [row.reference.offset if row.error is None else None for row in rows]
         assert rule.rows(0, rule.count).offsets == expected
-        faults = sum(finding.count for finding in rule.faults())
+        faults = sum(finding.count for finding in find_faults(rule))
         assert faults == expected.count(None)
 
 
 def test_fields_that_leave_a_dimension_of_texts_out_are_counted() -> None:
     fields = {"key": "{{ v }}.{{ i }}", "url": "u", "offset": "{{ 2 - i }}", "length": "1"}
     rule = GenRule({**fields, "dimensions": {"v": ["a", "b"], "i": {"stop": 5}}}, TemplateSet(), 0)
-    warning, fault = rule.faults()
+    warning, fault = find_faults(rule)
     assert (warning.severity, fault.place.row, fault.count) == (Severity.WARNING, 3, 4)
     rule = GenRule(
         {**fields, "key": "{{ i }}", "dimensions": {"v": ["a", "b"], "i": {"stop": 5}}}, TemplateSet(), 0
     )
-    duplicates = rule.duplicates()
+    duplicates = find_duplicates(rule)
     assert duplicates is not None
     assert duplicates.count == 5
     assert rule.find("3") == 8
@@ -217,7 +218,7 @@ def test_many_texts_in_a_dimension_are_found() -> None:
     assert rule.find("name77/5") == 7705
     assert rule.find("name77/100") is None
     assert rule.rows(7705, 7706).urls == ["name77.nc"]
-    assert rule.duplicates() is None
+    assert find_duplicates(rule) is None
 
 
 LONG = str(list(range(100, 140)))

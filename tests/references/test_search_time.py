@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, Finding, Severity
-from refbrowser.references.checks.check import all_findings
+from refbrowser.references.checks.rule_checks import all_findings, find_duplicates
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.rules.rule_search import SearchTime
 from refbrowser.references.templates.templates import TemplateSet
 
@@ -43,24 +44,24 @@ class Looks:
 
 
 def test_a_search_without_time_looks_at_few_rows_and_says_so() -> None:
-    found = slow().faults(left=SearchTime(seconds=0))
+    found = find_faults(slow(), left=SearchTime(seconds=0))
     assert [each.place.field for each in not_decided(found)] == ["key", "url"]
     assert all("(64 rows checked)" in each.message for each in not_decided(found))
     # What stands in those rows is told.
     assert [each.place.row for each in found if each.severity is Severity.FAULT] == [5]
-    assert "64 checked" not in str(slow().duplicates(SearchTime(seconds=600)))
+    assert "64 checked" not in str(find_duplicates(slow(), SearchTime(seconds=600)))
 
 
 def test_rules_of_few_rows_are_looked_at_whatever_the_time() -> None:
     rule = slow(dimensions={"i": {"start": 6, "stop": 60}})
-    assert rule.faults(left=SearchTime(seconds=0)) == []
-    assert rule.duplicates(SearchTime(seconds=0)) is None
+    assert find_faults(rule, left=SearchTime(seconds=0)) == []
+    assert find_duplicates(rule, SearchTime(seconds=0)) is None
 
 
 @pytest.mark.parametrize("fields", [{}, {"dimensions": {"i": {"stop": 10**30}}}], ids=["narrow", "wide"])
 def test_cancelling_ends_a_search_soon(fields: dict[str, Any]) -> None:
     looks = Looks(3)
-    found = slow(**fields).faults(left=SearchTime(looks, seconds=600))
+    found = find_faults(slow(**fields), left=SearchTime(looks, seconds=600))
     assert not_decided(found)
     # Once more for each field, and at the end.
     assert looks.count < 10
@@ -69,7 +70,7 @@ def test_cancelling_ends_a_search_soon(fields: dict[str, Any]) -> None:
 def test_keys_that_repeat_are_searched_for_within_the_time() -> None:
     looks = Looks(2)
     rule = slow()
-    found = rule.duplicates(SearchTime(looks, seconds=600))
+    found = find_duplicates(rule, SearchTime(looks, seconds=600))
     assert found is not None
     assert found.kind is ErrorKind.BUDGET
     assert "none checked" not in found.message
@@ -78,7 +79,7 @@ def test_keys_that_repeat_are_searched_for_within_the_time() -> None:
 def test_keys_that_all_repeat_are_compared_within_the_time() -> None:
     rule = slow(key="{{ ('%x' % (i % 7))|replace('a', 'g') }}", dimensions={"i": {"stop": 20_000}})
     looks = Looks(4)
-    found = rule.duplicates(SearchTime(looks, seconds=600))
+    found = find_duplicates(rule, SearchTime(looks, seconds=600))
     assert found is not None
     assert found.kind is ErrorKind.BUDGET
     assert looks.count < 10
@@ -86,10 +87,10 @@ def test_keys_that_all_repeat_are_compared_within_the_time() -> None:
 
 def test_what_a_search_could_not_end_is_not_remembered() -> None:
     rule = slow(dimensions={"i": {"stop": 5000}})
-    assert not_decided(rule.faults(left=SearchTime(seconds=0)))
-    assert not not_decided(rule.faults(left=SearchTime(seconds=600)))
+    assert not_decided(find_faults(rule, left=SearchTime(seconds=0)))
+    assert not not_decided(find_faults(rule, left=SearchTime(seconds=600)))
     # The search that had its time is.
-    assert not not_decided(rule.faults(left=SearchTime(seconds=0)))
+    assert not not_decided(find_faults(rule, left=SearchTime(seconds=0)))
 
 
 def test_rules_of_a_document_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import refbrowser.api
 import refbrowser.cli.program
 import refbrowser.formats.references
 import refbrowser.io.http.client
-import refbrowser.references.checks.check
+import refbrowser.references.checks.rule_checks
 import refbrowser.references.document.document  # noqa: F401
 
 

@@ -11,6 +11,7 @@ import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 from refbrowser.references.templates.templates import TemplateSet
 
 AROUND = (-1, 0, 1)
@@ -65,7 +66,7 @@ def test_source_of_all_templates(more: int) -> None:
 def test_dimensions_per_rule(more: int) -> None:
     names = [f"d{i}" for i in range(LIMITS.dimensions_per_rule + more)]
     members = {"key": "k", "url": "u", "dimensions": {name: {"stop": 1} for name in names}}
-    kinds = {finding.kind for finding in GenRule(members, TemplateSet(), 0).faults()}
+    kinds = {finding.kind for finding in find_faults(GenRule(members, TemplateSet(), 0))}
     assert (ErrorKind.BUDGET in kinds) is (more > 0)
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from refbrowser.limits import LIMITS
+from refbrowser.references.rules.rule_search import SearchTime
+
 #: Seconds of work between two rests, and of each rest.
 WORK, REST = 0.002, 0.003
+#: Evaluation steps that are spent at once, without a rest.
+_STEPS_AT_ONCE = 4_000
 
 
 class Pace:
@@ -30,3 +35,12 @@ class Pace:
         self._check()
         time.sleep(REST)
         self._stop = time.perf_counter() + WORK
+
+    def search_time(self) -> SearchTime:
+        """Return the time of a search that keeps the pace: as much work as beside no window, with rests."""
+
+        def rest() -> bool:
+            self()
+            return False
+
+        return SearchTime(rest, LIMITS.search_time * (WORK + REST) / WORK, _STEPS_AT_ONCE)

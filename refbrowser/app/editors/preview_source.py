@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Flag
 from typing import NamedTuple, Protocol
 
+from refbrowser.errors import ErrorKind, Finding, Severity
 from refbrowser.references.edits.compare import from_difference
 from refbrowser.views.words import count_text
 
@@ -103,6 +104,23 @@ class Tally:
     checked: int | None = None
     text: str = ""
 
+    @classmethod
+    def of(cls, findings: Iterable[Finding], rule: int, *, of_faults: bool) -> Tally:
+        """Count what findings tell of a rule: its faults, or what is odd about it."""
+        found = list(findings)
+        told = [
+            each
+            for each in found
+            if each.kind is not ErrorKind.BUDGET and (each.severity is Severity.FAULT or not of_faults)
+        ]
+        places = [each.place.row if each.place.rule == rule else dict(each.rows).get(rule) for each in told]
+        first = min((row for row in places if row is not None), default=None)
+        words = [
+            f"{each.place.field or 'rule'}: {each.message}" if of_faults else each.message for each in told
+        ]
+        checked = [each.checked for each in found if each.checked is not None]
+        return cls(sum(each.count for each in told), first, max(checked, default=None), "\n".join(words))
+
     def words(self, one: str, many: str) -> str:
         """Return ``3 faults``, ``no faults``, ``at least 3 faults in 20 rows checked`` and the like."""
         if self.checked is None:
@@ -111,8 +129,8 @@ class Tally:
                 if self.count == 0
                 else f"{count_text(self.count)} {one if self.count == 1 else many}"
             )
-        if self.checked == 0 and self.count == 0:
-            return f"{many} not checked"
+        if self.checked == 0:
+            return f"at least {count_text(self.count)} {many}" if self.count else f"{many} not checked"
         seen = f"in {count_text(self.checked)} rows checked"
         if self.count == 0:
             return f"no {many} {seen}"

@@ -11,9 +11,8 @@ from refbrowser.app.editors.cells import WHOLE_FILE, Cells, differing
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
-from refbrowser.app.editors.rule_checks import duplicates, faults
-from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.errors import RefbrowserError
+from refbrowser.references.checks.rule_checks import Aspect, RuleContext, findings_beside
 from refbrowser.references.rules.gen import GenRows, GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
 from refbrowser.views.words import count_text
@@ -154,15 +153,17 @@ class RuleSource:
     # The check
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
-        """Look for what changes, faults, duplicates and collisions, one after the other."""
+        """Look for what changes, then make the checks of `RULE_CHECKS`, one aspect after the other."""
         pause = Pace(check)
         report = CheckReport(**self._changes(pause))
         send(report)
-        report = replace(report, faults=faults(self.rule, pause))
-        send(report)
-        report = replace(report, duplicates=duplicates(self.rule, pause))
-        send(report)
-        return replace(report, collisions=collisions(self.document, self.rule, pause))
+        context = RuleContext(self.document.refs, pause.search_time())
+        for aspect in Aspect:
+            findings = findings_beside(context, self.document.rules, self.rule, aspect)
+            tally = Tally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
+            report = replace(report, **{aspect.value: tally})
+            send(report)
+        return report
 
     def _changes(self, pause: Callable[[], None]) -> dict[str, Tally]:
         if self.base is None:

@@ -11,8 +11,8 @@ from refbrowser.engine.problems.keys import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.references.checks.check import all_findings
 from refbrowser.references.checks.positions import as_known, in_refs
+from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
 from refbrowser.references.rules.rule_search import SearchTime
 

@@ -34,6 +34,7 @@ from refbrowser.model.values import Rows
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.rule_faults import find_faults
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -188,7 +189,7 @@ class ReferencesExport:
             if finding.severity is Severity.FAULT:
                 raise finding.error()
         for rule in self.document.rules:
-            for finding in rule.faults():
+            for finding in find_faults(rule):
                 if finding.severity is Severity.FAULT:
                     raise finding.error()
 

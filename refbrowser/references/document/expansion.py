@@ -26,6 +26,7 @@ from refbrowser.model.reference import (
 )
 from refbrowser.references.document.content import DocumentContent, wrong_member
 from refbrowser.references.rules.gen import GenRow, GenRule, NotDecided
+from refbrowser.references.rules.rule_faults import hidden_key
 from refbrowser.references.text.json_text import NodeKind
 
 _Item = TypeVar("_Item")
@@ -432,7 +433,7 @@ class Expansion:
     def _lost(self, rules: Iterable[int]) -> RefbrowserError | None:
         if self.lost_members:
             return self.lost_members[0]
-        errors = (self.rules[number].hidden_key for number in chain(self._without_key, rules))
+        errors = (hidden_key(self.rules[number]) for number in chain(self._without_key, rules))
         return next((error for error in errors if error is not None), None)
 
     @cached_property

@@ -14,10 +14,10 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, WholeFile
 from refbrowser.references.checks.lacking import LeftOut, lacking
+from refbrowser.references.checks.rule_checks import may_meet
 from refbrowser.references.document.content import DocumentContent
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.rules.gen_unique import may_meet
 
 _ROWS = 4096
 #: Of more rules it is not tried to prove that their keys differ.

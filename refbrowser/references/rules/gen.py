@@ -9,14 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
-from refbrowser.limits import LIMITS
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
 from refbrowser.references.rules.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
-from refbrowser.references.rules.gen_unique import Collisions, find_collisions, find_duplicates
 from refbrowser.references.rules.lowering import static_prefix
-from refbrowser.references.rules.rule_faults import find_faults, hidden_key
 from refbrowser.references.rules.rule_keys import (
     MISSING,
     UNDECIDED,
@@ -47,8 +44,6 @@ from refbrowser.references.templates.templates import TemplateSet
 
 #: Rows looked at in vain for one chunk, after which the other chunks are not searched for.
 _MOST_CHECKED = 100_000
-#: Evaluation steps of the search for keys that are not known.
-_HIDDEN_STEPS = LIMITS.template_steps_job // 100
 
 _Found = TypeVar("_Found")
 
@@ -117,11 +112,6 @@ class GenRule:
         if not self.is_object:
             return (self._placed(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object")),)
         return tuple(map(self._placed, self.dimension_faults))
-
-    @cached_property
-    def hidden_key(self) -> RefbrowserError | None:
-        """Why some key of the rule is not known: a key that it may give and does not may be that one."""
-        return hidden_key(self, _HIDDEN_STEPS)
 
     @cached_property
     def _scope(self) -> Scope:
@@ -319,23 +309,10 @@ class GenRule:
             return ()
         return rule_directories(self.pattern, self.columns, self._key_search)
 
-    def faults(self, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None) -> list[Finding]:
-        """Return everything that is wrong with the rule, also where it yields no row.
-
-        Exact with counts where a field is affine, or depends on few enough combinations to look at all of
-        them; else what a bounded search of `steps` evaluation steps for each field finds in the time `left`,
-        and a warning that the rest was not decided.
-        """
-        if steps != LIMITS.template_steps_job:
-            return list(find_faults(self, steps, left))
-        return list(self._found("faults", lambda left: tuple(find_faults(self, left=left)), left))
-
-    def duplicates(self, left: SearchTime | None = None) -> Finding | None:
-        """Return a warning that keys of the rule repeat, or that it was not decided; None where not."""
-        return self._found("duplicates", lambda left: find_duplicates(self, left=left), left)
-
-    def _found(self, name: str, search: Callable[[SearchTime], _Found], left: SearchTime | None) -> _Found:
-        """Return what a search finds; it is not made again once it had all the time it needed."""
+    def remembered(
+        self, name: str, search: Callable[[SearchTime], _Found], left: SearchTime | None = None
+    ) -> _Found:
+        """Return what a search of the rows finds; it is not made again once it had all the time it needed."""
         if name in self._searched:
             return self._searched[name]
         left = left or SearchTime()
@@ -343,7 +320,3 @@ class GenRule:
         if not left.is_over:
             self._searched[name] = found
         return found
-
-    def collisions(self, keys: Iterable[str], cancelled: Callable[[], bool] = lambda: False) -> Collisions:
-        """Return which keys of `refs` the rule makes again."""
-        return find_collisions(self, keys, cancelled)

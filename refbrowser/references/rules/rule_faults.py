@@ -15,6 +15,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.rules.dimensions import Int64, RowSpace, RuleDimension, member_pointer
+from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     Operator,
@@ -33,8 +34,6 @@ from refbrowser.references.templates.syntax import Template, text_size
 
 if TYPE_CHECKING:
     from jinja2 import nodes
-
-    from refbrowser.references.rules.gen import GenRule
 
 
 _OPERATORS: Mapping[str, Operator] = {"Add": "+", "Sub": "-", "Mul": "*", "FloorDiv": "//", "Mod": "%"}
@@ -330,17 +329,29 @@ class _Prover:
 
 _EXAMPLES = 3
 _BLOCK = 1 << 16
-#: Evaluation steps between two looks at the time, and rows that are looked at even where it is over.
-_STEPS, _LEAST = 200_000, 64
+#: Rows that are looked at even where the time is over.
+_LEAST = 64
+#: Evaluation steps of the search for keys that are not known.
+_HIDDEN_STEPS = LIMITS.template_steps_job // 100
 #: Steps that one row of a numpy column counts for.
 _COLUMN_STEPS = 8
 
 
 def find_faults(
     rule: GenRule, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None
-) -> Iterator[Finding]:
-    """Yield the findings of a rule; at most `steps` evaluation steps and the time `left` are spent."""
-    left = left or SearchTime()
+) -> list[Finding]:
+    """Return everything that is wrong with a rule, also where it yields no row.
+
+    Exact with counts where a field is affine, or depends on few enough combinations to look at all of them;
+    else what a bounded search of `steps` evaluation steps for each field finds in the time `left`, and a
+    warning that the rest was not decided.
+    """
+    if steps != LIMITS.template_steps_job:
+        return list(_faults(rule, steps, left or SearchTime()))
+    return list(rule.remembered("faults", lambda left: tuple(_faults(rule, steps, left)), left))
+
+
+def _faults(rule: GenRule, steps: int, left: SearchTime) -> Iterator[Finding]:
     yield from static_faults(rule)
     for dimension in rule.space.dimensions:
         if dimension.has_texts:
@@ -368,8 +379,15 @@ def static_faults(rule: GenRule) -> Iterator[Finding]:
             yield from _without_rows(rule, field)
 
 
-def hidden_key(rule: GenRule, steps: int) -> RefbrowserError | None:
-    """Return why some key of a rule is not known, as far as `steps` evaluation steps tell; else None."""
+def hidden_key(rule: GenRule) -> RefbrowserError | None:
+    """Return why some key of a rule is not known, as far as a bounded look tells; else None.
+
+    A key that the rule may give and does not may be that one.
+    """
+    return rule.remembered("hidden key", lambda left: _hidden_key(rule, left))
+
+
+def _hidden_key(rule: GenRule, left: SearchTime) -> RefbrowserError | None:
     if rule.structure_faults:
         return rule.structure_faults[0]
     if rule.columns is None:
@@ -379,7 +397,7 @@ def hidden_key(rule: GenRule, steps: int) -> RefbrowserError | None:
         return placed(key.faults[0], rule.index, "key", None)
     if _is_certain(rule.columns, key):
         return None
-    found = _searched(rule.columns, key, steps, SearchTime())
+    found = _searched(rule.columns, key, _HIDDEN_STEPS, left)
     return next((each.error() for each in found if each.severity is Severity.FAULT), None)
 
 
@@ -464,7 +482,7 @@ class _Look:
 
     def __init__(self, left: SearchTime, row_steps: int) -> None:
         self._left = left
-        self.block = min(max(_STEPS // row_steps, _LEAST), _BLOCK)
+        self.block = min(max(left.steps // row_steps, _LEAST), _BLOCK)
         self.rows = 0
 
     def take(self, rows: int) -> int:
@@ -598,7 +616,9 @@ def _listed(rows: list[int]) -> str:
 def _not_decided(columns: RuleColumns, name: str, checked: int) -> Finding:
     place = Place(rule=columns.index, field=name, pointer=f"/gen/{columns.index}/{name}")
     message = f"whether {quoted(name)[1:-1]} has other faults is not decided ({checked} rows checked)"
-    return Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place)
+    return Finding(
+        severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, checked=checked
+    )
 
 
 def _fault(error: RefbrowserError) -> Finding:

@@ -28,10 +28,15 @@ class SearchTime:
         Asked now and then; what it ends is not remembered.
     seconds
         The limit `search_time` when None.
+    steps
+        Evaluation steps between two looks at the time.
     """
 
-    def __init__(self, cancelled: Callable[[], bool] = _never, seconds: float | None = None) -> None:
+    def __init__(
+        self, cancelled: Callable[[], bool] = _never, seconds: float | None = None, steps: int = 200_000
+    ) -> None:
         self.cancelled = cancelled
+        self.steps = steps
         self._until = time.monotonic() + (LIMITS.search_time if seconds is None else seconds)
 
     @property

@@ -19,7 +19,7 @@ from refbrowser.engine.audit import list_store
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access
-from refbrowser.references.checks.check import all_findings
+from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.references.edits.outer_edits import RemoveRule
