@@ -17,7 +17,7 @@ EDITORS = ("genEditor", "templatesEditor", "referenceEditor", "urlPrefixEditor",
 def test_editors_are_made_while_nothing_runs(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:
-    ahead = Ahead(window)
+    ahead = Ahead(window, centre=window.centre, editors=window.editors)
     opened(small)
     qtbot.waitUntil(lambda: ahead.is_done)
     for name in EDITORS:
@@ -29,7 +29,7 @@ def test_editors_are_made_while_nothing_runs(
 def test_the_editor_made_ahead_is_the_one_that_is_used(
     window: MainWindow, opened: Open, small: Path, qtbot: QtBot
 ) -> None:
-    ahead = Ahead(window)
+    ahead = Ahead(window, centre=window.centre, editors=window.editors)
     document = opened(small)
     qtbot.waitUntil(lambda: ahead.is_done)
     made = window.findChild(QWidget, "genEditor")

@@ -83,7 +83,8 @@ def test_patience_ends(
     monkeypatch.setattr(screenshot, "PATIENCE", 0.2)
     window.tasks.run("endless", "An endless job", wait)
     ended: list[bool] = []
-    taken = screenshot.Screenshot(window, str(tmp_path / "x.png"), None, lambda: ended.append(True))
+    path = str(tmp_path / "x.png")
+    taken = screenshot.Screenshot(window, window.centre, path, None, lambda: ended.append(True))
     taken.start()
     qtbot.waitUntil(lambda: bool(ended))
     assert isinstance(taken.error, RefbrowserError)

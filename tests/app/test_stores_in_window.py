@@ -21,7 +21,6 @@ from servers.http_server import HttpServer
 from streams_made import write_ocean
 from window_fixtures import button, drop
 
-from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.controller.document_files import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
@@ -36,6 +35,7 @@ from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.references import PENDING, ExpansionRows
+from refbrowser.views.words import FLAVOURS
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

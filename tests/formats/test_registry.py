@@ -20,7 +20,6 @@ from fixture_format import found, written_grid
 from servers.http_server import HttpServer
 
 import refbrowser
-from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.dialogs.manual_window import read_page
 from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.shell.drops import Drop
@@ -45,6 +44,7 @@ from refbrowser.formats.registry import (
 )
 from refbrowser.formats.sniffing import DOCUMENTS
 from refbrowser.model.flavour import Flavour
+from refbrowser.views.words import FLAVOURS
 
 VALUES = np.arange(12.0).reshape(3, 4)
 NOT_A_FORMAT = 3

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from refbrowser.app.commands.group import ActionSpec
-from refbrowser.model.flavour import Flavour
+from refbrowser.views.words import FLAVOURS
 
-#: The flavours of stores by their names in the model, and what the menu calls them.
-FLAVOURS = (
-    (Flavour.ZARR_V2.value, "Zarr v&2"),
-    (Flavour.ZARR_V3.value, "Zarr v&3"),
-    (Flavour.NCZARR.value, "&NCZarr"),
-    (Flavour.DRAFT_2019.value, "Zarr v3 &draft of 2019"),
-    (Flavour.DRAFT_2020.value, "Zarr v3 d&raft of 2020"),
-)
 #: In the order of the menu; None is a separator.
 FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec("open_files", "&Open…", shortcut="Ctrl+O", icon="open", toolbar="Open", tip="Open documents"),

@@ -14,7 +14,10 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
 
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]
@@ -64,13 +67,23 @@ _OF_ARRAYS = ("copy_python", "copy_xarray", "export_view")
 class ContextMenus(QObject):
     """Gives the views of one window their menus."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        hierarchy: HierarchyPane,
+        actions: Actions,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._hierarchy = hierarchy
+        self._actions = actions
 
     def connect_panes(self) -> None:
         """Give tree and keys their menus."""
-        tree, keys = self._window.hierarchy.tree, self._window.centre.references.table
+        tree, keys = self._hierarchy.tree, self._centre.references.table
         self._add(tree, TREE_MENU)
         self._on_request(tree, self._pop_up_tree)
         self._add(keys, KEYS_MENU)
@@ -78,7 +91,7 @@ class ContextMenus(QObject):
 
     def connect_views(self) -> None:
         """Give plot and table their menus."""
-        plot, table = self._window.centre.plot, self._window.centre.table
+        plot, table = self._centre.plot, self._centre.table
         if plot is None or table is None:
             return
         grid, values = table.grid, plot.values
@@ -96,15 +109,15 @@ class ContextMenus(QObject):
             if name is None:
                 separator(widget)
             else:
-                widget.addAction(self._window.actions_[name])
+                widget.addAction(self._actions[name])
 
     def _on_request(self, widget: QWidget, work: Callable[[QPoint], object]) -> None:
         widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         widget.customContextMenuRequested.connect(work)
 
     def _pop_up_tree(self, place: QPoint) -> None:
-        tree = self._window.hierarchy.tree
-        item = self._window.hierarchy.current_item()
+        tree = self._hierarchy.tree
+        item = self._hierarchy.current_item()
         if item is None or not tree.indexAt(place).isValid():
             return
         left_out = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
@@ -115,12 +128,12 @@ class ContextMenus(QObject):
         pop_up(tree, tree.viewport().mapToGlobal(place), fits)
 
     def _pop_up_keys(self, place: QPoint) -> None:
-        keys = self._window.centre.references.table
+        keys = self._centre.references.table
         if keys.row_at(place) is not None:
             pop_up(keys, keys.viewport().mapToGlobal(place))
 
     def _pop_up_plot(self, place: QPoint) -> None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is None or plot.array() is None:
             return
         # While the menu is open the pointer is not over the plot; what it was on is still meant. Qt may tell

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.reference import Reference
     from refbrowser.views.plot.picture import Picture
@@ -98,6 +102,19 @@ _NOT_HERE = "There is no value to copy: its chunk is missing, could not be read,
 class CopyCommands(CommandGroup):
     """Puts texts on the clipboard, and says what it put there."""
 
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        hierarchy: HierarchyPane,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._hierarchy = hierarchy
+        self._navigation = navigation
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         texts = (self.copy_path, self.copy_key, self.copy_url, self.copy_value)
@@ -105,12 +122,12 @@ class CopyCommands(CommandGroup):
 
     def connect_panes(self) -> None:
         """Copy by Ctrl+C what the pane with the keyboard shows."""
-        _on_copy(self._window.hierarchy.tree, self.copy_path)
-        _on_copy(self._window.centre.references.table, self._copy_rows)
+        _on_copy(self._hierarchy.tree, self.copy_path)
+        _on_copy(self._centre.references.table, self._copy_rows)
 
     def connect_plot(self) -> None:
         """Copy by Ctrl+C the value under the plot's cursor."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is not None:
             _on_copy(plot.canvas, self.copy_value)
             _on_copy(plot.values.table, self.copy_value)
@@ -119,7 +136,7 @@ class CopyCommands(CommandGroup):
 
     def copy_path(self) -> None:
         """Copy the document's path, and that of the selected node."""
-        document, item = self._current, self._window.navigation.item()
+        document, item = self._current, self._navigation.item()
         if document is not None:
             inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
             node = f"::{item.place}" if item is not None and inside else ""
@@ -129,7 +146,7 @@ class CopyCommands(CommandGroup):
         """Copy the key that is meant: selected, or of the chunk under the cursor."""
         key = self._key()
         if key is None:
-            self._window.status.say(_NOTHING_MEANT)
+            self._frame.say(_NOTHING_MEANT)
         else:
             self.put(key)
 
@@ -139,51 +156,51 @@ class CopyCommands(CommandGroup):
 
     def copy_value(self) -> None:
         """Copy the selected cells, the value under the plot's cursor, or what the selected key refers to."""
-        centre = self._window.centre
+        centre = self._centre
         shown = shown_by(centre.plot)
         if self._keys_are_shown() or centre.plot is None or shown is None:
             self._copy_reference(_written, "refers to nothing")
         elif centre.table_is_shown() and centre.table is not None:
             if centre.table.grid.current() is None:
-                self._window.status.say("Select a cell to copy its value")
+                self._frame.say("Select a cell to copy its value")
             centre.table.copy_selected()
         elif centre.plot.element() is None:
-            self._window.status.say(_NOTHING_MEANT)
+            self._frame.say(_NOTHING_MEANT)
         else:
             value = centre.plot.stored()
             if value is None:
-                self._window.status.say(_NOT_HERE)
+                self._frame.say(_NOT_HERE)
             else:
                 self.put(_value_text(shown, value))
 
     def _copy_rows(self) -> None:
         """Copy the key of the only selected row, or several rows with tabs between their cells."""
-        table = self._window.centre.references.table
-        key = self._window.centre.references.current_key()
+        table = self._centre.references.table
+        key = self._centre.references.current_key()
         if len(table.selected()) > 1 or key is None:
             table.copy_selected()
-            self._window.status.say(f"{len(table.selected())} rows copied")
+            self._frame.say(f"{len(table.selected())} rows copied")
         else:
             self.put(key)
 
     def put(self, text: str) -> None:
         """Put text on the clipboard, and say so."""
         QGuiApplication.clipboard().setText(text)
-        self._window.status.say(f"Copied: {one_line(text)}")
+        self._frame.say(f"Copied: {one_line(text)}")
 
     # Keys and references
 
     def _keys_are_shown(self) -> bool:
-        centre = self._window.centre
+        centre = self._centre
         return centre.tabs.currentIndex() in (REFERENCES, RAW)
 
     def _key(self) -> str | None:
         """Return the key that is meant: where keys are in front the selected one, else the chunk's."""
-        selected, chunk = self._window.centre.references.current_key(), self._chunk_key()
+        selected, chunk = self._centre.references.current_key(), self._chunk_key()
         return (selected or chunk) if self._keys_are_shown() else (chunk or selected)
 
     def _chunk_key(self) -> str | None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         node = None if plot is None else plot.array()
         index = None if plot is None else plot.element()
         if node is None or not node.has_manifest or index is None:
@@ -194,7 +211,7 @@ class CopyCommands(CommandGroup):
     def _copy_reference(self, text_of: Callable[[Reference | None], str], without: str) -> None:
         document, key = self._current, self._key()
         if document is None or document.document is None or key is None:
-            self._window.status.say(_NOTHING_MEANT)
+            self._frame.say(_NOTHING_MEANT)
             return
         state = document.document
 
@@ -207,7 +224,7 @@ class CopyCommands(CommandGroup):
             if text:
                 self.put(text)
             else:
-                self._window.status.say(f"Nothing copied: {one_line(key)} {without}")
+                self._frame.say(f"Nothing copied: {one_line(key)} {without}")
 
         self._run(document, f"Look up {key[:60]}", find, found)
 
@@ -222,9 +239,9 @@ class CopyCommands(CommandGroup):
         self._copy_code(with_xarray=True)
 
     def _copy_code(self, *, with_xarray: bool) -> None:
-        shown = shown_by(self._window.centre.plot)
+        shown = shown_by(self._centre.plot)
         if shown is None or shown.document.dataset is None:
-            self._window.status.say("Select an array to copy the Python that reads it")
+            self._frame.say("Select an array to copy the Python that reads it")
             return
         is_edited = shown.document.is_dirty
 
@@ -236,9 +253,7 @@ class CopyCommands(CommandGroup):
             lines = len(text.splitlines())
             what = "xarray" if with_xarray else "zarr"
             edits = "; they read the file without the unsaved edits" if is_edited else ""
-            self._window.status.say(
-                f"{lines} lines of Python copied: they read this slice with {what}{edits}"
-            )
+            self._frame.say(f"{lines} lines of Python copied: they read this slice with {what}{edits}")
 
         self._run(shown.document, f"Write Python for {shown.layout.node.path}", make, made)
 
@@ -250,7 +265,7 @@ class CopyCommands(CommandGroup):
         done: Callable[[str], None],
     ) -> None:
         def failed(error: BaseException) -> None:
-            self._window.centre.error_bar.show_error("Nothing was copied", error)
+            self._frame.show_error("Nothing was copied", error)
 
         document.tasks.run(document.owner("clipboard"), title, work, done, failed)
 
@@ -273,7 +288,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
     derived = dataset.document.derived
-    if derived is not None and (shown.document.file.is_derived or "://" in shown.document.path):
+    if derived is not None and (shown.document.is_derived or "://" in shown.document.path):
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
         name = title_of(derived.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)

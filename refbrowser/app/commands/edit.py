@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
 
 
 class EditCommands(CommandGroup):
     """Undo and redo, and what is added."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        docks: Docks,
+        editors: EditorStack,
+    ) -> None:
+        super().__init__(frame)
+        self._docks = docks
+        self._editors = editors
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -36,25 +53,25 @@ class EditCommands(CommandGroup):
     def add_template(self) -> None:
         """Edit templates; the editor adds one."""
         if self._current is not None:
-            self._window.editors.add_template(self._current)
-            self._window.docks.raise_("editorDock")
+            self._editors.add_template(self._current)
+            self._docks.raise_("editorDock")
 
     def add_rule(self) -> None:
         """Begin a gen rule after the last one."""
         document = self._current
         if document is not None and document.document is not None:
-            self._window.editors.add_rule(document, len(document.document.rules) - 1)
-            self._window.docks.raise_("editorDock")
-            self._window.docks.raise_("previewDock")
+            self._editors.add_rule(document, len(document.document.rules) - 1)
+            self._docks.raise_("editorDock")
+            self._docks.raise_("previewDock")
 
     def add_reference(self) -> None:
         """Begin a reference."""
         if self._current is not None:
-            self._window.editors.add_reference(self._current)
-            self._window.docks.raise_("editorDock")
+            self._editors.add_reference(self._current)
+            self._docks.raise_("editorDock")
 
     def template_values(self) -> None:
         """Ask for values of templates."""
         document = self._current
         if document is not None:
-            self._window.questions.template_values(document, document.set_template_values)
+            self._frame.questions.template_values(document, document.set_template_values)

@@ -13,8 +13,20 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.files import PermissionCommands
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
+    from refbrowser.app.panes.explain_pane import ExplainPane
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.problems.pane import ProblemsPane
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
     from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link
 
@@ -23,6 +35,35 @@ NOTHING = "Point at an element of the plot, or select a cell, a key or a problem
 
 class ExplainCommands(CommandGroup):
     """What is asked: by the pane that has the keyboard, else by the view in front."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        hierarchy: HierarchyPane,
+        attributes: AttributesPane,
+        editors: EditorStack,
+        explain: ExplainPane,
+        problems: ProblemsPane,
+        navigation: Navigation,
+        chunk_map: ChunkMapDock,
+        actions: Actions,
+        permissions: PermissionCommands,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._docks = docks
+        self._hierarchy = hierarchy
+        self._attributes = attributes
+        self._editors = editors
+        self._explain = explain
+        self._problems = problems
+        self._navigation = navigation
+        self._chunk_map = chunk_map
+        self._actions = actions
+        self._permissions = permissions
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -38,12 +79,11 @@ class ExplainCommands(CommandGroup):
 
     def connect_view(self) -> None:
         """Follow the links of explanations, and explain keys and problems from their menus."""
-        window = self._window
-        window.explain.linkActivated.connect(self._follow)
-        window.docks["explainDock"].visibilityChanged.connect(window.explain.set_seen)
-        self._offer(window.centre.references.table)
-        self._offer(window.problems.table)
-        window.editors.previewMade.connect(lambda preview: self._offer(preview.table()))
+        self._explain.linkActivated.connect(self._follow)
+        self._docks["explainDock"].visibilityChanged.connect(self._explain.set_seen)
+        self._offer(self._centre.references.table)
+        self._offer(self._problems.table)
+        self._editors.previewMade.connect(lambda preview: self._offer(preview.table()))
 
     def connect_map(self, pane: ChunkMapPane) -> None:
         """Explain chunks of the chunk map."""
@@ -54,19 +94,19 @@ class ExplainCommands(CommandGroup):
         from PySide6.QtCore import Qt
 
         widget.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        widget.addAction(self._window.actions_["explain"])
+        widget.addAction(self._actions["explain"])
 
     # Asking
 
     def explain(self) -> None:
         """Explain what is current in the pane that has the keyboard, else in the view in front."""
         if not any(ask() for ask in self._ways()):
-            self._window.docks.raise_("explainDock")
-            self._window.status.say(NOTHING)
+            self._docks.raise_("explainDock")
+            self._frame.say(NOTHING)
 
     def explain_element(self) -> bool:
         """Explain the element under the plot's cursor; whether there is one."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         index = None if plot is None else plot.settle_cursor()
         if index is None:
             return self._explain_unreadable()
@@ -74,12 +114,11 @@ class ExplainCommands(CommandGroup):
 
     def _ways(self) -> Iterator[Callable[[], bool]]:
         """Yield what may be asked about, the likeliest first."""
-        window = self._window
-        centre, focus = window.centre, window.focusWidget()
+        centre, focus = self._centre, self._frame.window().focusWidget()
         for pane, ask in (
-            (window.editors.preview_slot, self._explain_row),
-            (window.chunk_map.pane, self._explain_chunk),
-            (window.problems, self._explain_problem),
+            (self._editors.preview_slot, self._explain_row),
+            (self._chunk_map.pane, self._explain_chunk),
+            (self._problems, self._explain_problem),
         ):
             if pane is not None and focus is not None and pane.isAncestorOf(focus):
                 yield ask
@@ -95,7 +134,7 @@ class ExplainCommands(CommandGroup):
         from refbrowser.app.editors.drafts import drafts_of
         from refbrowser.views.explain.explain import Question
 
-        preview, document = self._window.editors.preview(), self._window.editors.document()
+        preview, document = self._editors.preview(), self._editors.document()
         row = None if preview is None else preview.current_row()
         if row is None or document is None:
             return False
@@ -109,7 +148,7 @@ class ExplainCommands(CommandGroup):
 
     def _explain_chunk(self) -> bool:
         """Explain the chunk under the cursor of the chunk map."""
-        pane = self._window.chunk_map.pane
+        pane = self._chunk_map.pane
         found = None if pane is None else pane.current_chunk()
         return found is not None and self._explain_key(*found)
 
@@ -117,19 +156,19 @@ class ExplainCommands(CommandGroup):
         """Explain the problem that is selected."""
         from refbrowser.views.explain.explain import Question
 
-        row = self._window.problems.current()
+        row = self._problems.current()
         if row is None:
             return False
         self._show(row.document, Question(problem=row.problem))
         return True
 
     def _explain_selected_key(self) -> bool:
-        document, key = self._current, self._window.centre.references.current_key()
+        document, key = self._current, self._centre.references.current_key()
         return document is not None and key is not None and self._explain_key(document, key)
 
     def _explain_cell(self) -> bool:
         """Explain the current cell of the table."""
-        plot, table = self._window.centre.plot, self._window.centre.table
+        plot, table = self._centre.plot, self._centre.table
         layout = None if table is None else table.layout_shown()
         cell = None if table is None else table.grid.current()
         state = None if plot is None else plot.slice_state()
@@ -142,7 +181,7 @@ class ExplainCommands(CommandGroup):
 
     def _explain_unreadable(self) -> bool:
         """Explain an array that is selected and has no plot because it cannot be read."""
-        plot, document = self._window.centre.plot, self._plotted()
+        plot, document = self._centre.plot, self._plotted()
         node = None if plot is None else plot.array()
         if document is None or node is None or (node.error or node.unreadable) is None:
             return False
@@ -166,9 +205,9 @@ class ExplainCommands(CommandGroup):
 
     def _show(self, document: OpenDocument, question: Question) -> None:
         """Explain in sight; what is explained already gets the keyboard when it is asked for again."""
-        pane = self._window.explain
+        pane = self._explain
         again = pane.shows(document, question)
-        self._window.docks.raise_("explainDock")
+        self._docks.raise_("explainDock")
         pane.explain(document, question)
         if again:
             pane.focus_steps()
@@ -177,23 +216,23 @@ class ExplainCommands(CommandGroup):
         """Explain an element as soon as the pane is seen."""
         question, document = self._question(index, read=True), self._plotted()
         if question is not None and document is not None:
-            self._window.explain.explain(document, question)
+            self._explain.explain(document, question)
 
     def _pointed(self, index: tuple[int, ...] | None) -> None:
-        if index is None or not self._window.explain.follows:
+        if index is None or not self._explain.follows:
             return
         question, document = self._question(index, read=False), self._plotted()
         if question is not None and document is not None:
-            self._window.explain.point(document, question)
+            self._explain.point(document, question)
 
     def _plotted(self) -> OpenDocument | None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         return None if plot is None else cast("OpenDocument | None", plot.source())
 
     def _question(self, index: tuple[int, ...], *, read: bool) -> Question | None:
         from refbrowser.views.explain.explain import Question
 
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         node = None if plot is None else plot.array()
         if plot is None or node is None:
             return None
@@ -210,35 +249,32 @@ class ExplainCommands(CommandGroup):
     # Links
 
     def _follow(self, link: Link) -> None:
-        document = self._window.explain.document() or self._current
+        document = self._explain.document() or self._current
         if document is None:
             return
-        self._window.documents.set_current(document)
+        self._frame.documents.set_current(document)
         actions: dict[str, Callable[[], object]] = {
-            "key": lambda: self._window.navigation.show_key(str(link.target)),
+            "key": lambda: self._navigation.show_key(str(link.target)),
             "rule": lambda: self._edit(document, ItemKind.RULE, cast("int", link.target)),
             "template": lambda: self._edit(document, ItemKind.TEMPLATE, str(link.target)),
             "reference": lambda: self._edit_reference(document, str(link.target)),
             "attributes": lambda: self._show_attributes(document, str(link.target)),
-            "permissions": self._window.commands.permissions.review_trust,
+            "permissions": self._permissions.review_trust,
         }
         actions[link.kind]()
 
     def _edit(self, document: OpenDocument, kind: ItemKind, place: str | int) -> None:
-        window = self._window
-        window.hierarchy.select_index(
-            window.hierarchy.model.find_identity((document.number, str(kind), place))
-        )
-        window.docks.raise_("editorDock")
-        window.editors.focus_editor()
+        self._hierarchy.select_index(self._hierarchy.model.find_identity((document.number, str(kind), place)))
+        self._docks.raise_("editorDock")
+        self._editors.focus_editor()
 
     def _edit_reference(self, document: OpenDocument, key: str) -> None:
-        self._window.editors.show_reference(document, key)
-        self._window.docks.raise_("editorDock")
-        self._window.editors.focus_editor()
+        self._editors.show_reference(document, key)
+        self._docks.raise_("editorDock")
+        self._editors.focus_editor()
 
     def _show_attributes(self, document: OpenDocument, path: str) -> None:
-        self._window.hierarchy.select_node(document, path)
-        self._window.centre.tabs.setCurrentIndex(PLOT)
-        self._window.docks.raise_("attributesDock")
-        self._window.attributes.setFocus()
+        self._hierarchy.select_node(document, path)
+        self._centre.tabs.setCurrentIndex(PLOT)
+        self._docks.raise_("attributesDock")
+        self._attributes.setFocus()

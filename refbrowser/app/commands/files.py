@@ -12,19 +12,22 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
-from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.views.hierarchy import ItemKind, takes_rules
-from refbrowser.views.words import one_line
+from refbrowser.views.words import FLAVOURS, one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.dialogs.recovery import RecoveryBar
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.shell.settings import Settings
     from refbrowser.engine.journal import Recovery
 
 
@@ -44,7 +47,7 @@ class PermissionCommands(CommandGroup):
         def chosen(sheet: TrustSheet) -> None:
             document.allow(sheet.chosen, always=sheet.always)
 
-        self._window.questions.permissions(document, chosen, self.connect_origin)
+        self._frame.questions.permissions(document, chosen, self.connect_origin)
 
     def allow_this_time(self) -> None:
         """Allow all that the current document wants, until it is closed."""
@@ -56,9 +59,9 @@ class PermissionCommands(CommandGroup):
         """Ask how to connect to the origin of a URL; all documents use the answer from now on."""
         from refbrowser.io.origins import ConnectionSettings, Origin
 
-        documents, origin = self._window.documents, Origin.parse(url)
+        documents, origin = self._frame.documents, Origin.parse(url)
         settings = documents.settings.get(origin) or ConnectionSettings()
-        self._window.questions.connection(
+        self._frame.questions.connection(
             origin, settings, parent, lambda given: documents.use_settings({origin: given})
         )
 
@@ -74,7 +77,7 @@ class PermissionCommands(CommandGroup):
         document = self._current
         if document is not None:
             restore = document.journal.restore
-            self._window.questions.preview_recovery(document, recovery, lambda: restore(recovery))
+            self._frame.questions.preview_recovery(document, recovery, lambda: restore(recovery))
 
     def _restore(self, recovery: Recovery) -> None:
         if self._current is not None:
@@ -84,7 +87,7 @@ class PermissionCommands(CommandGroup):
         document = self._current
         if document is not None:
             discard = document.journal.discard
-            self._window.questions.discard_recovery(recovery, lambda: discard(recovery))
+            self._frame.questions.discard_recovery(recovery, lambda: discard(recovery))
 
 
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
@@ -96,6 +99,21 @@ _WAYS = {
 
 class FileCommands(CommandGroup):
     """The commands of the menu File that open and export."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        navigation: Navigation,
+        settings: Settings,
+        permissions: PermissionCommands,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._navigation = navigation
+        self._settings = settings
+        self._permissions = permissions
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -112,7 +130,7 @@ class FileCommands(CommandGroup):
             **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
             "can_open_as": can_open_as,
             "has_document": document is not None,
-            "has_recent": bool(self._window.settings.recent()),
+            "has_recent": bool(self._settings.recent()),
             "is_open": document is not None and document.is_open,
             "takes_rules": document is not None and takes_rules(document),
             "has_hierarchy": document is not None and document.hierarchy is not None,
@@ -122,50 +140,50 @@ class FileCommands(CommandGroup):
 
     def open_files(self) -> None:
         """Ask for documents and open them."""
-        self._window.questions.open_files(self._window.open_all)
+        self._frame.questions.open_files(self._frame.open_all)
 
     def open_store(self) -> None:
         """Ask for the folder of a store and open it."""
-        self._window.questions.open_store(self._window.open_path)
+        self._frame.questions.open_store(self._frame.open_path)
 
     def open_as(self, flavour: str) -> None:
         """Read the current store by the rules of a flavour, a value of `Flavour`; found out when empty."""
         document = self._current
         if document is None or flavour == document.store.flavour:
-            self._window.update_actions()
+            self._frame.update_actions()
         elif document.is_pending:
-            self._window.questions.reload(document, lambda: document.store.open_as(flavour))
-            self._window.update_actions()
+            self._frame.questions.reload(document, lambda: document.store.open_as(flavour))
+            self._frame.update_actions()
         else:
             document.store.open_as(flavour)
-            self._window.centre.update_state()
-            self._window.update_actions()
+            self._centre.update_state()
+            self._frame.update_actions()
 
     def open_url(self) -> None:
         """Ask for a URL and open it."""
-        self._window.questions.open_url(
-            lambda url, flavour: self._window.open_path(url, flavour=flavour),
-            self._window.commands.permissions.connect_origin,
+        self._frame.questions.open_url(
+            lambda url, flavour: self._frame.open_path(url, flavour=flavour),
+            self._permissions.connect_origin,
         )
 
     def open_sample(self) -> None:
         """Open the document that comes with the program."""
         from refbrowser.app.controller.work import sample_path
 
-        self._window.open_path(sample_path())
+        self._frame.open_path(sample_path())
 
     def clear_recent(self) -> None:
         """Forget the documents that were opened lately."""
-        self._window.settings.clear_recent()
-        self._window.centre.start.set_recent([])
-        self._window.update_actions()
+        self._settings.clear_recent()
+        self._centre.start.set_recent([])
+        self._frame.update_actions()
 
     def open_instead(self, paths: list[str]) -> None:
         """Open documents in place of the current one, which could not be opened."""
         failed = self._current
         if failed is not None and not failed.is_open:
-            self._window.documents.close(failed)
-        self._window.open_all(paths)
+            self._frame.documents.close(failed)
+        self._frame.open_all(paths)
 
     def look_for_references(self, to_open: bool) -> None:
         """Look for references to the file of data that the card shows, and offer or open them."""
@@ -176,14 +194,14 @@ class FileCommands(CommandGroup):
             return
         path = shown.path
         name = os.path.basename(path)
-        opened = [each.path for each in self._window.documents.all() if each.refers_to(name)]
+        opened = [each.path for each in self._frame.documents.all() if each.refers_to(name)]
 
         def done(beside: tuple[str, ...]) -> None:
-            card = self._window.centre.found
+            card = self._centre.found
             if card is not None and self._current is shown:
                 card.set_references(opened, beside, to_open=to_open)
 
-        self._window.tasks.run(
+        self._frame.tasks.run(
             shown.owner("beside"),
             f"Look for references to {name}",
             lambda control: references_beside(path, control.token.check),
@@ -203,12 +221,12 @@ class FileCommands(CommandGroup):
 
         document = self._current
         if document is not None and document.dataset is not None:
-            item = self._window.navigation.item()
+            item = self._navigation.item()
             chosen = str(item.place) if item is not None and item.kind is ItemKind.ARRAY else None
-            dialog = ExportDialog(document, chosen, self._window)
+            dialog = ExportDialog(document, chosen, self._frame.window())
             if name:
                 dialog.choose_format(name)
-            dialog.openPath.connect(self._window.open_path)
+            dialog.openPath.connect(self._frame.open_path)
             dialog.show()
 
 
@@ -225,7 +243,7 @@ class CdlCommands(CommandGroup):
         if document is None or document.dataset is None:
             return
         folder = str(Path(document.path).parent) if "://" not in document.path else ""
-        dialog = QFileDialog(self._window, "Save as CDL", folder, "CDL (*.cdl)")
+        dialog = QFileDialog(self._frame.window(), "Save as CDL", folder, "CDL (*.cdl)")
         dialog.setObjectName("saveCdlDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("cdl")
@@ -248,13 +266,13 @@ class CdlCommands(CommandGroup):
             write_atomically(path, [dataset_cdl(dataset, token=control.token).encode()], cancel=control.token)
 
         def failed(error: BaseException) -> None:
-            self._window.centre.error_bar.show_error("The CDL was not written", error)
+            self._frame.show_error("The CDL was not written", error)
 
         document.tasks.run(
             document.owner("save cdl"),
             f"Write {one_line(Path(path).name)}",
             write,
-            lambda _none: self._window.status.say(f"Written: {one_line(path)}"),
+            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
             failed,
         )
 
@@ -266,12 +284,12 @@ _SHOWN = 72
 class RecentMenu(QObject):
     """Fills the submenu whenever it is about to be shown."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._menu = window.actions_.menu("Open &recent")
+    def __init__(self, frame: Frame, actions: Actions, settings: Settings) -> None:
+        super().__init__(frame.window())
+        self._frame, self._settings = frame, settings
+        self._menu = actions.menu("Open &recent")
         self._menu.setToolTipsVisible(True)
-        self._clear = window.actions_["clear_recent"]
+        self._clear = actions["clear_recent"]
         self._made: list[QAction] = []
         self._menu.aboutToShow.connect(self.fill)
         self.fill()
@@ -282,17 +300,17 @@ class RecentMenu(QObject):
             self._menu.removeAction(action)
             action.deleteLater()
         self._made = []
-        for number, path in enumerate(self._window.settings.recent()):
+        for number, path in enumerate(self._settings.recent()):
             name = one_line(path)
             shown = name if len(name) <= _SHOWN else f"…{name[1 - _SHOWN :]}"
             mark = f"&{number + 1}  " if number < 9 else ""
             action = QAction(mark + shown.replace("&", "&&"), self._menu)
             action.setObjectName(f"action_recent_{number}")
             action.setToolTip(plain_tooltip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self._window.open_recent(path))
+            action.triggered.connect(lambda _checked=False, path=path: self._frame.open_recent(path))
             self._made.append(action)
         separator = QAction(self._menu)
         separator.setSeparator(True)
         self._made.append(separator)
         self._menu.insertActions(self._clear, self._made)
-        self._window.update_actions()
+        self._frame.update_actions()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.frame import Frame
 
 
 class ActionSpec(NamedTuple):
@@ -50,13 +50,13 @@ class ActionSpec(NamedTuple):
 class CommandGroup(QObject):
     """Commands of one kind; they act on the current document of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, frame: Frame) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
 
     @property
     def _current(self) -> OpenDocument | None:
-        return self._window.documents.current
+        return self._frame.documents.current
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does, by the action's name."""

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
+
+if TYPE_CHECKING:
+    from refbrowser.app.facets.tabs import MessagesTab
+    from refbrowser.app.shell.frame import Frame
 
 
 class MessageCommands(CommandGroup):
     """The commands about messages; the view itself is one of the tabs."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        messages: MessagesTab,
+    ) -> None:
+        super().__init__(frame)
+        self._messages = messages
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -21,6 +35,6 @@ class MessageCommands(CommandGroup):
 
     def compare_orders(self) -> None:
         """Show both byte orders of the current stream side by side."""
-        link = self._window.messages.link
+        link = self._messages.link
         if link is not None:
             link.compare_orders()

@@ -18,19 +18,26 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
 
 
 class DataCommands(CommandGroup):
     """The commands of the menu Data that act on the plot."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        window.centre.plotMade.connect(self._follow)
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._centre.plotMade.connect(self._follow)
 
     def _follow(self, plot: PlotPane) -> None:
         """Keep the menu as the plot is, whoever switched it."""
-        plot.optionsChanged.connect(self._window.update_actions)
+        plot.optionsChanged.connect(self._frame.update_actions)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -79,16 +86,16 @@ class DataCommands(CommandGroup):
 
     def reset_view(self) -> None:
         """See the whole slice again."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is not None:
             plot.reset_view()
 
     def _options(self) -> PlotOptions | None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         return None if plot is None else plot.look().options
 
     def _switch(self, change: Callable[[Look, PlotOptions], object]) -> None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is not None:
             change(plot.look(), plot.look().options)
 
@@ -115,9 +122,15 @@ _EXPLORED = ("can_profile", "is_profile", "can_series", "is_series", "is_playing
 class ExploreCommands(CommandGroup):
     """The commands of the menu Data that open something beside the picture."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        window.centre.plotMade.connect(self._follow)
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._centre.plotMade.connect(self._follow)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -169,7 +182,7 @@ class ExploreCommands(CommandGroup):
         self._run(
             f"Write {name}",
             write,
-            lambda _none: self._window.status.say(f"Written: {one_line(path)}"),
+            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
             lambda: self.write(what, path),
         )
 
@@ -186,7 +199,7 @@ class ExploreCommands(CommandGroup):
 
         def copied(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
-            self._window.status.say(f"{what.capitalize()} copied: {text.count(chr(10))} rows")
+            self._frame.say(f"{what.capitalize()} copied: {text.count(chr(10))} rows")
 
         self._run(f"Copy the {what}", make, copied, lambda: self.copy(what))
 
@@ -195,12 +208,12 @@ class ExploreCommands(CommandGroup):
         plot.tools.exportRequested.connect(self._export)
 
     def _export(self, what: str) -> None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         node = None if plot is None else plot.array()
         if node is None or self._rows(what) is None:
-            self._window.status.say(f"There is no {what} to write yet")
+            self._frame.say(f"There is no {what} to write yet")
             return
-        dialog = QFileDialog(self._window, f"Export {what}", str(Path.home()))
+        dialog = QFileDialog(self._frame.window(), f"Export {what}", str(Path.home()))
         dialog.setObjectName("exportChartDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter("Values with coordinates (*.csv)")
@@ -219,7 +232,7 @@ class ExploreCommands(CommandGroup):
         return tools.profile().rows() if what == "profile" else tools.series().rows()
 
     def _tools(self) -> PlotTools | None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         return None if plot is None else plot.tools
 
     def _use(self, use: Callable[[PlotTools], object]) -> None:
@@ -234,10 +247,9 @@ class ExploreCommands(CommandGroup):
         done: Callable[..., None],
         again: Callable[[], object],
     ) -> None:
-        window = self._window
 
         def failed(error: BaseException) -> None:
-            window.centre.error_bar.show_error(f"{title} failed", error, again)
+            self._frame.show_error(f"{title} failed", error, again)
 
         # The title names the file: nothing else that is written or copied ends it.
-        window.tasks.run(f"chart: {title}", title, work, done, failed)
+        self._frame.tasks.run(f"chart: {title}", title, work, done, failed)

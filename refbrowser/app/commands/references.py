@@ -13,8 +13,15 @@ from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.actions.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.references_pane import ReferencesPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.references import SelectedRows
@@ -23,13 +30,30 @@ if TYPE_CHECKING:
 class PrefixCommands(CommandGroup):
     """Opens the editor of prefixes with the parts of the document that are selected somewhere."""
 
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        hierarchy: HierarchyPane,
+        editors: EditorStack,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._docks = docks
+        self._hierarchy = hierarchy
+        self._editors = editors
+        self._navigation = navigation
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         return by_name(self.replace_prefix)
 
     def connect_editors(self) -> None:
         """Begin where an editor asks for it."""
-        self._window.editors.prefixWanted.connect(self.replace_prefix)
+        self._editors.prefixWanted.connect(self.replace_prefix)
 
     def replace_prefix(self) -> None:
         """Begin with what is selected in the pane that has the keyboard; with all keys elsewhere."""
@@ -40,24 +64,23 @@ class PrefixCommands(CommandGroup):
         """Begin to replace `old`, or what the URLs have in common when it is empty."""
         from refbrowser.references.edits.url_prefixes import PrefixScope
 
-        window = self._window
-        window.centre.references.tell_now()
+        self._centre.references.tell_now()
         rows, item = self._of_rows(), self._of_item(document)
         chosen = PrefixScope()
-        if not old and rows is not None and window.centre.references.table.hasFocus():
+        if not old and rows is not None and self._centre.references.table.hasFocus():
             chosen = rows[1]
-        elif not old and item is not None and window.hierarchy.tree.hasFocus():
+        elif not old and item is not None and self._hierarchy.tree.hasFocus():
             chosen = item[1]
         scopes = [scope for scope in (rows, item) if scope is not None]
-        window.docks.raise_("editorDock")
-        window.docks.raise_("previewDock")
-        window.editors.replace_prefix(document, scopes, chosen, old)
+        self._docks.raise_("editorDock")
+        self._docks.raise_("previewDock")
+        self._editors.replace_prefix(document, scopes, chosen, old)
 
     def _of_rows(self) -> tuple[str, PrefixScope] | None:
         """Return the selected rows as a part of the document: more than one, or those of one rule."""
         from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
-        chosen = self._window.centre.references.selected_rows()
+        chosen = self._centre.references.selected_rows()
         if chosen.count > 1 or (chosen.count and chosen.generated):
             title = f"{count_text(chosen.count)} selected reference{'' if chosen.count == 1 else 's'}"
             return title, PrefixScope(ScopeKind.ENTRIES, runs=chosen.entries)
@@ -69,7 +92,7 @@ class PrefixCommands(CommandGroup):
         """Return the selected row of the tree as a part of the document."""
         from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
 
-        item = self._window.navigation.item()
+        item = self._navigation.item()
         if item is None or item.document is not document:
             return None
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
@@ -91,6 +114,23 @@ TABLE_KEYS = ("rename_reference", "duplicate_references", "delete_references")
 class ReferenceCommands(CommandGroup):
     """Renames, duplicates, deletes and overrides keys; each is one step of the history."""
 
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        hierarchy: HierarchyPane,
+        editors: EditorStack,
+        actions: Actions,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._docks = docks
+        self._hierarchy = hierarchy
+        self._editors = editors
+        self._actions = actions
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         edits = (self.rename_reference, self.duplicate_references, self.delete_references)
@@ -103,24 +143,24 @@ class ReferenceCommands(CommandGroup):
     def connect_table(self) -> None:
         """Act on the keys and buttons of the table."""
         for name in TABLE_KEYS:
-            action = self._window.actions_[name]
+            action = self._actions[name]
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             self._pane.table.addAction(action)
         self._pane.renameWanted.connect(self._rename)
-        self._pane.changedOnlyToggled.connect(lambda _on: self._window.update_actions())
+        self._pane.changedOnlyToggled.connect(lambda _on: self._frame.update_actions())
         self._pane.generated.ruleWanted.connect(self.go_to_rule)
         self._pane.generated.overrideWanted.connect(self.override_key)
-        self._window.editors.changesWanted.connect(self.show_changed)
+        self._editors.changesWanted.connect(self.show_changed)
 
     @property
     def _pane(self) -> ReferencesPane:
-        return self._window.centre.references
+        return self._centre.references
 
     # Renaming
 
     def rename_reference(self) -> None:
         """Edit the current key in its place."""
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         self._pane.tell_now()
         row, key = self._pane.current_row(), self._pane.current_key()
         state = None if self._current is None else self._current.document
@@ -144,15 +184,15 @@ class ReferenceCommands(CommandGroup):
         chosen = self._chosen()
         if chosen is None:
             return
-        seen = self._window.centre.tabs.currentIndex() == REFERENCES
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        seen = self._centre.tabs.currentIndex() == REFERENCES
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         if chosen.count <= ASKED and seen:
             self._delete(chosen)
             return
         stay = (
             f" {rows_of_rules(chosen)} too, and stay: they come from gen rules." if chosen.generated else ""
         )
-        self._window.questions.delete_keys(
+        self._frame.questions.delete_keys(
             chosen.count, f"It is one step, which Undo takes back.{stay}", lambda: self._delete(chosen)
         )
 
@@ -167,10 +207,10 @@ class ReferenceCommands(CommandGroup):
         if chosen.count == 1:
             key = document.document.refs.key(chosen.entries[0][0])
             if document.apply(RemoveReference(key)):
-                self._window.status.say(f"{one_line(key)} deleted; Undo takes it back{stay}")
+                self._frame.say(f"{one_line(key)} deleted; Undo takes it back{stay}")
             return
         words = f"{count_text(chosen.count)} keys deleted; Undo takes it back{stay}"
-        document.apply_later(RemoveReferences(chosen.entries), lambda: self._window.status.say(words))
+        document.apply_later(RemoveReferences(chosen.entries), lambda: self._frame.say(words))
 
     def duplicate_references(self) -> None:
         """Add copies of the selected keys; the key of a single one can be typed at once."""
@@ -180,9 +220,9 @@ class ReferenceCommands(CommandGroup):
         if chosen is None or document is None or document.document is None:
             return
         if chosen.count > MOST_COPIES:
-            self._window.status.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
+            self._frame.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
             return
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         state: ReferenceDocument = document.document
         taken: set[str] = set()
         pairs = []
@@ -196,7 +236,7 @@ class ReferenceCommands(CommandGroup):
         def done() -> None:
             self._pane.show_row(first)
             self._pane.table.setFocus()
-            self._window.status.say(f"{count_text(len(pairs))} duplicated; F2 gives a key another name")
+            self._frame.say(f"{count_text(len(pairs))} duplicated; F2 gives a key another name")
             if len(pairs) == 1:
                 self._pane.rename_current()
 
@@ -207,7 +247,7 @@ class ReferenceCommands(CommandGroup):
         chosen: SelectedRows = self._pane.selected_rows()
         if chosen.count:
             return chosen
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         if chosen.generated:
             self._say_generated()
         else:
@@ -215,25 +255,25 @@ class ReferenceCommands(CommandGroup):
         return None
 
     def _say_nothing(self) -> None:
-        self._window.status.say("Select keys in References first")
+        self._frame.say("Select keys in References first")
 
     def _say_generated(self) -> None:
         words = "This key comes from a gen rule: change the rule, or override the key"
         state = None if self._current is None else self._current.document
         if state is not None and state.rules_are_made:
             words = "This key is a chunk, and stays as it is"
-        self._window.status.say(words)
+        self._frame.say(words)
 
     # What changed
 
     def changed_only(self) -> None:
         """Show only the keys that differ from the saved state, or all again."""
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         self._pane.show_changed_only(not self._pane.changed_only.isChecked())
 
     def show_changed(self) -> None:
         """Show the keys that differ from the saved state."""
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._centre.tabs.setCurrentIndex(REFERENCES)
         self._pane.show_changed_only(True)
         self._pane.table.setFocus()
 
@@ -247,7 +287,7 @@ class ReferenceCommands(CommandGroup):
             self._say_nothing()
             return None
         if row < state.expansion.refs_rows:
-            self._window.status.say("This key stands in refs, not in a gen rule")
+            self._frame.say("This key stands in refs, not in a gen rule")
             return None
         rule, inner = state.expansion.origin(row)
         return rule, inner
@@ -259,17 +299,17 @@ class ReferenceCommands(CommandGroup):
             self._show_rule(*origin)
 
     def _show_rule(self, rule: int, row: int) -> None:
-        window, document = self._window, self._current
+        document = self._current
         if document is None:
             return
         identity = (document.number, str(ItemKind.RULE), rule)
-        window.hierarchy.select_index(window.hierarchy.model.find_identity(identity))
-        window.docks.raise_("editorDock")
-        window.docks.raise_("previewDock")
-        preview = window.editors.preview()
+        self._hierarchy.select_index(self._hierarchy.model.find_identity(identity))
+        self._docks.raise_("editorDock")
+        self._docks.raise_("previewDock")
+        preview = self._editors.preview()
         if preview is not None:
             preview.go_to_row(row)
-        window.editors.focus_editor()
+        self._editors.focus_editor()
 
     def override_key(self) -> None:
         """Add a rule of one row for the current key, at the end: there it counts."""
@@ -287,10 +327,10 @@ class ReferenceCommands(CommandGroup):
             return
         if document.apply(edit):
             self._pane.show_row(document.document.expansion.rows - 1)
-            self._window.editors.show_rule(document, len(state.rules))
-            self._window.docks.raise_("editorDock")
-            self._window.editors.focus_editor()
-            self._window.status.say("A gen rule of one row gives this key now; change it in the editor")
+            self._editors.show_rule(document, len(state.rules))
+            self._docks.raise_("editorDock")
+            self._editors.focus_editor()
+            self._frame.say("A gen rule of one row gives this key now; change it in the editor")
 
 
 def rows_of_rules(chosen: SelectedRows) -> str:

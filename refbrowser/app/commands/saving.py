@@ -15,8 +15,10 @@ from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.shell.tasks import TaskControl
 
 if TYPE_CHECKING:
+    from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.editors.typed import Refused
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
     from refbrowser.exporting.saving.store import StoreChange
 
 #: What to do where a path is that of what is open.
@@ -32,8 +34,16 @@ class SaveCommands(CommandGroup):
 
     _closing = False
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        problem_commands: ProblemCommands,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._problem_commands = problem_commands
         self._typed_words: dict[int, str] = {}
         #: Numbers of the documents whose typing is being applied.
         self._applying: set[int] = set()
@@ -41,7 +51,7 @@ class SaveCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
-        return {**by_name(*own, self.close_document), "quit": self._window.close}
+        return {**by_name(*own, self.close_document), "quit": self._frame.window().close}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -60,21 +70,21 @@ class SaveCommands(CommandGroup):
         """Close the current document; edits that were not saved are asked about."""
         document = self._current
         if document is not None:
-            self._settle(document, lambda: self._window.documents.close(document))
+            self._settle(document, lambda: self._frame.documents.close(document))
 
     def may_close(self) -> bool:
         """Tell whether the window may close now; else a question is asked, and closing goes on after it."""
-        dirty = [document for document in self._window.documents.all() if document.is_pending]
+        dirty = [document for document in self._frame.documents.all() if document.is_pending]
         if not dirty:
             return True
         if self._closing:
             return False
         self._closing = True
         if len(dirty) == 1:
-            self._window.documents.set_current(dirty[0])
+            self._frame.documents.set_current(dirty[0])
             self._settle(dirty[0], lambda: self._close_on(dirty), self._stay)
         else:
-            self._window.questions.unsaved_documents(
+            self._frame.questions.unsaved_documents(
                 dirty, lambda chosen: self._save_all(chosen, lambda: self._close_on(dirty)), self._stay
             )
         return False
@@ -84,14 +94,14 @@ class SaveCommands(CommandGroup):
         if not documents:
             go_on()
             return
-        self._window.documents.set_current(documents[0])
+        self._frame.documents.set_current(documents[0])
         self._save_then(documents[0], lambda: self._save_all(documents[1:], go_on), self._stay)
 
     def _close_on(self, documents: list[OpenDocument]) -> None:
         self._closing = False
         for document in documents:
-            self._window.documents.close(document)
-        QTimer.singleShot(0, self._window.close)
+            self._frame.documents.close(document)
+        QTimer.singleShot(0, self._frame.window().close)
 
     def _stay(self) -> None:
         self._closing = False
@@ -112,7 +122,7 @@ class SaveCommands(CommandGroup):
             elif stay is not None:
                 stay()
 
-        self._window.questions.unsaved(document, answered)
+        self._frame.questions.unsaved(document, answered)
 
     def _save_then(
         self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None
@@ -181,19 +191,18 @@ class SaveCommands(CommandGroup):
 
     def _refuse(self, document: OpenDocument, left: tuple[Refused, ...]) -> None:
         """Show the first of what is typed and not valid."""
-        from refbrowser.app.commands.problems import go_to_typed
         from refbrowser.errors import RefbrowserError
 
         words = self.typed_words(document)
         more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
         heading = f"{document.title} {NOT_SAVED}{more}"
-        go_to_typed(self._window, document, left[0].typed, left[0].error.place)
+        self._problem_commands.go_to_typed(document, left[0].typed, left[0].error.place)
         error = left[0].error
         # Its words name the field, and the keyboard is in it.
         shown = RefbrowserError(error.kind, error.message, advice=error.advice)
-        self._window.centre.error_bar.show_error(heading, shown)
+        self._frame.show_error(heading, shown)
         if words:
-            self._window.status.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
+            self._frame.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
 
     def typed_words(self, document: OpenDocument) -> str:
         """Return, once, that typing was applied before the document was saved; nothing where none was."""
@@ -230,7 +239,7 @@ class SaveCommands(CommandGroup):
             if store.is_written and not change.obstacle:
                 document.saving.save_into_store()
             else:
-                self._window.questions.save_store(document, change, answered, given_up)
+                self._frame.questions.save_store(document, change, answered, given_up)
 
         store.look_at_change(looked, document.saveFailed.emit)
 
@@ -256,7 +265,7 @@ class SaveCommands(CommandGroup):
         def chosen(path: str, version: int) -> None:
             self.save_to(document, path, version, is_copy=is_copy, given_up=given_up)
 
-        self._window.questions.save_as(document, chosen, given_up, is_copy=is_copy)
+        self._frame.questions.save_as(document, chosen, given_up, is_copy=is_copy)
 
     def save_to(
         self,
@@ -288,7 +297,7 @@ class SaveCommands(CommandGroup):
             return prospect_of(state, version, base, folder, control.check)
 
         def looked(prospect: Prospect) -> None:
-            self._window.questions.prospect(
+            self._frame.questions.prospect(
                 document,
                 path,
                 prospect,
@@ -306,7 +315,7 @@ class SaveCommands(CommandGroup):
         """Tell, and say, that a path belongs to another document of this window."""
         from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
-        others = (other for other in self._window.documents.all() if other is not document)
+        others = (other for other in self._frame.documents.all() if other is not document)
         if all(other.path != path for other in others):
             return False
         error = RefbrowserError(
@@ -315,7 +324,7 @@ class SaveCommands(CommandGroup):
             Place(path=path),
             "Close it first, or choose another name.",
         )
-        self._window.centre.error_bar.show_error(f"{document.title} {NOT_SAVED}", error)
+        self._frame.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def _is_store(self, document: OpenDocument, path: str) -> bool:
@@ -336,7 +345,7 @@ class SaveCommands(CommandGroup):
         else:
             what, advice = "would take the place of the opened file", _BESIDE
         error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
-        self._window.centre.error_bar.show_error(f"{document.title} {NOT_SAVED}", error)
+        self._frame.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def save_failed(self, document: OpenDocument, error: BaseException) -> None:
@@ -347,11 +356,11 @@ class SaveCommands(CommandGroup):
             from refbrowser.exporting.saving.write import SaveOrder
 
             order = SaveOrder(document.path, overwrite=True)
-            self._window.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
+            self._frame.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
             return
-        self._window.documents.set_current(document)
+        self._frame.documents.set_current(document)
         heading = f"{document.title} {NOT_SAVED}"
-        self._window.centre.error_bar.show_error(heading, error, lambda: self._save(document))
+        self._frame.show_error(heading, error, lambda: self._save(document))
 
     # The saved state and the file
 
@@ -359,7 +368,7 @@ class SaveCommands(CommandGroup):
         """Go back to the saved state, after a question."""
         document = self._current
         if document is not None and document.is_dirty:
-            self._window.questions.revert(document, document.revert)
+            self._frame.questions.revert(document, document.revert)
 
     def reload(self) -> None:
         """Read the current document again; unsaved edits are asked about."""
@@ -368,9 +377,9 @@ class SaveCommands(CommandGroup):
             return
         if not document.is_open:
             document.open()
-            self._window.centre.update_state()
+            self._centre.update_state()
         elif document.is_pending:
-            self._window.questions.reload(document, document.reload)
+            self._frame.questions.reload(document, document.reload)
         else:
             document.reload()
 
@@ -383,4 +392,4 @@ class SaveCommands(CommandGroup):
         """Show what differs between the current document and its file."""
         document = self._current
         if document is not None and document.is_open:
-            self._window.questions.compare(document, self.reload, self.keep_mine)
+            self._frame.questions.compare(document, self.reload, self.keep_mine)

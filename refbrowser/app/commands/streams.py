@@ -9,17 +9,30 @@ from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.serving import Serving
 
 if TYPE_CHECKING:
+    from refbrowser.app.commands.copying import CopyCommands
+    from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.stream_dialogs import StreamDialog
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.status_line import StatusLine
 
 
 class StreamCommands(CommandGroup):
     """The commands of the submenus Stream and CDM Remote."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self.serving = Serving(window.documents, self)
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        permissions: PermissionCommands,
+        copying: CopyCommands,
+        status: StatusLine,
+    ) -> None:
+        super().__init__(frame)
+        self._permissions = permissions
+        self._copying = copying
+        self._status = status
+        self.serving = Serving(self._frame.documents, self)
         self.serving.changed.connect(self._serving_changed)
         self.serving.failed.connect(self._serving_failed)
 
@@ -54,24 +67,24 @@ class StreamCommands(CommandGroup):
         if document is not None:
             others = [
                 each
-                for each in self._window.documents.all()
+                for each in self._frame.documents.all()
                 if each is not document and each.dataset is not None
             ]
-            self._show(AppendDialog(document, others, self._window), document)
+            self._show(AppendDialog(document, others, self._frame.window()), document)
 
     def compact_stream(self) -> None:
         """Ask where to write the current stream without what was overwritten, and do it."""
         from refbrowser.app.dialogs.stream_dialogs import CompactDialog
 
         if self._current is not None:
-            self._show(CompactDialog(self._current, self._window), self._current)
+            self._show(CompactDialog(self._current, self._frame.window()), self._current)
 
     def repair_stream(self) -> None:
         """Ask where to write what is sound of the current stream, and do it."""
         from refbrowser.app.dialogs.stream_dialogs import RepairDialog
 
         if self._current is not None:
-            self._show(RepairDialog(self._current, self._window), self._current)
+            self._show(RepairDialog(self._current, self._frame.window()), self._current)
 
     def _show(self, dialog: StreamDialog, document: OpenDocument) -> None:
         def changed(path: str) -> None:
@@ -80,7 +93,7 @@ class StreamCommands(CommandGroup):
                 document.reload()
 
         dialog.changed.connect(changed)
-        dialog.openPath.connect(self._window.open_path)
+        dialog.openPath.connect(self._frame.open_path)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 
@@ -98,8 +111,8 @@ class StreamCommands(CommandGroup):
             return
         document.file.set_follows(follows)
         words = "is read again whenever it grows" if follows else "is not read again when it grows"
-        self._window.status.say(f"{document.title} {words}")
-        self._window.update_actions()
+        self._frame.say(f"{document.title} {words}")
+        self._frame.update_actions()
 
     # Serving
 
@@ -117,19 +130,17 @@ class StreamCommands(CommandGroup):
         """Copy the address at which the current dataset is offered."""
         url = "" if self._current is None else self.serving.url(self._current)
         if url:
-            self._window.commands.copying.put(url)
+            self._copying.put(url)
 
     def _serving_changed(self) -> None:
-        self._window.status.show_service(self.serving.urls())
-        self._window.update_actions()
+        self._status.show_service(self.serving.urls())
+        self._frame.update_actions()
 
     def _serving_failed(self, document: OpenDocument, error: BaseException) -> None:
-        self._window.centre.error_bar.show_error(f"{document.title} could not be served", error)
+        self._frame.show_error(f"{document.title} could not be served", error)
 
     # CDM Remote
 
     def open_remote(self) -> None:
         """Ask for the address of a service of CDM Remote, and open its dataset."""
-        self._window.questions.open_remote(
-            self._window.open_path, self._window.commands.permissions.connect_origin
-        )
+        self._frame.questions.open_remote(self._frame.open_path, self._permissions.connect_origin)

@@ -19,6 +19,10 @@ from refbrowser.views.words import count_text, one_line
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from refbrowser.app.commands.files import PermissionCommands
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.settings import Settings
     from refbrowser.views.plot.saving import ShownValues
 
 
@@ -156,46 +160,59 @@ class ValueCommands(CommandGroup):
     #: Where the last view was written.
     _folder = ""
 
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        settings: Settings,
+        permissions: PermissionCommands,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._settings = settings
+        self._permissions = permissions
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         return by_name(self.export_view, self.copy_values, self.copy_picture)
 
     def conditions(self) -> dict[str, bool]:
         """Return whether an array is shown."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         return {"has_slice": plot is not None and plot.slice_state() is not None}
 
     def connect_table(self) -> None:
         """Carry out what the table asks for."""
-        window, table, plot = self._window, self._window.centre.table, self._window.centre.plot
+        table, plot = self._centre.table, self._centre.plot
         if table is None or plot is None:
             return
-        kept = window.settings.view(table.grid.objectName())
+        kept = self._settings.view(table.grid.objectName())
         table.grid.keep_widths({str(kind): width for kind, width in zip(kept[::2], kept[1::2], strict=False)})
         table.grid.widthsChanged.connect(self._keep_widths)
-        table.said.connect(window.status.say)
-        table.failed.connect(window.centre.error_bar.show_error)
+        table.said.connect(self._frame.say)
+        table.failed.connect(self._frame.show_error)
         table.cellActivated.connect(self._show_plot)
         table.exportRequested.connect(self.export_view)
-        table.trustReviewRequested.connect(window.commands.permissions.review_trust)
-        plot.viewChanged.connect(window.update_actions)
+        table.trustReviewRequested.connect(self._permissions.review_trust)
+        plot.viewChanged.connect(self._frame.update_actions)
 
     def _keep_widths(self) -> None:
         """Keep how wide columns of numbers, dates and texts are; not those of one structure's fields."""
-        table = self._window.centre.table
+        table = self._centre.table
         if table is not None:
             widths = table.grid.widths_kept().items()
             numbers = [number for kind, width in widths if kind.isdecimal() for number in (int(kind), width)]
-            self._window.settings.set_view(table.grid.objectName(), numbers)
+            self._settings.set_view(table.grid.objectName(), numbers)
 
     def _show_plot(self) -> None:
         from refbrowser.app.shell.centre import PLOT
 
-        self._window.centre.show_tab(PLOT)
+        self._centre.show_tab(PLOT)
 
     def _shown(self) -> Shown | None:
         """Return what the view in front shows."""
-        centre = self._window.centre
+        centre = self._centre
         return shown_beside(centre.plot) if centre.table_is_shown() else shown_by(centre.plot)
 
     # Files
@@ -207,11 +224,11 @@ class ValueCommands(CommandGroup):
             return
         path = shown.document.path
         folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
-        dialog = QFileDialog(self._window, "Export view", folder)
+        dialog = QFileDialog(self._frame.window(), "Export view", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([*FORMS.values()])
-        first = ".csv" if self._window.centre.table_is_shown() else ".png"
+        first = ".csv" if self._centre.table_is_shown() else ".png"
         dialog.selectNameFilter(FORMS[first])
         dialog.setDefaultSuffix(first)
         dialog.selectFile(shown.name + first)
@@ -233,9 +250,7 @@ class ValueCommands(CommandGroup):
         suffix = Path(path).suffix.lower()
         self._folder = str(Path(path).parent)
         if suffix not in FORMS:
-            self._window.status.say(
-                f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}"
-            )
+            self._frame.say(f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}")
         elif suffix in _PICTURES:
             picture = self._picture()
             if picture is not None:
@@ -275,7 +290,7 @@ class ValueCommands(CommandGroup):
         self._run(title, write, lambda _none: self._written(path), lambda: self.write_view(path))
 
     def _written(self, path: str) -> None:
-        self._window.status.say(f"Written: {one_line(path)}")
+        self._frame.say(f"Written: {one_line(path)}")
 
     # The clipboard
 
@@ -289,7 +304,7 @@ class ValueCommands(CommandGroup):
             count *= len(taken)
         if count > COPY_CELLS:
             words = f"{count_text(count)} values are too many to copy"
-            self._window.status.say(f"{words}; Export view writes them to a file")
+            self._frame.say(f"{words}; Export view writes them to a file")
             return
         read = self._reading(shown)
 
@@ -301,7 +316,7 @@ class ValueCommands(CommandGroup):
         def copied(text: str) -> None:
             QGuiApplication.clipboard().setText(text)
             sizes = " × ".join(count_text(len(taken)) for taken in shown.ranges) or "1"
-            self._window.status.say(f"{sizes} values copied, with their coordinates")
+            self._frame.say(f"{sizes} values copied, with their coordinates")
 
         self._run(f"Copy values of {shown.layout.node.path}", make, copied, self.copy_values)
 
@@ -310,7 +325,7 @@ class ValueCommands(CommandGroup):
         picture = self._picture()
         if picture is not None:
             QGuiApplication.clipboard().setImage(picture.image())
-            self._window.status.say("Picture copied")
+            self._frame.say("Picture copied")
 
     # What both need
 
@@ -334,17 +349,16 @@ class ValueCommands(CommandGroup):
         done: Callable[[Any], None],
         again: Callable[[], object],
     ) -> None:
-        window = self._window
 
         def failed(error: BaseException) -> None:
-            window.centre.error_bar.show_error(f"{title} failed", error, again)
+            self._frame.show_error(f"{title} failed", error, again)
 
         # The title names the file: exports of one view to several files do not replace each other.
-        window.tasks.run(f"view: {title}", title, work, done, failed)
+        self._frame.tasks.run(f"view: {title}", title, work, done, failed)
 
     def _picture(self) -> ViewPicture | None:
 
-        centre = self._window.centre
+        centre = self._centre
         shown = self._shown()
         if shown is None or centre.plot is None or centre.table is None:
             return None

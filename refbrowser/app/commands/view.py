@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -13,58 +14,100 @@ from refbrowser.app.shell.centre import EXPRESSIONS, VALUES
 from refbrowser.app.shell.keyboard import move_to_pane
 from refbrowser.app.shell.preferences import THEMES
 
+if TYPE_CHECKING:
+    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.jobs_view import JobsPane
+    from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
+    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.shell.preferences import Preferences
+
 
 class ViewCommands(CommandGroup):
     """The commands of the menus View and Tools."""
 
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        hierarchy: HierarchyPane,
+        jobs: JobsPane,
+        plot_alone: PlotAlone,
+        layout_kept: LayoutKept,
+    ) -> None:
+        super().__init__(frame)
+        self._centre = centre
+        self._docks = docks
+        self._hierarchy = hierarchy
+        self._jobs = jobs
+        self._plot_alone = plot_alone
+        self._layout_kept = layout_kept
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        window = self._window
         own = by_name(self.find_node, self.plot_alone, self.reset_layout, self.show_jobs)
         own |= by_name(self.next_pane, self.previous_pane)
-        return {**own, **window.centre.tab_commands(), "cancel_newest": window.jobs.cancel_newest}
+        return {**own, **self._centre.tab_commands(), "cancel_newest": self._jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
         """Return whether anything runs, and which tabs that not every document has are there."""
-        offered = self._window.centre.tabs.isTabVisible
+        offered = self._centre.tabs.isTabVisible
         return {
-            "is_plot_alone": self._window.plot_alone.is_on,
-            "is_busy": self._window.tasks.busy(),
+            "is_plot_alone": self._plot_alone.is_on,
+            "is_busy": self._frame.tasks.busy(),
             "has_nested": offered(VALUES),
             "has_expressions": offered(EXPRESSIONS),
         }
 
     def find_node(self) -> None:
         """Put the cursor in the tree's filter."""
-        self._window.docks.raise_("hierarchyDock")
-        self._window.hierarchy.focus_filter()
+        self._docks.raise_("hierarchyDock")
+        self._hierarchy.focus_filter()
 
     def plot_alone(self) -> None:
         """Show nothing but the plot, or all again."""
-        self._window.plot_alone.toggle()
+        self._plot_alone.toggle()
 
     def next_pane(self) -> None:
         """Put the keyboard in the next pane."""
-        move_to_pane(self._window, forward=True)
+        move_to_pane(self._frame.window(), forward=True)
 
     def previous_pane(self) -> None:
         """Put the keyboard in the pane before."""
-        move_to_pane(self._window, forward=False)
+        move_to_pane(self._frame.window(), forward=False)
 
     def reset_layout(self) -> None:
         """Put every dock where it began, with its first size, and columns too."""
-        self._window.plot_alone.leave()
-        self._window.docks.reset()
-        self._window.docks.share_out()
-        self._window.layout_kept.forget()
+        self._plot_alone.leave()
+        self._docks.reset()
+        self._docks.share_out()
+        self._layout_kept.forget()
 
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""
-        self._window.docks.raise_("jobsDock")
+        self._docks.raise_("jobsDock")
 
 
 class FindCommands(CommandGroup):
     """The command palette, and going to a key."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        docks: Docks,
+        navigation: Navigation,
+        actions: Actions,
+    ) -> None:
+        super().__init__(frame)
+        self._docks = docks
+        self._navigation = navigation
+        self._actions = actions
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -74,17 +117,16 @@ class FindCommands(CommandGroup):
         """Show the palette."""
         from refbrowser.app.panes.quick_list import CommandPalette
 
-        window = self._window
-        window.update_actions()
+        self._frame.update_actions()
         panes = {
-            dock.windowTitle(): partial(self._show_pane, dock.objectName()) for dock in window.docks.all()
+            dock.windowTitle(): partial(self._show_pane, dock.objectName()) for dock in self._docks.all()
         }
-        CommandPalette(window.actions_, panes, window).show()
+        CommandPalette(self._actions, panes, self._frame.window()).show()
 
     def _show_pane(self, name: str) -> None:
         """Bring a dock to the front, with the keyboard in it."""
-        self._window.docks.raise_(name)
-        pane = self._window.docks[name].widget()
+        self._docks.raise_(name)
+        pane = self._docks[name].widget()
         inside = [each for each in pane.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
         for widget in inside:
             if widget.isVisible() and widget.isEnabled():
@@ -95,18 +137,27 @@ class FindCommands(CommandGroup):
         """Ask for a key, a node or a row of the current document and go there."""
         from refbrowser.app.panes.quick_list import GoToDialog
 
-        document, window = self._current, self._window
+        document, window = self._current, self._frame.window()
         if document is None or not document.is_open:
             return
         dialog = GoToDialog(document, window)
-        dialog.nodeChosen.connect(lambda path: window.navigation.go_to_node(document, path))
-        dialog.keyChosen.connect(window.navigation.show_key)
-        dialog.rowChosen.connect(window.navigation.show_row)
+        dialog.nodeChosen.connect(lambda path: self._navigation.go_to_node(document, path))
+        dialog.keyChosen.connect(self._navigation.show_key)
+        dialog.rowChosen.connect(self._navigation.show_row)
         dialog.show()
 
 
 class PreferenceCommands(CommandGroup):
     """The preferences, and the themes of the menu View."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__(frame)
+        self._preferences = preferences
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -115,33 +166,37 @@ class PreferenceCommands(CommandGroup):
 
     def conditions(self) -> dict[str, bool]:
         """Return which theme is in force, and what is ticked."""
-        chosen = self._window.preferences.text("theme")
+        chosen = self._preferences.text("theme")
         themes = {f"is_{theme}_theme": theme == chosen for theme, _title in THEMES}
-        return {**themes, "is_internal": self._window.preferences.is_on("internal")}
+        return {**themes, "is_internal": self._preferences.is_on("internal")}
 
     def preferences(self) -> None:
         """Show the dialog of the preferences."""
         from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 
-        shown = self._window.findChild(PreferencesDialog)
+        shown = self._frame.window().findChild(PreferencesDialog)
         if shown is None:
-            shown = PreferencesDialog(self._window.preferences, self._window)
+            shown = PreferencesDialog(self._preferences, self._frame.window())
         shown.show()
         shown.raise_()
         shown.activateWindow()
 
     def toggle_internal(self) -> None:
         """Show internal members among the attributes, or hide them."""
-        self._window.preferences.set("internal", not self._window.preferences.is_on("internal"))
-        self._window.update_actions()
+        self._preferences.set("internal", not self._preferences.is_on("internal"))
+        self._frame.update_actions()
 
     def _use_theme(self, theme: str) -> None:
-        self._window.preferences.set("theme", theme)
-        self._window.update_actions()
+        self._preferences.set("theme", theme)
+        self._frame.update_actions()
 
 
 class HelpCommands(CommandGroup):
     """The commands of the menu Help."""
+
+    def __init__(self, frame: Frame, *, actions: Actions) -> None:
+        super().__init__(frame)
+        self._actions = actions
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -151,14 +206,15 @@ class HelpCommands(CommandGroup):
         """Show a page of the manual."""
         from refbrowser.app.dialogs.manual_window import ManualWindow
 
-        shown = self._window.findChild(ManualWindow) or ManualWindow(self._window)
+        window = self._frame.window()
+        shown = window.findChild(ManualWindow) or ManualWindow(self._actions, window)
         shown.show_page(page)
 
     def shortcuts(self) -> None:
         """Show all keys."""
         from refbrowser.app.dialogs.shortcut_list import ShortcutList
 
-        shown = self._window.findChild(ShortcutList) or ShortcutList(self._window)
+        shown = self._frame.window().findChild(ShortcutList) or ShortcutList(self._frame.window())
         shown.show()
         shown.raise_()
         shown.activateWindow()
@@ -167,4 +223,4 @@ class HelpCommands(CommandGroup):
         """Show the versions of the program and of what it stands on."""
         from refbrowser.app.dialogs.about import AboutDialog
 
-        AboutDialog(self._window).open()
+        AboutDialog(self._frame.window()).open()

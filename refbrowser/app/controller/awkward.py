@@ -10,7 +10,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
     from refbrowser.views.safety import SafetyRow
@@ -34,7 +34,7 @@ class DocumentAwkward(QObject):
 
     reported = Signal()
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
         self.allow_functions: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class DocumentAwkward(QObject):
         """Why other functions cannot be allowed now, for people; empty where they can."""
         if self._document.is_pending:
             return "Save or undo the edits first: they would be lost"
-        is_file = "://" in self._document.path or self._document.file.is_derived
+        is_file = "://" in self._document.path or self._document.is_derived
         return "" if self.origin is not None and is_file else "Open the Awkward 0 file itself for that"
 
     def allow(self, patterns: tuple[str, ...]) -> None:

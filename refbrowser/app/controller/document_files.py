@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,94 +13,16 @@ from refbrowser.app.shell.tasks import Priority, TaskControl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.saving.store import StoreChange, StoreWritten
     from refbrowser.exporting.saving.write import SaveOrder
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
-    from refbrowser.references.document.content import DerivedOrigin, StoreOrigin
+    from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.references.edits.compare import Part
-
-
-class DocumentSaving(QObject):
-    """Writes one `OpenDocument`, whose signals `saved` and `saveFailed` tell the end.
-
-    Attributes
-    ----------
-    is_running
-        It is being written.
-    """
-
-    def __init__(self, document: OpenDocument) -> None:
-        super().__init__(document)
-        self._document = document
-        self.is_running = False
-
-    def save(self, order: SaveOrder | None = None) -> None:
-        """Write the document to its file, or as ordered, atomically, off the GUI thread.
-
-        What was written is then the document, unless a copy is ordered or the document was edited meanwhile
-        and what was written is not one of its states.
-        """
-        from refbrowser.exporting.saving.write import SaveOrder
-
-        opened = self._document
-        document, dataset, before = opened.document, opened.dataset, opened.identity
-        if document is None or dataset is None:
-            return
-        given = order or SaveOrder(opened.path)
-        expected = None if given.overwrite or given.path != opened.path else before
-
-        def write(control: TaskControl) -> Saved:
-            from refbrowser.app.controller.work import save_document
-
-            return save_document(document, dataset, given, expected, before, control)
-
-        self._write(document, write, given.path, is_copy=given.is_copy)
-
-    def save_into_store(self) -> None:
-        """Write the metadata that changed into the store that was opened, off the GUI thread."""
-        document, before = self._document.document, self._document.saved_document
-        ours = self._document.store.ours
-        if document is None or before is None:
-            return
-
-        def write(control: TaskControl) -> Saved:
-            from refbrowser.app.controller.work import save_into_store
-
-            return save_into_store(document, before, ours, control)
-
-        self._write(document, write, self._document.path, is_copy=False)
-
-    def _write(
-        self, state: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
-    ) -> None:
-        opened = self._document
-        if self.is_running:
-            return
-        self.is_running = True
-
-        def done(saved: Saved) -> None:
-            self.is_running = False
-            opened.store.written = saved.into
-            if saved.into is not None:
-                opened.store.ours = {}
-            if not is_copy:
-                opened.take_saved(state, saved, path)
-            opened.savedChanged.emit()
-            opened.saved.emit(path)
-            opened.saveLost.emit(saved.losses)
-
-        def failed(error: BaseException) -> None:
-            self.is_running = False
-            opened.store.not_saved(error)
-            opened.savedChanged.emit()
-            opened.saveFailed.emit(error)
-
-        opened.tasks.run(opened.owner("save"), f"Save {opened.title}", write, done, failed)
 
 
 class DocumentStore(QObject):
@@ -127,7 +49,7 @@ class DocumentStore(QObject):
 
     listed = Signal()
 
-    def __init__(self, document: OpenDocument, flavour: str) -> None:
+    def __init__(self, document: EditedDocument, flavour: str) -> None:
         super().__init__(document)
         self._document = document
         self._path: str | None = None
@@ -222,6 +144,84 @@ class DocumentStore(QObject):
         document.tasks.run(owner, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)
 
 
+class DocumentSaving(QObject):
+    """Writes one `OpenDocument`, whose signals `saved` and `saveFailed` tell the end.
+
+    Attributes
+    ----------
+    is_running
+        It is being written.
+    """
+
+    def __init__(self, document: EditedDocument, store: DocumentStore) -> None:
+        super().__init__(document)
+        self._document, self._store = document, store
+        self.is_running = False
+
+    def save(self, order: SaveOrder | None = None) -> None:
+        """Write the document to its file, or as ordered, atomically, off the GUI thread.
+
+        What was written is then the document, unless a copy is ordered or the document was edited meanwhile
+        and what was written is not one of its states.
+        """
+        from refbrowser.exporting.saving.write import SaveOrder
+
+        opened = self._document
+        document, dataset, before = opened.document, opened.dataset, opened.identity
+        if document is None or dataset is None:
+            return
+        given = order or SaveOrder(opened.path)
+        expected = None if given.overwrite or given.path != opened.path else before
+
+        def write(control: TaskControl) -> Saved:
+            from refbrowser.app.controller.work import save_document
+
+            return save_document(document, dataset, given, expected, before, control)
+
+        self._write(document, write, given.path, is_copy=given.is_copy)
+
+    def save_into_store(self) -> None:
+        """Write the metadata that changed into the store that was opened, off the GUI thread."""
+        document, before = self._document.document, self._document.saved_document
+        ours = self._store.ours
+        if document is None or before is None:
+            return
+
+        def write(control: TaskControl) -> Saved:
+            from refbrowser.app.controller.work import save_into_store
+
+            return save_into_store(document, before, ours, control)
+
+        self._write(document, write, self._document.path, is_copy=False)
+
+    def _write(
+        self, state: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
+    ) -> None:
+        opened = self._document
+        if self.is_running:
+            return
+        self.is_running = True
+
+        def done(saved: Saved) -> None:
+            self.is_running = False
+            self._store.written = saved.into
+            if saved.into is not None:
+                self._store.ours = {}
+            if not is_copy:
+                opened.take_saved(state, saved, path)
+            opened.savedChanged.emit()
+            opened.saved.emit(path)
+            opened.saveLost.emit(saved.losses)
+
+        def failed(error: BaseException) -> None:
+            self.is_running = False
+            self._store.not_saved(error)
+            opened.savedChanged.emit()
+            opened.saveFailed.emit(error)
+
+        opened.tasks.run(opened.owner("save"), f"Save {opened.title}", write, done, failed)
+
+
 class FileState(StrEnum):
     """What others did with the file."""
 
@@ -230,6 +230,18 @@ class FileState(StrEnum):
     #: A stream that changed is being read again, unasked.
     FOLLOWED = "followed"
     GONE = "gone"
+
+
+class Growing(Protocol):
+    """A stream of messages, where the file is one."""
+
+    @property
+    def origin(self) -> object | None:
+        """The stream; None of a document that is none."""
+
+    @property
+    def last(self) -> int | None:
+        """The last message that counts; None where all do."""
 
 
 class DocumentFile(QObject):
@@ -253,31 +265,20 @@ class DocumentFile(QObject):
     changed = Signal()
     failed = Signal(object)
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(
+        self, document: EditedDocument, store: DocumentStore, saving: DocumentSaving, stream: Growing
+    ) -> None:
         super().__init__(document)
-        self._document = document
+        self._document, self._kept, self._saving, self._stream = document, store, saving, stream
         self.state = FileState.SAME
         self.follows = True
         self.has_grown = False
-        #: What the document was made from, and the path at which that was opened.
-        self._origin: DerivedOrigin | None = None
-        self._opened = ""
         document.reloadFailed.connect(self._not_read)
 
     @property
     def is_stream(self) -> bool:
         """Whether it is a local file of messages, which may grow while it is open."""
-        return self.is_derived and self._document.stream.origin is not None
-
-    @property
-    def is_derived(self) -> bool:
-        """Whether it is a local file that tells more than references say: no document, never saved over."""
-        state = self._document.document
-        derived, path = None if state is None else state.derived, self._document.path
-        if derived is not self._origin:
-            self._origin, self._opened = derived, path
-        # Not once its edits were saved as a document beside it.
-        return derived is not None and "://" not in path and path == self._opened
+        return self._document.is_derived and self._stream.origin is not None
 
     def set_follows(self, follows: bool) -> None:
         """Read a stream again whenever it grows, or tell only that it did."""
@@ -288,7 +289,7 @@ class DocumentFile(QObject):
     def _follow(self) -> None:
         """Read a stream that changed again, or tell that it changed where that would lose edits."""
         # Nor while it is shown as it was after an earlier message.
-        if self.follows and not self._document.is_pending and self._document.stream.last is None:
+        if self.follows and not self._document.is_pending and self._stream.last is None:
             self._set(FileState.FOLLOWED)
             self._document.reload()
         else:
@@ -301,9 +302,9 @@ class DocumentFile(QObject):
     def noticed(self, identity: FileIdentity | None) -> None:
         """Take over that the file is another one, or gone; one with the same bytes is no news."""
         document, saved = self._document, self._document.saved_document
-        if document.saving.is_running or saved is None or identity == document.identity:
+        if self._saving.is_running or saved is None or identity == document.identity:
             return
-        if identity in document.store.ours.values():
+        if identity in self._kept.ours.values():
             document.take_identity(identity)
             return
         if identity is None:
@@ -314,7 +315,7 @@ class DocumentFile(QObject):
             # Its bytes are no text of the document.
             self._follow()
             return
-        if self.is_derived:
+        if self._document.is_derived:
             self._set(FileState.CHANGED)
             return
         path, dataset = document.path, document.dataset
@@ -389,7 +390,7 @@ class DocumentFile(QObject):
 
     def _store(self) -> StoreOrigin | None:
         state = self._document.document
-        return state.store if state is not None and self._document.store.is_here else None
+        return state.store if state is not None and self._kept.is_here else None
 
     def _set(self, state: FileState) -> None:
         if state is not self.state:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,20 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.document_files import DocumentStore
+    from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.engine.journal import JournalWriter, Keepable, Recovery
     from refbrowser.errors import RefbrowserError
     from refbrowser.io.archives.directory import ZipMember
     from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.views.changed_rows import ChangedRows, Difference
-
-
-def moved_on(edit: Any) -> Exception:
-    """Return the error for an edit that was made of a state that is not the document's any more."""
-    from refbrowser.errors import ErrorKind, RefbrowserError
-
-    message = f"the document changed while this was done: {edit.title}"
-    return RefbrowserError(ErrorKind.USAGE, message, advice="Nothing was changed by it; do it again.")
 
 
 #: Failed chunks are looked for after this pause, in milliseconds: they come in crowds.
@@ -47,7 +40,7 @@ class DocumentProblems(QObject):
 
     changed = Signal()
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: EditedDocument, store: DocumentStore) -> None:
         super().__init__(document)
         self._document = document
         self._turns = 0
@@ -55,7 +48,7 @@ class DocumentProblems(QObject):
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
-        document.store.listed.connect(self.look_again)
+        store.listed.connect(self.look_again)
         document.openFailed.connect(lambda _error: self._take_error())
         document.tasks.statusChanged.connect(self._statuses_changed)
 
@@ -129,7 +122,7 @@ class DocumentChanges(QObject):
 
     changed = Signal()
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
         self._state: ReferenceDocument | None = None
@@ -192,7 +185,7 @@ class DocumentJournal(QObject):
     typedRestored = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
         self._writer: JournalWriter | None = None
@@ -308,7 +301,7 @@ class DocumentConfirming(QObject):
     changed = Signal()
     failed = Signal()
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
         self.is_running = False

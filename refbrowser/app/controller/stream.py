@@ -11,7 +11,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import STREAM
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import Opened
     from refbrowser.formats.ncstream.completed import StreamOrigin
     from refbrowser.formats.ncstream.messages import StreamIndex
@@ -34,7 +34,7 @@ class DocumentStream(QObject):
 
     failed = Signal(object)
 
-    def __init__(self, document: OpenDocument, byte_order: str) -> None:
+    def __init__(self, document: EditedDocument, byte_order: str) -> None:
         super().__init__(document)
         self._document = document
         self.byte_order = byte_order
@@ -67,7 +67,7 @@ class DocumentStream(QObject):
         if document.is_pending:
             return "Save or undo the edits first: they would be lost"
         # Once its edits were saved as a document beside it, that is what is open.
-        is_stream = "://" in document.path or document.file.is_stream
+        is_stream = "://" in document.path or (document.is_derived and self.origin is not None)
         return "" if is_stream else "Open the stream itself for that: this is a document made from it"
 
     def show_until(self, last: int | None) -> None:

@@ -39,7 +39,9 @@ from refbrowser.formats.registry import foreign
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.main_window import MainWindow
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.actions.actions import Actions
 
 
 #: The pages in their order.
@@ -112,12 +114,12 @@ _LIST_WIDTH = 190
 class ManualWindow(QDialog):
     """Shows the manual beside the main window; links lead to pages, actions and addresses."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, actions: Actions, window: QWidget) -> None:
         super().__init__(window)
         self.setObjectName("manualWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(920, 700)
-        self._window = window
+        self._window, self._shortcuts = window, actions
         self._visited: list[str] = []
         self._pages = {name: read_page(name) for name in PAGES}
         self._list = QListWidget()
@@ -214,7 +216,7 @@ class ManualWindow(QDialog):
         name = url.path().removesuffix(".md")
         if url.scheme() == "action":
             self._window.activateWindow()
-            self._window.actions_[name].trigger()
+            self._shortcuts[name].trigger()
         elif url.isRelative() and name in PAGES:
             self._list.setCurrentRow(PAGES.index(name))
         elif url.scheme() == "https":

@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
 from refbrowser.errors import RefbrowserError
-from refbrowser.views.words import one_line
+from refbrowser.views.words import FLAVOURS, one_line
 
 if TYPE_CHECKING:
     from refbrowser.io.origins import ConnectionSettings, Origin

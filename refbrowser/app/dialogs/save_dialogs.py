@@ -79,7 +79,7 @@ def file_dialog(
     forms = sorted(FORMS, key=lambda title: FORMS[title].version != version)
     dialog.setNameFilters(forms)
     dialog.selectNameFilter(next(title for title in forms if FORMS[title] == Form(version, f".json{suffix}")))
-    if document.store.is_here or document.file.is_derived:
+    if document.store.is_here or document.is_derived:
         name = f"{name.split('.')[0] or 'store'}.json"
     dialog.selectFile(_copy_name(name) if is_copy else name)
 

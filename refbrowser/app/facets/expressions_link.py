@@ -18,8 +18,8 @@ from refbrowser.views.safety import refused_words
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.expressions_pane import ExpressionsPane
+    from refbrowser.app.facets.host import Host
     from refbrowser.app.panes.hierarchy_model import Item
-    from refbrowser.app.shell.main_window import MainWindow
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
@@ -72,8 +72,8 @@ class SafetyBar(QFrame):
 class ExpressionsLink(QObject):
     """Between one window and its pane of expressions, which is made with the first file that is shown."""
 
-    def __init__(self, window: MainWindow, pane: ExpressionsPane, bar: SafetyBar) -> None:
-        super().__init__(window)
+    def __init__(self, window: Host, pane: ExpressionsPane, bar: SafetyBar) -> None:
+        super().__init__(window.window())
         self._window = window
         self.pane, self.bar = pane, bar
         self._document: OpenDocument | None = None
@@ -84,8 +84,6 @@ class ExpressionsLink(QObject):
         self._wanted: int | None = None
         pane.chosen.connect(self._chosen)
         pane.bytesWanted.connect(self._show_bytes)
-        pane.safetyWanted.connect(window.commands.awkward.safety_report)
-        bar.reviewWanted.connect(window.commands.awkward.safety_report)
         window.hierarchy.selected.connect(self._selected)
         window.navigation.followed.connect(self._selected)
         window.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())

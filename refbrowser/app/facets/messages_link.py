@@ -17,9 +17,9 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.messages_pane import MessagesPane
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.shell.main_window import MainWindow
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.options import Order
 
@@ -122,9 +122,9 @@ class MessagesLink(QObject):
     """Between one window and its pane of messages, which is made with the first stream that is shown."""
 
     def __init__(
-        self, window: MainWindow, plot: PlotPane, pane: MessagesPane, as_of: AsOfBar, order: ByteOrderBar
+        self, window: Host, plot: PlotPane, pane: MessagesPane, as_of: AsOfBar, order: ByteOrderBar
     ) -> None:
-        super().__init__(window)
+        super().__init__(window.window())
         self._window, self._plot = window, plot
         self.pane, self.as_of_bar, self.order_bar = pane, as_of, order
         self.mark = SectionMark(plot.canvas.box)
@@ -264,7 +264,9 @@ class MessagesLink(QObject):
         doubtful = doubtful_arrays(origin.index)
         paths = (*doubtful, *(path for path in ordered_arrays(origin.index) if path not in set(doubtful)))
         plotted = self._plotted()
-        dialog = ByteOrderDialog(document, paths, plotted if plotted in paths else None, self._window)
+        dialog = ByteOrderDialog(
+            document, paths, plotted if plotted in paths else None, self._window.window()
+        )
         dialog.chosen.connect(lambda order: self._read_in(document, order))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

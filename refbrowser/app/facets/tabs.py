@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.centre import EXPRESSIONS, MESSAGES, VALUES
 from refbrowser.app.widgets.parts import one_shot
@@ -16,18 +16,18 @@ from refbrowser.model.values import Rows
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.expressions_link import ExpressionsLink
+    from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.messages_link import MessagesLink
     from refbrowser.app.facets.nested_pane import NestedPane
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.shell.main_window import MainWindow
     from refbrowser.app.shell.tasks import TaskControl
 
 
 class NestedTab(QObject):
     """Keeps the tab in step with the array that one window shows."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, window: Host) -> None:
+        super().__init__(window.window())
         self._window = window
         self._is_loading = False
         self.pane: NestedPane | None = None
@@ -35,6 +35,11 @@ class NestedTab(QObject):
         window.centre.plotMade.connect(self._plot_made)
         window.documents.currentChanged.connect(lambda _document: self._soon.start())
         window.documents.added.connect(lambda document: document.hierarchyChanged.connect(self._soon.start))
+
+    def read_again(self) -> None:
+        """Read again what is shown."""
+        if self.pane is not None:
+            self.pane.read_again()
 
     def _plot_made(self, plot: PlotPane) -> None:
         plot.viewChanged.connect(self._soon.start)
@@ -73,17 +78,17 @@ class NestedTab(QObject):
             return
         self.pane = NestedPane(plot)
         window.centre.add_late(VALUES, self.pane)
-        self.pane.said.connect(window.status.say)
-        self.pane.failed.connect(window.centre.error_bar.show_error)
-        self.pane.trustReviewRequested.connect(window.commands.permissions.review_trust)
+        self.pane.said.connect(window.say)
+        self.pane.failed.connect(window.show_error)
+        self.pane.trustReviewRequested.connect(window.review_trust)
         window.layout_kept.restore_columns(self.pane)
 
 
 class MessagesTab(QObject):
     """Keeps the tab in step with the current document of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    def __init__(self, window: Host) -> None:
+        super().__init__(window.window())
         self._window = window
         self._is_loading = False
         self.link: MessagesLink | None = None
@@ -107,7 +112,7 @@ class MessagesTab(QObject):
             self.link.go_back(document)
 
     def _failed(self, error: BaseException) -> None:
-        self._window.centre.error_bar.show_error("The stream cannot be shown so", error)
+        self._window.show_error("The stream cannot be shown so", error)
         self._soon.start()
 
     def _update(self) -> None:
@@ -145,15 +150,24 @@ class MessagesTab(QObject):
         pane, as_of, order = MessagesPane(plot), AsOfBar(), ByteOrderBar()
         window.centre.add_late(MESSAGES, pane, (as_of, order))
         self.link = MessagesLink(window, plot, pane, as_of, order)
-        window.layout_kept.restore_messages(pane)
+        window.layout_kept.restore_look("messagesLook", pane)
+        window.layout_kept.restore_columns(pane)
         self._update()
 
 
 class ExpressionsTab(QObject):
-    """Keeps the tab in step with the current document of one window."""
+    """Keeps the tab in step with the current document of one window.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    Signals
+    -------
+    safetyWanted()
+        What the file names is to be listed.
+    """
+
+    safetyWanted = Signal()
+
+    def __init__(self, window: Host) -> None:
+        super().__init__(window.window())
         self._window = window
         self._is_loading = False
         self.link: ExpressionsLink | None = None
@@ -207,4 +221,6 @@ class ExpressionsTab(QObject):
             pane, bar = ExpressionsPane(), SafetyBar()
             window.centre.add_late(EXPRESSIONS, pane, (bar,))
             self.link = ExpressionsLink(window, pane, bar)
+            pane.safetyWanted.connect(self.safetyWanted)
+            bar.reviewWanted.connect(self.safetyWanted)
             self._update()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.widgets.parts import one_shot
 
@@ -12,23 +12,44 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.tasks import TaskControl
 
 _DOCK = "chunkMapDock"
 
 
 class ChunkMapDock(QObject):
-    """Keeps the chunk map of one window in step with its plot."""
+    """Keeps the chunk map of one window in step with its plot.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    Signals
+    -------
+    made(object)
+        The pane is there.
+    """
+
+    made = Signal(object)
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._docks = docks
+        self._navigation = navigation
         self._plot: PlotPane | None = None
         self.pane: ChunkMapPane | None = None
         # The plot is cleared before it shows another array: only what stays is looked at.
         self._soon = one_shot(self, 0, self._follow)
-        window.centre.plotMade.connect(self._prepare)
+        self._centre.plotMade.connect(self._prepare)
 
     def _prepare(self, plot: PlotPane) -> None:
         """Load what the map needs on a worker thread: numpy and the engine are there already, most of it."""
@@ -37,8 +58,8 @@ class ChunkMapDock(QObject):
         def load(_control: TaskControl) -> None:
             import refbrowser.app.panes.chunk_map_pane  # noqa: F401
 
-        self._window.tasks.run(
-            "prepare chunk map", self._window.tasks.PREPARING, load, lambda _none: self._make()
+        self._frame.tasks.run(
+            "prepare chunk map", self._frame.tasks.PREPARING, load, lambda _none: self._make()
         )
 
     def _make(self) -> None:
@@ -48,12 +69,12 @@ class ChunkMapDock(QObject):
         if plot is None or self.pane is not None:
             return
         pane = self.pane = ChunkMapPane()
-        self._window.docks.fill({_DOCK: pane})
-        pane.chunkChosen.connect(self._window.navigation.show_chunk)
-        self._window.commands.explain.connect_map(pane)
+        self._docks.fill({_DOCK: pane})
+        pane.chunkChosen.connect(self._navigation.show_chunk)
+        self.made.emit(pane)
         pane.set_plot(plot)
         plot.viewChanged.connect(self._soon.start)
-        self._window.documents.currentChanged.connect(pane.leave)
+        self._frame.documents.currentChanged.connect(pane.leave)
         self._follow()
 
     def show_anew(self, document: OpenDocument) -> None:
@@ -68,7 +89,7 @@ class ChunkMapDock(QObject):
         plot, pane = self._plot, self.pane
         if plot is None or pane is None:
             return
-        document, node = self._window.navigation.plotted_document(), plot.array()
+        document, node = self._navigation.plotted_document(), plot.array()
         if document is None or node is None:
             pane.clear()
         elif not pane.shows(document, node.path):

@@ -345,7 +345,7 @@ class DiskBar(QFrame):
         what = "was removed or renamed" if is_gone else "was changed by another program"
         mine = " You have unsaved edits here." if document.is_pending else ""
         self._text.setText(f"{one_line(document.name)} {what}.{mine}")
-        is_stream, is_derived = document.file.is_stream, document.file.is_derived
+        is_stream, is_derived = document.file.is_stream, document.is_derived
         self._compare.setVisible(not is_gone and not is_derived)
         self._keep.setVisible(not is_derived)
         self._reload.setVisible(not is_gone)

@@ -14,7 +14,7 @@ from refbrowser.formats.registry import REFERENCES, formats
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.frame import Frame
 
 
 #: Documents that one drop opens at most.
@@ -135,12 +135,15 @@ class DropOverlay(QFrame):
 class DropTarget(QObject):
     """Takes what is dropped on one window."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self.overlay = DropOverlay(window)
-        window.installEventFilter(self)
-        window.setAcceptDrops(True)
+    def __init__(
+        self,
+        frame: Frame,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self.overlay = DropOverlay(frame.window())
+        self._frame.window().installEventFilter(self)
+        self._frame.window().setAcceptDrops(True)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         match event.type():
@@ -153,7 +156,7 @@ class DropTarget(QObject):
             case QEvent.Type.Drop:
                 self._drop(cast("QDropEvent", event))
             case QEvent.Type.Resize if self.overlay.isVisible():
-                self.overlay.setGeometry(self._window.rect())
+                self.overlay.setGeometry(self._frame.window().rect())
                 return False
             case _:
                 return False
@@ -161,7 +164,7 @@ class DropTarget(QObject):
 
     def _enter(self, event: QDragEnterEvent) -> None:
         drop = read_drop(event.mimeData())
-        heading, detail = drop.words(bool(self._window.documents.all()))
+        heading, detail = drop.words(bool(self._frame.documents.all()))
         self.overlay.show_for(heading, detail, drop.is_accepted)
         # Also what cannot be opened is accepted here, so that the overlay can say why.
         event.acceptProposedAction()
@@ -177,5 +180,5 @@ class DropTarget(QObject):
         drop = read_drop(event.mimeData())
         if drop.is_accepted:
             event.acceptProposedAction()
-            self._window.open_all(drop.targets)
-            self._window.activateWindow()
+            self._frame.open_all(drop.targets)
+            self._frame.window().activateWindow()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.commands.saving import NOT_SAVED
 from refbrowser.app.controller.documents import DiskWatch, Titles
@@ -17,36 +17,89 @@ from refbrowser.views.hierarchy import ItemKind
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from refbrowser.app.commands.files import FileCommands
+    from refbrowser.app.commands.problems import ProblemCommands
+    from refbrowser.app.commands.saving import SaveCommands
+    from refbrowser.app.commands.streams import StreamCommands
     from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.editors.typed import Typed
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
+    from refbrowser.app.panes.explain_pane import ExplainPane
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.problems.pane import ProblemsPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.history_view import HistoryPane
+    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.shell.settings import Settings
+    from refbrowser.app.shell.status_line import StatusLine
+    from refbrowser.app.widgets.elided_label import ElidedLabel
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
 
 
 class DocumentFollower(QObject):
-    """Follows all documents of one window: each that is opened, until it is closed."""
+    """Follows all documents of one window: each that is opened, until it is closed.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    Signals
+    -------
+    damaged()
+        What is shown of the current document is to be read again: a part of it proved to be damaged.
+    """
+
+    damaged = Signal()
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        hierarchy: HierarchyPane,
+        attributes: AttributesPane,
+        editors: EditorStack,
+        explain: ExplainPane,
+        problems: ProblemsPane,
+        navigation: Navigation,
+        chunk_map: ChunkMapDock,
+        settings: Settings,
+        status: StatusLine,
+        summary: ElidedLabel,
+        prepare_plot: Callable[[], object],
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._hierarchy = hierarchy
+        self._attributes = attributes
+        self._editors = editors
+        self._explain = explain
+        self._problems = problems
+        self._navigation = navigation
+        self._chunk_map = chunk_map
+        self._settings = settings
+        self._status = status
+        self._summary = summary
+        self._prepare_plot = prepare_plot
         self._confirming: dict[OpenDocument, DocumentConfirming] = {}
-        window.status.confirmWanted.connect(self._confirm)
-        window.documents.added.connect(self._added)
-        window.documents.removed.connect(self._removed)
-        window.documents.currentChanged.connect(self._show)
+        self._status.confirmWanted.connect(self._confirm)
+        self._frame.documents.added.connect(self._added)
+        self._frame.documents.removed.connect(self._removed)
+        self._frame.documents.currentChanged.connect(self._show)
 
     def _added(self, document: OpenDocument) -> None:
-        window = self._window
-        window.hierarchy.add_document(document)
-        document.firstRows.connect(lambda rows: window.centre.show_first_rows(document, rows))
+        self._hierarchy.add_document(document)
+        document.firstRows.connect(lambda rows: self._centre.show_first_rows(document, rows))
         document.sizeAsked.connect(lambda question: self._ask_size(document, question))
-        document.problems.changed.connect(window.hierarchy.update_titles)
+        document.problems.changed.connect(self._hierarchy.update_titles)
         document.changes.changed.connect(lambda: self._changes_known(document))
         document.progressChanged.connect(
-            lambda done, total: window.centre.show_progress(document, done, total)
+            lambda done, total: self._centre.show_progress(document, done, total)
         )
-        document.stageChanged.connect(lambda stage: window.centre.show_stage(document, stage))
+        document.stageChanged.connect(lambda stage: self._centre.show_stage(document, stage))
         document.openFailed.connect(lambda _error: self._open_ended(document))
         document.documentChanged.connect(lambda: self._document_changed(document))
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
@@ -64,7 +117,7 @@ class DocumentFollower(QObject):
 
     def look_for_lost(self) -> None:
         """Offer what lost processes left unsaved on the start page."""
-        start = self._window.centre.start
+        start = self._centre.start
 
         def look(_control: TaskControl) -> tuple[LostEdits, ...]:
             from refbrowser.engine.journal import lost_documents
@@ -74,165 +127,177 @@ class DocumentFollower(QObject):
         def found(lost: tuple[LostEdits, ...]) -> None:
             start.set_lost([(each.document, time_text(each.when)) for each in lost])
 
-        self._window.tasks.run("lost edits", "Look for unsaved edits", look, found)
+        self._frame.tasks.run("lost edits", "Look for unsaved edits", look, found)
 
     def _removed(self, document: OpenDocument) -> None:
-        window = self._window
         self._confirming.pop(document, None)
-        window.hierarchy.remove_document(document)
-        window.explain.forget(document)
-        window.update_actions()
+        self._hierarchy.remove_document(document)
+        self._explain.forget(document)
+        self._frame.update_actions()
 
     def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
-        window = self._window
         text = f"It has at least {size_text(question.size)}. Reading it takes time and memory."
-        window.questions.large(document, text, question.answer)
+        self._frame.questions.large(document, text, question.answer)
 
     def _open_ended(self, document: OpenDocument) -> None:
-        window = self._window
-        window.hierarchy.refresh(document)
-        if document is window.documents.current:
-            window.centre.update_state()
-        window.prepare_plot()
-        window.update_actions()
+        self._hierarchy.refresh(document)
+        if document is self._frame.documents.current:
+            self._centre.update_state()
+        self._prepare_plot()
+        self._frame.update_actions()
 
     def _show(self, document: OpenDocument | None) -> None:
-        window = self._window
-        window.centre.set_document(document)
-        window.problems.set_document(document)
+        self._centre.set_document(document)
+        self._problems.set_document(document)
         if document is None:
-            window.centre.start.set_recent(window.settings.recent())
+            self._centre.start.set_recent(self._settings.recent())
             self.look_for_lost()
-            window.attributes.set_item(None)
-            window.editors.clear()
-            window.summary.set_text("")
-        elif window.editors.document() is not document:
-            window.editors.clear()
+            self._attributes.set_item(None)
+            self._editors.clear()
+            self._summary.set_text("")
+        elif self._editors.document() is not document:
+            self._editors.clear()
         self._select(document)
         self._saved_changed(document)
 
     def _select(self, document: OpenDocument | None) -> None:
         """Select a document in the tree, where nothing of it is selected: all panes are about one."""
-        item = self._window.hierarchy.current_item()
+        item = self._hierarchy.current_item()
         if document is not None and (item is None or item.document is not document):
             root = (document.number, str(ItemKind.DOCUMENT), "")
-            self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(root))
+            self._hierarchy.select_index(self._hierarchy.model.find_identity(root))
 
     def _document_changed(self, document: OpenDocument) -> None:
-        window = self._window
         if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
-            window.settings.add_recent(document.path)
-            window.settings.set_flavour(document.path, document.store.flavour)
-        if document is window.documents.current:
-            window.centre.update_state()
-            window.centre.references.refresh()
+            self._settings.add_recent(document.path)
+            self._settings.set_flavour(document.path, document.store.flavour)
+        if document is self._frame.documents.current:
+            self._centre.update_state()
+            self._centre.references.refresh()
 
     def _hierarchy_changed(self, document: OpenDocument) -> None:
-        window = self._window
-        window.hierarchy.refresh(document)
-        window.explain.refresh(document)
-        if document is window.documents.current:
-            window.centre.references.refresh()
-            window.centre.cdl.refresh()
-            window.navigation.refresh()
-        window.update_actions()
-        window.prepare_plot()
+        self._hierarchy.refresh(document)
+        self._explain.refresh(document)
+        if document is self._frame.documents.current:
+            self._centre.references.refresh()
+            self._centre.cdl.refresh()
+            self._navigation.refresh()
+        self._frame.update_actions()
+        self._prepare_plot()
 
     def _trust_changed(self, document: OpenDocument) -> None:
-        window = self._window
-        if document is window.documents.current:
-            window.centre.trust_bar.set_document(document)
-            window.centre.raw.refresh()
+        if document is self._frame.documents.current:
+            self._centre.trust_bar.set_document(document)
+            self._centre.raw.refresh()
 
     def _changes_known(self, document: OpenDocument) -> None:
-        self._window.hierarchy.update_titles()
-        if document is self._window.documents.current:
-            self._window.centre.references.show_changes()
+        self._hierarchy.update_titles()
+        if document is self._frame.documents.current:
+            self._centre.references.show_changes()
 
     def _listed(self, document: OpenDocument) -> None:
         """Show which chunks of a store are missing: that is known now."""
-        if document is self._window.documents.current:
-            self._window.navigation.refresh()
-            self._window.chunk_map.show_anew(document)
+        if document is self._frame.documents.current:
+            self._navigation.refresh()
+            self._chunk_map.show_anew(document)
 
     def _show_unconfirmed(self) -> None:
-        current = self._window.documents.current
+        current = self._frame.documents.current
         confirming = None if current is None else self._confirming.get(current)
-        self._window.status.show_unconfirmed(() if confirming is None else confirming.waiting)
+        self._status.show_unconfirmed(() if confirming is None else confirming.waiting)
 
     def _confirm(self) -> None:
-        current = self._window.documents.current
+        current = self._frame.documents.current
         if current is not None:
             self._confirming[current].confirm()
 
     def _read_again(self, document: OpenDocument) -> None:
         """Read again what is shown: a member of which it is a part proved to be damaged."""
-        window = self._window
-        if document is not window.documents.current:
+        if document is not self._frame.documents.current:
             return
-        if window.centre.plot is not None:
-            window.centre.plot.read_again()
-        if window.centre.table is not None:
-            window.centre.table.read_again()
-        if window.nested.pane is not None:
-            window.nested.pane.read_again()
+        if self._centre.plot is not None:
+            self._centre.plot.read_again()
+        if self._centre.table is not None:
+            self._centre.table.read_again()
+        self.damaged.emit()
 
     def _damage_changed(self, document: OpenDocument) -> None:
-        if document is self._window.documents.current:
-            self._window.centre.damage_bar.set_document(document)
+        if document is self._frame.documents.current:
+            self._centre.damage_bar.set_document(document)
 
     def _recoveries_changed(self, document: OpenDocument) -> None:
-        window = self._window
-        if document is window.documents.current:
-            window.centre.recovery_bar.set_document(document)
+        if document is self._frame.documents.current:
+            self._centre.recovery_bar.set_document(document)
 
     def _journal_failed(self, error: BaseException) -> None:
-        window = self._window
         what = "Unsaved edits are not kept in case the program ends unexpectedly"
-        window.centre.error_bar.show_error(what, error)
+        self._frame.show_error(what, error)
 
     def _saved_changed(self, document: OpenDocument | None) -> None:
-        window = self._window
-        window.hierarchy.update_titles()
-        current = window.documents.current
+        self._hierarchy.update_titles()
+        current = self._frame.documents.current
         if document is current:
-            window.centre.recovery_bar.set_document(current)
-            window.status.set_document(current)
+            self._centre.recovery_bar.set_document(current)
+            self._status.set_document(current)
             self._show_unconfirmed()
             title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
-            window.setWindowTitle(f"{title}refbrowser")
-            window.setWindowModified(current is not None and current.is_pending)
-        window.update_actions()
+            self._frame.window().setWindowTitle(f"{title}refbrowser")
+            self._frame.window().setWindowModified(current is not None and current.is_pending)
+        self._frame.update_actions()
 
     def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
-        window = self._window
-        window.documents.set_current(document)
-        window.centre.error_bar.show_error("The edit could not be made", error)
+        self._frame.documents.set_current(document)
+        self._frame.show_error("The edit could not be made", error)
 
 
 class Filing(QObject):
     """Connects files, problems and histories with the panes that show them."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        documents = window.documents
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        hierarchy: HierarchyPane,
+        attributes: AttributesPane,
+        problems: ProblemsPane,
+        history: HistoryPane,
+        settings: Settings,
+        problem_commands: ProblemCommands,
+        status: StatusLine,
+        saving: SaveCommands,
+        streams: StreamCommands,
+        files: FileCommands,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._hierarchy = hierarchy
+        self._attributes = attributes
+        self._problems = problems
+        self._history = history
+        self._settings = settings
+        self._problem_commands = problem_commands
+        self._status = status
+        self._saving = saving
+        self._streams = streams
+        self._files = files
+        documents = self._frame.documents
         Titles(documents)
         self._watch = DiskWatch(documents)
         documents.added.connect(self._added)
-        documents.currentChanged.connect(window.history.set_document)
-        centre, saving, problems = window.centre, window.commands.saving, window.commands.problems
+        documents.currentChanged.connect(self._history.set_document)
         centre.disk_bar.compare.connect(saving.compare)
         centre.disk_bar.keep.connect(saving.keep_mine)
         centre.disk_bar.reload.connect(saving.reload)
         centre.damage_bar.repair.connect(self._repair)
-        centre.disk_bar.follow.connect(lambda: self._window.commands.streams.set_follows(True))
-        centre.copy_bar.openPath.connect(window.open_path)
-        window.problems.placeWanted.connect(problems.go_to)
-        window.problems.fixWanted.connect(problems.fix)
-        window.problems.counted.connect(self._counted)
-        window.status.problemsWanted.connect(problems.show_problems)
-        centre.restyled.connect(window.problems.refresh)
+        centre.disk_bar.follow.connect(lambda: self._streams.set_follows(True))
+        centre.copy_bar.openPath.connect(self._frame.open_path)
+        self._problems.placeWanted.connect(problem_commands.go_to)
+        self._problems.fixWanted.connect(problem_commands.fix)
+        self._problems.counted.connect(self._counted)
+        self._status.problemsWanted.connect(problem_commands.show_problems)
+        centre.restyled.connect(self._problems.refresh)
 
     def close(self) -> None:
         """Watch no file any more."""
@@ -240,17 +305,17 @@ class Filing(QObject):
 
     def _repair(self) -> None:
         """Write what is sound of the current file."""
-        document, commands = self._window.documents.current, self._window.commands
+        document = self._frame.documents.current
         origin = None if document is None else document.awkward.origin
         if origin is not None:
-            commands.files.export_as(origin.format)
+            self._files.export_as(origin.format)
         else:
-            commands.streams.repair_stream()
+            self._streams.repair_stream()
 
     def _added(self, document: OpenDocument) -> None:
         document.saved.connect(lambda path: self._saved(document, path))
         document.saveLost.connect(lambda losses: self._lost(document, losses))
-        document.saveFailed.connect(lambda error: self._window.commands.saving.save_failed(document, error))
+        document.saveFailed.connect(lambda error: self._saving.save_failed(document, error))
         document.file.changed.connect(lambda: self._file_changed(document))
         document.savedChanged.connect(lambda: self._file_changed(document))
         document.file.failed.connect(lambda error: self._failed(document, "read again", error))
@@ -261,60 +326,58 @@ class Filing(QObject):
         drafts.restored.connect(lambda: self._restored(document))
 
     def _saved(self, document: OpenDocument, path: str) -> None:
-        window = self._window
-        words = window.commands.saving.typed_words(document)
+        words = self._saving.typed_words(document)
         typed = f"; {words}" if words else ""
         if path != document.path:
-            window.documents.set_current(document)
-            window.centre.copy_bar.show_copy(document, path)
-            window.status.say(f"Saved a copy as {path}{typed}")
+            self._frame.documents.set_current(document)
+            self._centre.copy_bar.show_copy(document, path)
+            self._frame.say(f"Saved a copy as {path}{typed}")
             return
-        if document is window.documents.current:
-            window.centre.error_bar.settle(NOT_SAVED)
+        if document is self._frame.documents.current:
+            self._centre.error_bar.settle(NOT_SAVED)
         into = document.store.written
         if into is None:
-            window.status.say(f"Saved {path}{typed}")
+            self._frame.say(f"Saved {path}{typed}")
         else:
             named = ", ".join(map(one_line, into.keys[:3])) + (" …" if len(into.keys) > 3 else "")
-            window.status.say(f"Written into {one_line(document.title)}: {named}{typed}")
-        window.settings.add_recent(path)
-        window.hierarchy.refresh(document)
+            self._frame.say(f"Written into {one_line(document.title)}: {named}{typed}")
+        self._settings.add_recent(path)
+        self._hierarchy.refresh(document)
 
     def _restored(self, document: OpenDocument) -> None:
         """Show the first of what was typed before the program ended, where it was typed."""
-        from refbrowser.app.commands.problems import go_to_typed
         from refbrowser.errors import NOWHERE
 
         typed = drafts_of(document).all()
         if typed:
-            go_to_typed(self._window, document, typed[0], NOWHERE)
+            self._problem_commands.go_to_typed(document, typed[0], NOWHERE)
 
     def _applied(self, document: OpenDocument, typed: tuple[Typed, ...]) -> None:
-        if document is self._window.documents.current:
-            self._window.attributes.applied(typed)
-            self._window.centre.references.applied(typed)
+        if document is self._frame.documents.current:
+            self._attributes.applied(typed)
+            self._centre.references.applied(typed)
 
     def _lost(self, document: OpenDocument, losses: tuple[Loss, ...]) -> None:
-        if document is self._window.documents.current:
-            self._window.centre.loss_bar.show_losses(losses)
+        if document is self._frame.documents.current:
+            self._centre.loss_bar.show_losses(losses)
 
     def _file_changed(self, document: OpenDocument) -> None:
-        if document is self._window.documents.current:
-            self._window.centre.disk_bar.set_document(document)
+        if document is self._frame.documents.current:
+            self._centre.disk_bar.set_document(document)
 
     def _failed(self, document: OpenDocument, what: str, error: BaseException) -> None:
-        self._window.documents.set_current(document)
-        self._window.centre.error_bar.show_error(f"{document.title} could not be {what}", error)
+        self._frame.documents.set_current(document)
+        self._frame.show_error(f"{document.title} could not be {what}", error)
 
     def _reloaded(self, document: OpenDocument) -> None:
         drafts_of(document).clear()
         index = document.stream.index if document.file.has_grown and document.file.follows else None
         if index is None:
-            self._window.status.say(f"Reloaded {document.path}")
+            self._frame.say(f"Reloaded {document.path}")
         else:
             messages = count_text(len(index.table))
-            self._window.status.say(f"{one_line(document.title)} has {messages} messages now")
+            self._frame.say(f"{one_line(document.title)} has {messages} messages now")
 
     def _counted(self, faults: int, warnings: int) -> None:
-        self._window.status.show_problems(faults, warnings)
-        self._window.update_actions()
+        self._status.show_problems(faults, warnings)
+        self._frame.update_actions()

@@ -26,7 +26,9 @@ from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInstallMessageHandler
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.tasks import TaskControl
 
 
@@ -135,15 +137,23 @@ PAUSE = 60
 class Ahead(QObject):
     """Begins when the plot is there, which the first document needs; does nothing while any task runs."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        editors: EditorStack,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._editors = editors
         self._is_loaded = False
-        self._parts: Iterator[None] = window.editors.parts()
+        self._parts: Iterator[None] = self._editors.parts()
         self._timer = QTimer(self)
         self._timer.setInterval(PAUSE)
         self._timer.timeout.connect(self._go_on)
-        window.centre.plotMade.connect(lambda _plot: self._timer.start())
+        self._centre.plotMade.connect(lambda _plot: self._timer.start())
 
     @property
     def is_done(self) -> bool:
@@ -151,7 +161,7 @@ class Ahead(QObject):
         return self._is_loaded and not self._timer.isActive()
 
     def _go_on(self) -> None:
-        if self._window.tasks.busy():
+        if self._frame.tasks.busy():
             return
         if not self._is_loaded:
             self._load()
@@ -167,4 +177,4 @@ class Ahead(QObject):
         def loaded(_none: object) -> None:
             self._is_loaded = True
 
-        self._window.tasks.run("load panes", self._window.tasks.PREPARING, load, loaded)
+        self._frame.tasks.run("load panes", self._frame.tasks.PREPARING, load, loaded)

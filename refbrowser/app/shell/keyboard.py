@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
     QLineEdit,
-    QMainWindow,
     QPlainTextEdit,
     QStatusBar,
     QTabBar,
@@ -28,7 +27,7 @@ from PySide6.QtWidgets import (
 _COLUMN = 24
 
 
-def move_focus(window: QMainWindow, forward: bool) -> bool:
+def move_focus(window: QWidget, forward: bool) -> bool:
     """Give the keyboard to the next widget, or the one before; whether there is one."""
     stops = [stop for _, stops in _panes(window) for stop in stops]
     here = QApplication.focusWidget()
@@ -43,7 +42,7 @@ def move_focus(window: QMainWindow, forward: bool) -> bool:
     return True
 
 
-def move_to_pane(window: QMainWindow, forward: bool) -> None:
+def move_to_pane(window: QWidget, forward: bool) -> None:
     """Give the keyboard to the next pane, or the one before, where it was in it last."""
     panes = [found for found in _panes(window) if not isinstance(found[0], QTabBar)]
     here = QApplication.focusWidget()
@@ -55,9 +54,7 @@ def move_to_pane(window: QMainWindow, forward: bool) -> None:
     (last if last in stops else stops[0]).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _place_in_chain(
-    window: QMainWindow, here: QWidget | None, stops: Sequence[QWidget], forward: bool
-) -> int:
+def _place_in_chain(window: QWidget, here: QWidget | None, stops: Sequence[QWidget], forward: bool) -> int:
     """Return the stop that follows a widget that is none itself, in the order of Qt."""
     widget = here
     while widget is not None and widget is not window:
@@ -69,7 +66,7 @@ def _place_in_chain(
     return 0 if forward else -1
 
 
-def _panes(window: QMainWindow) -> list[tuple[QWidget, list[QWidget]]]:
+def _panes(window: QWidget) -> list[tuple[QWidget, list[QWidget]]]:
     """Return each pane with the widgets that Tab goes to in it: column by column, the status bar last."""
     found: dict[QWidget, list[QWidget]] = {}
     panes = window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
@@ -100,7 +97,7 @@ def _pane_of(panes: Sequence[QWidget], widget: QWidget) -> QWidget | None:
     return None
 
 
-def _is_stop(window: QMainWindow, widget: QWidget) -> bool:
+def _is_stop(window: QWidget, widget: QWidget) -> bool:
     policy = widget.focusPolicy()
     return (
         bool(policy & Qt.FocusPolicy.TabFocus)

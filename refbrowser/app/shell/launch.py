@@ -99,13 +99,13 @@ def run(
 
         send_exceptions_to(window.show_unexpected)
         GarbageCollector(window)
-        Ahead(window)
+        Ahead(window, centre=window.centre, editors=window.editors)
         window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow, flavour)
         if screenshot is not None:
             from refbrowser.app.shell.screenshot import Screenshot
 
-            pictures.append(Screenshot(window, screenshot, array, application.quit))
+            pictures.append(Screenshot(window, window.centre, screenshot, array, application.quit))
             pictures[0].start()
 
     window.ready.connect(begin)

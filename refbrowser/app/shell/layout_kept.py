@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -12,60 +13,79 @@ from refbrowser.app.widgets.virtual_table import VirtualTable
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QByteArray
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QMainWindow, QToolBar, QWidget
 
-    from refbrowser.app.facets.messages_pane import MessagesPane
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.settings import Settings
 
 
-_TAB, _MESSAGES = "centreTabs", "messagesLook"
+_TAB = "centreTabs"
+
+
+class Look(Protocol):
+    """A pane that tells in numbers what it looks like."""
+
+    def look(self) -> Sequence[int]:
+        """Return how it looks."""
+
+    def set_look(self, look: Sequence[int]) -> None:
+        """Look so again; as in the beginning where nothing is given."""
 
 
 class LayoutKept:
     """Restores and keeps what Qt's own state of a window leaves out."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, window: QWidget, *, centre: Centre, attributes: AttributesPane, settings: Settings
+    ) -> None:
         self._window = window
-        tab = window.settings.view(_TAB)
-        tabs = window.centre.tabs
+        self._centre, self._attributes = centre, attributes
+        self._settings = settings
+        self._looks: dict[str, Look] = {}
+
+    def restore(self) -> None:
+        """Bring back tab and columns as they were kept."""
+        tab = self._settings.view(_TAB)
+        tabs = self._centre.tabs
         if tab and tab[0] < tabs.count() and tabs.isTabVisible(tab[0]):
             tabs.setCurrentIndex(tab[0])
-        self.restore_columns(window)
+        self.restore_columns(self._window)
 
-    def restore_messages(self, pane: MessagesPane) -> None:
-        """Give the pane of messages, which is made late, what was kept of it."""
-        pane.set_look(self._window.settings.view(_MESSAGES))
-        self.restore_columns(pane)
+    def restore_look(self, name: str, pane: Look) -> None:
+        """Give a pane that is made late what was kept of it under a name, and keep it from now on."""
+        self._looks[name] = pane
+        pane.set_look(self._settings.view(name))
 
     def restore_columns(self, parent: QWidget) -> None:
         """Give the tables below a widget the widths that were kept for them."""
         for table in parent.findChildren(VirtualTable):
-            widths = self._window.settings.view(table.objectName())
+            widths = self._settings.view(table.objectName())
             if widths:
                 table.set_column_widths(widths)
 
     def keep(self) -> None:
         """Keep the tab in front, and the widths of columns that the user changed."""
-        settings = self._window.settings
-        settings.set_view(_TAB, [self._window.centre.tabs.currentIndex()])
-        link = self._window.messages.link
-        if link is not None:
-            settings.set_view(_MESSAGES, link.pane.look())
+        settings = self._settings
+        settings.set_view(_TAB, [self._centre.tabs.currentIndex()])
+        for name, pane in self._looks.items():
+            settings.set_view(name, pane.look())
         for table in self._window.findChildren(VirtualTable):
             if table.objectName() and not table.is_fitted():
                 settings.set_view(table.objectName(), table.column_widths())
 
     def forget(self) -> None:
         """Let every table share out its room again."""
-        self._window.settings.clear_views()
+        self._settings.clear_views()
         for table in self._window.findChildren(VirtualTable):
             table.fit_columns()
-        self._window.attributes.tree.name_column.forget()
-        link = self._window.messages.link
-        if link is not None:
-            link.pane.set_look(())
-        if self._window.centre.table is not None:
-            self._window.centre.table.grid.keep_widths({})
+        self._attributes.tree.name_column.forget()
+        for pane in self._looks.values():
+            pane.set_look(())
+        if self._centre.table is not None:
+            self._centre.table.grid.keep_widths({})
 
 
 class PlotAlone(QObject):
@@ -79,9 +99,21 @@ class PlotAlone(QObject):
 
     changed = Signal()
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self,
+        window: QMainWindow,
+        *,
+        centre: Centre,
+        docks: Docks,
+        actions: Actions,
+        tool_bar: QToolBar,
+    ) -> None:
         super().__init__(window)
         self._window = window
+        self._centre = centre
+        self._docks = docks
+        self._actions = actions
+        self._tool_bar = tool_bar
         self._before: tuple[QByteArray, int, QWidget | None] | None = None
         self._escape = QShortcut(window)
         self._escape.activated.connect(self.leave)
@@ -99,15 +131,19 @@ class PlotAlone(QObject):
             self._enter()
 
     def _enter(self) -> None:
-        window, tabs = self._window, self._window.centre.tabs
-        self._before = (window.saveState(), tabs.currentIndex(), window.focusWidget())
-        for dock in window.docks.all():
+        tabs = self._centre.tabs
+        self._before = (
+            self._window.saveState(),
+            tabs.currentIndex(),
+            self._window.focusWidget(),
+        )
+        for dock in self._docks.all():
             dock.hide()
         for part in self._frame():
             part.hide()
-        if window.centre.plot is not None:
-            window.centre.plot.keys.add(Qt.Key.Key_Escape, self._escape_in_plot)
-        window.centre.show_tab(PLOT)
+        if self._centre.plot is not None:
+            self._centre.plot.keys.add(Qt.Key.Key_Escape, self._escape_in_plot)
+        self._centre.show_tab(PLOT)
         tabs.currentChanged.connect(self._page_chosen)
         self._take_escape(taken=True)
         self.changed.emit()
@@ -116,16 +152,16 @@ class PlotAlone(QObject):
         """Bring everything back; nothing happens where the plot is not alone."""
         if self._before is None:
             return
-        window, (state, tab, focused) = self._window, self._before
+        state, tab, focused = self._before
         self._before = None
-        window.centre.tabs.currentChanged.disconnect(self._page_chosen)
+        self._centre.tabs.currentChanged.disconnect(self._page_chosen)
         self._take_escape(taken=False)
         for part in self._frame():
             part.show()
-        window.restoreState(state)
-        window.centre.tabs.setCurrentIndex(tab)
-        if window.centre.plot is not None:
-            window.centre.plot.keys.add(Qt.Key.Key_Escape, window.centre.plot.tools.escape)
+        self._window.restoreState(state)
+        self._centre.tabs.setCurrentIndex(tab)
+        if self._centre.plot is not None:
+            self._centre.plot.keys.add(Qt.Key.Key_Escape, self._centre.plot.tools.escape)
         if focused is not None:
             focused.setFocus()
         self.changed.emit()
@@ -138,16 +174,20 @@ class PlotAlone(QObject):
 
     def _take_escape(self, *, taken: bool) -> None:
         """Let Esc leave; it stops what runs at all other times, and a key can only do one of both."""
-        self._window.actions_["cancel_newest"].setShortcut(QKeySequence("" if taken else "Esc"))
+        self._actions["cancel_newest"].setShortcut(QKeySequence("" if taken else "Esc"))
         self._escape.setKey(QKeySequence("Esc" if taken else ""))
 
     def _frame(self) -> list[QWidget]:
-        window = self._window
-        return [window.menuBar(), window.tool_bar, window.statusBar(), window.centre.tabs.tabBar()]
+        return [
+            self._window.menuBar(),
+            self._tool_bar,
+            self._window.statusBar(),
+            self._centre.tabs.tabBar(),
+        ]
 
     def _escape_in_plot(self) -> None:
         """Stop playing, where something plays; else leave."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is not None and plot.tools.is_playing:
             plot.tools.escape()
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -120,7 +120,6 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
-        from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
@@ -167,31 +166,171 @@ class MainWindow(QMainWindow):
         self.summary = ElidedLabel("nodeSummary", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self.summary.setMargin(theme.SMALL)
         self.tool_bar.addWidget(self.summary)
-        self.navigation = Navigation(self)
-        self.chunk_map = ChunkMapDock(self)
-        self.commands = Commands(self)
-        self.context_menus = ContextMenus(self)
-        self.actions_.complete(self.commands.table())
-        self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
-        self.drops = DropTarget(self)
-        self.plot_alone = PlotAlone(self)
-        self.plot_alone.changed.connect(self.update_actions)
-        self.follower = DocumentFollower(self)
-        self.filing = Filing(self)
+        self.navigation = Navigation(
+            self,
+            centre=self.centre,
+            docks=self.docks,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            editors=self.editors,
+            settings=self.settings,
+            preferences=self.preferences,
+            summary=self.summary,
+        )
+        self.chunk_map = ChunkMapDock(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
+        self.plot_alone = PlotAlone(
+            self, centre=self.centre, docks=self.docks, tool_bar=self.tool_bar, actions=self.actions_
+        )
+        self.layout_kept = LayoutKept(
+            self, centre=self.centre, attributes=self.attributes, settings=self.settings
+        )
+        self.follower = DocumentFollower(
+            self,
+            centre=self.centre,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            editors=self.editors,
+            explain=self.explain,
+            problems=self.problems,
+            navigation=self.navigation,
+            chunk_map=self.chunk_map,
+            settings=self.settings,
+            status=self.status,
+            summary=self.summary,
+            prepare_plot=self.prepare_plot,
+        )
+        # After the panes follow a document: what a tab selects is in the tree then.
         self.messages = MessagesTab(self)
         self.nested = NestedTab(self)
         self.expressions = ExpressionsTab(self)
+        self.commands = self._make_commands()
+        self.context_menus = ContextMenus(
+            self, centre=self.centre, hierarchy=self.hierarchy, actions=self.actions_
+        )
+        self.actions_.complete(self.commands.table())
+        self._add_dock_actions()
+        self.drops = DropTarget(self)
+        self.plot_alone.changed.connect(self.update_actions)
+        self.filing = Filing(
+            self,
+            centre=self.centre,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            problems=self.problems,
+            history=self.history,
+            settings=self.settings,
+            status=self.status,
+            problem_commands=self.commands.problems,
+            saving=self.commands.saving,
+            streams=self.commands.streams,
+            files=self.commands.files,
+        )
         self._connect()
-        self.layout_kept = LayoutKept(self)
-        PreferencesInForce(self)
-        RecentMenu(self)
+        self.layout_kept.restore()
+        PreferencesInForce(self, centre=self.centre, attributes=self.attributes, preferences=self.preferences)
+        RecentMenu(self, self.actions_, self.settings)
         UndoKeys(self)
         self.is_complete = True
         self.update_actions()
         # After the panes have told their sizes to the layout, which would push aside what was kept.
         QTimer.singleShot(0, self.docks.share_out if self._is_new_layout else self._restore_docks)
         self.hierarchy.tree.setFocus()
+
+    def _make_commands(self) -> Commands:
+        from refbrowser.app.commands.awkward import AwkwardCommands
+        from refbrowser.app.commands.commands import Commands
+        from refbrowser.app.commands.copying import CopyCommands
+        from refbrowser.app.commands.edit import EditCommands
+        from refbrowser.app.commands.explain import ExplainCommands
+        from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
+        from refbrowser.app.commands.messages import MessageCommands
+        from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
+        from refbrowser.app.commands.problems import ProblemCommands
+        from refbrowser.app.commands.references import PrefixCommands, ReferenceCommands
+        from refbrowser.app.commands.saving import SaveCommands
+        from refbrowser.app.commands.streams import StreamCommands
+        from refbrowser.app.commands.values import ValueCommands
+        from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
+
+        permissions = PermissionCommands(self)
+        copying = CopyCommands(self, centre=self.centre, hierarchy=self.hierarchy, navigation=self.navigation)
+        prefixes = PrefixCommands(
+            self,
+            centre=self.centre,
+            docks=self.docks,
+            hierarchy=self.hierarchy,
+            editors=self.editors,
+            navigation=self.navigation,
+        )
+        problems = ProblemCommands(
+            self,
+            centre=self.centre,
+            docks=self.docks,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            editors=self.editors,
+            problems=self.problems,
+            history=self.history,
+            permissions=permissions,
+            prefixes=prefixes,
+        )
+        return Commands(
+            files=FileCommands(
+                self,
+                centre=self.centre,
+                navigation=self.navigation,
+                settings=self.settings,
+                permissions=permissions,
+            ),
+            saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
+            problems=problems,
+            edit=EditCommands(self, docks=self.docks, editors=self.editors),
+            references=ReferenceCommands(
+                self,
+                centre=self.centre,
+                docks=self.docks,
+                hierarchy=self.hierarchy,
+                editors=self.editors,
+                actions=self.actions_,
+            ),
+            prefixes=prefixes,
+            data=DataCommands(self, centre=self.centre),
+            permissions=permissions,
+            view=ViewCommands(
+                self,
+                centre=self.centre,
+                docks=self.docks,
+                hierarchy=self.hierarchy,
+                jobs=self.jobs,
+                plot_alone=self.plot_alone,
+                layout_kept=self.layout_kept,
+            ),
+            find=FindCommands(self, docks=self.docks, navigation=self.navigation, actions=self.actions_),
+            preferences=PreferenceCommands(self, preferences=self.preferences),
+            values=ValueCommands(self, centre=self.centre, settings=self.settings, permissions=permissions),
+            messages=MessageCommands(self, messages=self.messages),
+            copying=copying,
+            explain=ExplainCommands(
+                self,
+                centre=self.centre,
+                docks=self.docks,
+                hierarchy=self.hierarchy,
+                attributes=self.attributes,
+                editors=self.editors,
+                explain=self.explain,
+                problems=self.problems,
+                navigation=self.navigation,
+                chunk_map=self.chunk_map,
+                actions=self.actions_,
+                permissions=permissions,
+            ),
+            cdl=CdlCommands(self),
+            exploring=ExploreCommands(self, centre=self.centre),
+            help=HelpCommands(self, actions=self.actions_),
+            streams=StreamCommands(self, permissions=permissions, copying=copying, status=self.status),
+            awkward=AwkwardCommands(self, expressions=self.expressions),
+        )
 
     def _fill_docks(self) -> None:
         self.docks.fill(
@@ -225,6 +364,8 @@ class MainWindow(QMainWindow):
         self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
         self.commands.explain.connect_view()
+        self.chunk_map.made.connect(self.commands.explain.connect_map)
+        self.follower.damaged.connect(self.nested.read_again)
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()
         self.commands.references.connect_table()
@@ -299,6 +440,18 @@ class MainWindow(QMainWindow):
         for document in self.documents.all():
             document.journal.flush()
         self.centre.error_bar.show_error("Something unexpected happened", error)
+
+    def say(self, words: str) -> None:
+        """Show words in the status line for a while."""
+        self.status.say(words)
+
+    def show_error(self, title: str, error: BaseException, again: Callable[[], object] | None = None) -> None:
+        """Show an error over the tabs; `again` tries what failed once more."""
+        self.centre.error_bar.show_error(title, error, again)
+
+    def review_trust(self) -> None:
+        """Show what the current document wants to read."""
+        self.commands.permissions.review_trust()
 
     def update_actions(self) -> None:
         """Enable each action that can be used now."""

@@ -16,7 +16,15 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUse
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.preferences import Preferences
+    from refbrowser.app.shell.settings import Settings
+    from refbrowser.app.widgets.elided_label import ElidedLabel
     from refbrowser.model.nodes import ArrayNode
 
 
@@ -31,25 +39,45 @@ class Navigation(QObject):
 
     followed = Signal(object)
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        docks: Docks,
+        hierarchy: HierarchyPane,
+        attributes: AttributesPane,
+        editors: EditorStack,
+        settings: Settings,
+        preferences: Preferences,
+        summary: ElidedLabel,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._docks = docks
+        self._hierarchy = hierarchy
+        self._attributes = attributes
+        self._editors = editors
+        self._settings = settings
+        self._preferences = preferences
+        self._summary = summary
         self._item: Item | None = None
         self._plotted: tuple[OpenDocument, ArrayNode] | None = None
         self._wanted: dict[int, str] = {}
         self._begun: set[int] = set()
-        window.hierarchy.selected.connect(self._item_selected)
-        window.hierarchy.edited.connect(self._item_edited)
-        window.centre.references.keySelected.connect(self._key_selected)
-        window.centre.references.keyActivated.connect(self._key_activated)
-        window.editors.ruleChosen.connect(self._rule_chosen)
-        window.documents.removed.connect(self._document_removed)
-        window.documents.currentChanged.connect(self._current_changed)
-        window.attributes.ruleWanted.connect(self.go_to_rule)
-        window.attributes.nodeWanted.connect(self.go_to_node)
-        window.editors.useChosen.connect(self._use_chosen)
-        window.editors.keyChosen.connect(window.centre.references.go_to_key)
-        window.centre.tabs.currentChanged.connect(self._tab_shown)
+        self._hierarchy.selected.connect(self._item_selected)
+        self._hierarchy.edited.connect(self._item_edited)
+        self._centre.references.keySelected.connect(self._key_selected)
+        self._centre.references.keyActivated.connect(self._key_activated)
+        self._editors.ruleChosen.connect(self._rule_chosen)
+        self._frame.documents.removed.connect(self._document_removed)
+        self._frame.documents.currentChanged.connect(self._current_changed)
+        self._attributes.ruleWanted.connect(self.go_to_rule)
+        self._attributes.nodeWanted.connect(self.go_to_node)
+        self._editors.useChosen.connect(self._use_chosen)
+        self._editors.keyChosen.connect(self._centre.references.go_to_key)
+        self._centre.tabs.currentChanged.connect(self._tab_shown)
 
     def plotted(self) -> str | None:
         """Return the path of the array that is plotted."""
@@ -67,18 +95,18 @@ class Navigation(QObject):
 
     def refresh(self) -> None:
         """Show the current document's newest structure in every pane."""
-        window, document = self._window, self._window.documents.current
+        document = self._frame.documents.current
         if document is None:
             return
         wanted = self._wanted.pop(document.number, None)
         if wanted is None and document.number not in self._begun:
             wanted = self._first_wanted(document)
         self._begun.add(document.number)
-        if wanted is not None and not window.hierarchy.select_node(document, wanted):
-            window.status.say(f"There is no array {one_line(wanted)}")
-        item = window.hierarchy.current_item()
+        if wanted is not None and not self._hierarchy.select_node(document, wanted):
+            self._frame.say(f"There is no array {one_line(wanted)}")
+        item = self._hierarchy.current_item()
         self._item = item if item is None or item.document is document else None
-        window.attributes.set_item(self._item)
+        self._attributes.set_item(self._item)
         self._show_summary(self._item)
         self._plot(self._item)
 
@@ -89,12 +117,12 @@ class Navigation(QObject):
         """
         from refbrowser.views.dimensions import first_array
 
-        window, hierarchy = self._window, document.hierarchy
-        item = window.hierarchy.current_item()
+        hierarchy = document.hierarchy
+        item = self._hierarchy.current_item()
         is_free = item is None or item.document is not document or item.kind is ItemKind.DOCUMENT
-        if hierarchy is None or not is_free or not window.preferences.is_on("first_picture"):
+        if hierarchy is None or not is_free or not self._preferences.is_on("first_picture"):
             return None
-        before = window.settings.array(document.path)
+        before = self._settings.array(document.path)
         if before and hierarchy.find(before) is not None:
             return before
         first = first_array(hierarchy)
@@ -106,12 +134,12 @@ class Navigation(QObject):
 
     def select_key(self, key: str) -> None:
         """Select a key in the table of references; tabs and keyboard stay where they are."""
-        self._window.centre.references.go_to_key(key, focus=False)
+        self._centre.references.go_to_key(key, focus=False)
 
     def show_key(self, key: str) -> None:
         """Show a key in the table of references."""
-        self._window.centre.show_tab(REFERENCES)
-        self._window.centre.references.go_to_key(key)
+        self._centre.show_tab(REFERENCES)
+        self._centre.references.go_to_key(key)
 
     def plotted_document(self) -> OpenDocument | None:
         """Return the document whose array is plotted."""
@@ -119,126 +147,123 @@ class Navigation(QObject):
 
     def show_chunk(self, coords: tuple[int, ...]) -> None:
         """Plot a chunk of the array that is plotted, and select its key; the keyboard stays where it is."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         node = None if plot is None else plot.array()
         if plot is None or node is None or not node.has_manifest:
             return
-        self._window.centre.references.go_to_key(node.manifest.key(coords), focus=False)
+        self._centre.references.go_to_key(node.manifest.key(coords), focus=False)
         plot.show_chunk(coords)
 
     def follow(self, document: OpenDocument, path: str) -> None:
         """Select a group or array that another pane is about; the table of keys and the keyboard stay."""
-        window = self._window
         if self._is_selected(document, path):
             return
-        window.hierarchy.show_node(document, path)
-        self._item = window.hierarchy.current_item()
-        window.attributes.set_item(self._item)
+        self._hierarchy.show_node(document, path)
+        self._item = self._hierarchy.current_item()
+        self._attributes.set_item(self._item)
         self._show_summary(self._item)
         self._plot(self._item)
         self.followed.emit(self._item)
 
     def show_row(self, row: int) -> None:
         """Show a row of the Version 0 view in the table of references."""
-        self._window.centre.show_tab(REFERENCES)
-        self._window.centre.references.show_row(row)
+        self._centre.show_tab(REFERENCES)
+        self._centre.references.show_row(row)
 
     def go_to_node(self, document: OpenDocument, path: str) -> None:
         """Select a group or array, and put the keyboard in the tree."""
-        self._window.documents.set_current(document)
-        self._window.hierarchy.select_node(document, path)
-        self._window.docks.raise_("hierarchyDock")
-        self._window.hierarchy.tree.setFocus()
+        self._frame.documents.set_current(document)
+        self._hierarchy.select_node(document, path)
+        self._docks.raise_("hierarchyDock")
+        self._hierarchy.tree.setFocus()
 
     def go_to_rule(self, document: OpenDocument, number: int) -> None:
         """Select a gen rule, and edit it."""
-        self._window.documents.set_current(document)
+        self._frame.documents.set_current(document)
         identity = (document.number, str(ItemKind.RULE), number)
-        self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
-        self._window.docks.raise_("editorDock")
-        self._window.editors.focus_editor()
+        self._hierarchy.select_index(self._hierarchy.model.find_identity(identity))
+        self._docks.raise_("editorDock")
+        self._editors.focus_editor()
 
     def _use_chosen(self, use: TemplateUse) -> None:
-        document = self._window.editors.document()
+        document = self._editors.document()
         if document is None:
             return
         if use.rule is not None:
             self.go_to_rule(document, use.rule)
-            self._window.editors.show_rule_place(use.field, None)
+            self._editors.show_rule_place(use.field, None)
         elif use.key is not None:
-            self._window.documents.set_current(document)
+            self._frame.documents.set_current(document)
             self.show_key(use.key)
 
     # Reactions
 
     def _item_selected(self, item: Item | None) -> None:
-        window = self._window
         self._item = item
         if item is None:
-            window.attributes.set_item(None)
+            self._attributes.set_item(None)
             self._show_summary(None)
             return
-        window.documents.set_current(item.document)
-        window.attributes.set_item(item)
+        self._frame.documents.set_current(item.document)
+        self._attributes.set_item(item)
         self._show_summary(item)
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DIMENSION, ItemKind.DOCUMENT):
-            window.docks.show_before("attributesDock", "editorDock")
-            window.docks.show_instead("chunkMapDock", "previewDock")
+            self._docks.show_before("attributesDock", "editorDock")
+            self._docks.show_instead("chunkMapDock", "previewDock")
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
-            window.centre.references.show_array(str(item.place))
+            self._centre.references.show_array(str(item.place))
             self._plot(item)
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
-            window.editors.show_templates(item.document, str(item.place) or None)
-            window.docks.show_before("editorDock", "attributesDock")
+            self._editors.show_templates(item.document, str(item.place) or None)
+            self._docks.show_before("editorDock", "attributesDock")
             self._show_preview()
         elif item.kind is ItemKind.RULE:
             self._show_rule(item.document, int(item.place))
 
     def _item_edited(self, item: Item) -> None:
-        window = self._window
         if item.kind is ItemKind.ARRAY:
-            window.centre.show_tab(PLOT)
+            self._centre.show_tab(PLOT)
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES, ItemKind.RULE):
             self._item_selected(item)
-            window.docks.raise_("editorDock")
-            window.docks.raise_("previewDock")
-            window.editors.focus_editor()
+            self._docks.raise_("editorDock")
+            self._docks.raise_("previewDock")
+            self._editors.focus_editor()
 
     def _show_rule(self, document: OpenDocument, number: int) -> None:
-        self._window.editors.show_rule(document, number)
-        self._window.docks.show_before("editorDock", "attributesDock")
+        self._editors.show_rule(document, number)
+        self._docks.show_before("editorDock", "attributesDock")
         self._show_preview()
-        self._window.centre.references.show_rule(number)
+        self._centre.references.show_rule(number)
 
     def _show_preview(self) -> None:
-        self._window.docks.show_instead("previewDock", "chunkMapDock")
+        self._docks.show_instead("previewDock", "chunkMapDock")
 
     def _rule_chosen(self, number: int) -> None:
-        document = self._window.editors.document()
+        document = self._editors.document()
         if document is not None:
             identity = (document.number, str(ItemKind.RULE), number)
-            self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
+            self._hierarchy.select_index(self._hierarchy.model.find_identity(identity))
 
     def _key_selected(self, key: str, row: int) -> None:
-        window, document = self._window, self._window.documents.current
+        document = self._frame.documents.current
         if document is None or document.document is None:
             return
-        window.centre.raw.set_key(document, key)
+        self._centre.raw.set_key(document, key)
         path = array_of_key(document, key)
         if path is not None:
             self.follow(document, path)
         rule = rule_of_row(document, row)
         if rule is None:
-            window.editors.show_reference(document, key)
+            self._editors.show_reference(document, key)
         elif document.document.rules_are_made:
             # Nobody wrote the rule that stands for it.
-            window.editors.clear("This key is a chunk of the store, and stays as it is.")
+            self._editors.clear("This key is a chunk of the store, and stays as it is.")
         else:
-            window.editors.show_rule(document, rule)
+            self._editors.show_rule(document, rule)
 
     def _tab_shown(self, number: int) -> None:
         """Show the bytes of the current key, which the tree may have chosen."""
-        document, centre = self._window.documents.current, self._window.centre
+        document, centre = self._frame.documents.current, self._centre
         if number == RAW and document is not None and document.is_open:
             key = centre.references.current_key()
             if key is not None and key != centre.raw.key():
@@ -264,12 +289,12 @@ class Navigation(QObject):
 
     def _key_activated(self, key: str, row: int) -> None:
         self._key_selected(key, row)
-        self._window.docks.raise_("editorDock")
-        self._window.editors.focus_editor()
+        self._docks.raise_("editorDock")
+        self._editors.focus_editor()
 
     def _plot(self, item: Item | None) -> None:
         """Plot an array; the plot pane itself follows edits of the array that it shows."""
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is None:
             return
         if item is not None and item.kind is ItemKind.ARRAY:
@@ -283,14 +308,14 @@ class Navigation(QObject):
             ):
                 self._plotted = target
                 plot.set_array(*target)
-                self._window.settings.set_array(target[0].path, target[1].path)
-        elif self._plotted is not None and self._plotted[0] is not self._window.documents.current:
+                self._settings.set_array(target[0].path, target[1].path)
+        elif self._plotted is not None and self._plotted[0] is not self._frame.documents.current:
             # A group or rule has no picture: the last array stays, as long as its document is shown.
             self._plotted = None
             plot.clear()
 
     def _show_summary(self, item: Item | None) -> None:
-        self._window.summary.set_text("" if item is None else summary_of(item))
+        self._summary.set_text("" if item is None else summary_of(item))
 
 
 def summary_of(item: Item) -> str:

@@ -12,7 +12,9 @@ from refbrowser.app.shell.settings import Settings
 from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.panes.attributes_pane import AttributesPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
 
 
 Value = bool | int | str
@@ -246,10 +248,19 @@ def _choice(preference: Preference, text: str) -> str | None:
 class PreferencesInForce(QObject):
     """Carries the preferences of one window to what they are about."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._preferences = window.preferences
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        centre: Centre,
+        attributes: AttributesPane,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__(frame.window())
+        self._frame = frame
+        self._centre = centre
+        self._attributes = attributes
+        self._preferences = preferences
         self._limits = {item.name: item for item in PREFERENCES if item.limit}
         self._actions: dict[str, Callable[[], object]] = {
             "theme": self._use_theme,
@@ -262,7 +273,7 @@ class PreferencesInForce(QObject):
             "cache": self._use_session,
         }
         self._preferences.changed.connect(self._changed)
-        window.centre.plotMade.connect(lambda _plot: self._use_plot())
+        self._centre.plotMade.connect(lambda _plot: self._use_plot())
         self._use_session()
         self._use_attributes()
         for name in self._limits:
@@ -274,7 +285,7 @@ class PreferencesInForce(QObject):
             self._use_limit(name)
         else:
             self._actions[name]()
-        self._window.update_actions()
+        self._frame.update_actions()
 
     def _use_theme(self) -> None:
         application = QCoreApplication.instance()
@@ -282,17 +293,17 @@ class PreferencesInForce(QObject):
             theme.choose(application, self._preferences.text("theme"))
 
     def _use_attributes(self) -> None:
-        self._window.attributes.show_internal(self._preferences.is_on("internal"))
+        self._attributes.show_internal(self._preferences.is_on("internal"))
 
     def _use_plot(self) -> None:
-        plot = self._window.centre.plot
+        plot = self._centre.plot
         if plot is not None:
             plot.set_defaults(self._preferences.text("colour_map"), self._preferences.is_on("cf"))
             plot.set_prefetch(self._preferences.is_on("prefetch"))
 
     def _use_session(self) -> None:
         cache = self._preferences.number("cache") * MIB
-        self._window.documents.tune(self._preferences.number("connections"), cache)
+        self._frame.documents.tune(self._preferences.number("connections"), cache)
 
     def _use_limit(self, name: str) -> None:
         from refbrowser.limits import Limits, adjust

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
 
 #: The window is looked at this often, in milliseconds, and must be at rest this many times in a row.
 INTERVAL = 40
@@ -23,10 +27,12 @@ class Screenshot(QObject):
     `error` is then what the picture shows instead of what was asked for, or why there is none.
     """
 
-    def __init__(self, window: MainWindow, path: str, array: str | None, end: Callable[[], object]) -> None:
-        super().__init__(window)
+    def __init__(
+        self, frame: Frame, centre: Centre, path: str, array: str | None, end: Callable[[], object]
+    ) -> None:
+        super().__init__(frame.window())
         self.error: BaseException | None = None
-        self._window = window
+        self._frame, self._centre = frame, centre
         self._path = path
         self._array = array
         self._end = end
@@ -41,8 +47,8 @@ class Screenshot(QObject):
         self._timer.start()
 
     def _look(self) -> None:
-        plot = self._window.centre.plot
-        at_rest = plot is not None and plot.is_settled() and not self._window.tasks.busy()
+        plot = self._centre.plot
+        at_rest = plot is not None and plot.is_settled() and not self._frame.tasks.busy()
         self._calm = self._calm + 1 if at_rest else 0
         is_late = self._calm < CALM and time.monotonic() > self._deadline
         if self._calm >= CALM or is_late:
@@ -51,13 +57,13 @@ class Screenshot(QObject):
             if is_late and self.error is None:
                 message = f"not all was there after {PATIENCE:.0f} s: the picture shows what was"
                 self.error = RefbrowserError(ErrorKind.SOURCE, message)
-            if not self._window.grab().save(self._path):
+            if not self._frame.window().grab().save(self._path):
                 message = f"the picture {quoted(self._path)} could not be written"
                 self.error = RefbrowserError(ErrorKind.IO, message)
             self._end()
 
     def _shown_error(self) -> BaseException | None:
-        documents = self._window.documents.all()
+        documents = self._frame.documents.all()
         error = next((document.error for document in documents if document.error is not None), None)
         if error is None and self._array is not None and documents:
             hierarchy = documents[-1].hierarchy

@@ -462,7 +462,7 @@ def test_what_is_in_front_is_kept_until_the_layout_is_reset(
     pane.fields_button.setChecked(False)
     window.layout_kept.keep()
     pane.switch.set_page(LIST)
-    window.layout_kept.restore_messages(pane)
+    window.layout_kept.restore_look("messagesLook", pane)
     assert pane.look() == [PICTURE, 0]
     window.actions_["reset_layout"].trigger()
     assert pane.look() == [LIST, 1]
