@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from refbrowser.app.actions.menus import ACTIONS
+from refbrowser.app.commands.menus import ACTIONS
 from refbrowser.cli.program import VERBS
 
 CHECKOUT = Path(__file__).resolve().parent.parent

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.actions.menus import ACTIONS
+from refbrowser.app.commands.menus import ACTIONS
 from refbrowser.app.dialogs.about import AboutDialog
 from refbrowser.app.dialogs.manual_window import PAGES, ManualWindow, read_page
 from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sections, title_of
@@ -110,7 +110,7 @@ class TestManual:
                 assert target.removesuffix(".md") in PAGES, target
 
     def test_menu_paths_named_in_links_are_those_of_the_actions(self) -> None:
-        from refbrowser.app.actions.menus import MENUS
+        from refbrowser.app.commands.menus import MENUS
 
         menu_of = {
             spec.name: menu.replace("&", "") for menu, specs in MENUS.items() for spec in specs if spec

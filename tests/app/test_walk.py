@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.actions.menus import MENUS
+from refbrowser.app.commands.menus import MENUS
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.shortcut_list import sections
 from refbrowser.app.shell.docks import DOCKS

@@ -14,7 +14,7 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame

@@ -13,7 +13,7 @@ from refbrowser.views.hierarchy import ItemKind
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock

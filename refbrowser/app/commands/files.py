@@ -22,7 +22,7 @@ from refbrowser.views.words import FLAVOURS, one_line
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame

@@ -15,7 +15,7 @@ from refbrowser.app.shell.keyboard import move_to_pane
 from refbrowser.app.shell.preferences import THEMES
 
 if TYPE_CHECKING:
-    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.actions.menus import MENUS
 from refbrowser.app.commands.group import ActionSpec
+from refbrowser.app.commands.menus import MENUS
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
 

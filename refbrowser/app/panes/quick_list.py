@@ -42,9 +42,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.actions.actions import Actions
-from refbrowser.app.actions.menus import MENUS
+from refbrowser.app.commands.actions import Actions
 from refbrowser.app.commands.group import ActionSpec
+from refbrowser.app.commands.menus import MENUS
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QByteArray
     from PySide6.QtWidgets import QMainWindow, QToolBar, QWidget
 
-    from refbrowser.app.actions.actions import Actions
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
-from refbrowser.app.actions.actions import Actions
+from refbrowser.app.commands.actions import Actions
 from refbrowser.app.shell.docks import Docks
 from refbrowser.app.shell.settings import Settings
 from refbrowser.app.shell.start_pane import StartPane
@@ -241,13 +241,12 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.awkward import AwkwardCommands
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.copying import CopyCommands
-        from refbrowser.app.commands.edit import EditCommands
         from refbrowser.app.commands.explain import ExplainCommands
         from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
         from refbrowser.app.commands.messages import MessageCommands
         from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
         from refbrowser.app.commands.problems import ProblemCommands
-        from refbrowser.app.commands.references import PrefixCommands, ReferenceCommands
+        from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
         from refbrowser.app.commands.saving import SaveCommands
         from refbrowser.app.commands.streams import StreamCommands
         from refbrowser.app.commands.values import ValueCommands

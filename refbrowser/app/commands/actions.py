@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
 
-from refbrowser.app.actions.menus import ACTIONS, MENUS, TOOLBAR
 from refbrowser.app.commands.group import ActionSpec
+from refbrowser.app.commands.menus import ACTIONS, MENUS, TOOLBAR
 from refbrowser.app.widgets import icons
 
 

@@ -1,0 +1,546 @@
+"""Every action of the window, declared once, in the order of the menus; and the toolbar."""
+
+from __future__ import annotations
+
+from refbrowser.app.commands.group import ActionSpec
+from refbrowser.views.words import FLAVOURS
+
+#: In the order of the menu; None is a separator.
+FILE: tuple[ActionSpec | None, ...] = (
+    ActionSpec("open_files", "&Open…", shortcut="Ctrl+O", icon="open", toolbar="Open", tip="Open documents"),
+    ActionSpec(
+        "open_url",
+        "Open &URL…",
+        shortcut="Ctrl+Shift+O",
+        icon="url",
+        toolbar="URL",
+        tip="Open a document by URL",
+    ),
+    ActionSpec(
+        "open_remote",
+        "Open CDM Re&mote…",
+        tip="Open a dataset that a server offers as CDM Remote; only what is shown is asked for",
+    ),
+    ActionSpec(
+        "open_store",
+        "Open s&tore…",
+        tip="Open a folder that is a Zarr or NCZarr store, or holds the blobs of Awkward 0 arrays",
+    ),
+    ActionSpec(
+        "open_as_found",
+        "As &found",
+        submenu="Open store &as",
+        when="can_open_as",
+        check="is_as_found",
+        tip="Read the store by the rules that its metadata shows",
+    ),
+    *(
+        ActionSpec(
+            f"open_as_{name.replace('-', '_')}",
+            title,
+            submenu="Open store &as",
+            when="can_open_as",
+            check=f"is_as_{name.replace('-', '_')}",
+            tip=f"Read the store by the rules of {title.replace('&', '')}",
+        )
+        for name, title in FLAVOURS
+    ),
+    ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
+    ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
+    None,
+    ActionSpec(
+        "save",
+        "&Save",
+        shortcut="Ctrl+S",
+        when="can_save",
+        icon="save",
+        toolbar="Save",
+        tip="Write the unsaved edits to the document",
+    ),
+    ActionSpec(
+        "save_as",
+        "Save &as…",
+        shortcut="Ctrl+Shift+S",
+        when="can_save_as",
+        tip="Write the references to another file, in the form that you choose, and go on with that",
+    ),
+    ActionSpec(
+        "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; the document stays what it is"
+    ),
+    ActionSpec(
+        "revert",
+        "&Revert",
+        when="is_dirty",
+        icon="revert",
+        toolbar="Revert",
+        tip="Go back to the state that was last saved",
+    ),
+    ActionSpec(
+        "reload",
+        "Re&load",
+        shortcut="F5",
+        when="has_document",
+        tip="Read the document again; unsaved edits are asked about",
+    ),
+    ActionSpec(
+        "compare",
+        "Compare &with the file…",
+        when="can_compare",
+        tip="Show what differs between the document and its file",
+    ),
+    None,
+    ActionSpec(
+        "export",
+        "&Export…",
+        shortcut="Ctrl+E",
+        when="has_hierarchy",
+        icon="export",
+        toolbar="Export",
+        tip="Write the data in another format",
+    ),
+    ActionSpec(
+        "export_view",
+        "Export &view…",
+        shortcut="Ctrl+Shift+E",
+        when="has_slice",
+        tip="Write what is on the screen as PNG, SVG, CSV or .npy",
+    ),
+    ActionSpec(
+        "save_cdl",
+        "Save as C&DL…",
+        when="has_hierarchy",
+        tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
+    ),
+    None,
+    ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
+    ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),
+)
+
+
+#: In the order of the menu; None is a separator.
+EDIT: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "undo",
+        "&Undo",
+        shortcut="Ctrl+Z",
+        when="can_undo",
+        icon="undo",
+        toolbar="Undo",
+        tip="Take back the last edit",
+    ),
+    ActionSpec(
+        "redo",
+        "&Redo",
+        shortcut="Ctrl+Shift+Z",
+        when="can_redo",
+        icon="redo",
+        toolbar="Redo",
+        tip="Make the edit again",
+    ),
+    None,
+    ActionSpec(
+        "copy_python",
+        "Copy as P&ython",
+        shortcut="Ctrl+Shift+C",
+        when="has_slice",
+        tip="Copy lines of Python that open the document and read the slice on the screen with zarr",
+    ),
+    ActionSpec(
+        "copy_xarray",
+        "Copy as Python with &xarray",
+        when="has_slice",
+        tip="Copy lines of Python that open the document and read the slice on the screen with xarray",
+    ),
+    ActionSpec(
+        "copy_values",
+        "Copy v&alues of the view",
+        when="has_slice",
+        tip="Copy the values of the slice on the screen with their coordinates",
+    ),
+    ActionSpec(
+        "copy_picture",
+        "Copy pic&ture of the view",
+        when="has_slice",
+        tip="Copy the view as a picture",
+    ),
+    ActionSpec(
+        "copy_path",
+        "Copy &path",
+        when="has_document",
+        tip="Copy the document's path and the node, as the command line takes them",
+    ),
+    ActionSpec(
+        "copy_key",
+        "Copy &key",
+        when="is_open",
+        tip="Copy the selected key, or that of the chunk under the plot's cursor",
+    ),
+    ActionSpec(
+        "copy_url",
+        "Copy UR&L",
+        when="is_open",
+        tip="Copy the URL that the selected key, or the chunk under the plot's cursor, points to",
+    ),
+    ActionSpec(
+        "copy_value",
+        "Copy &value",
+        when="is_open",
+        tip="Copy the value under the plot's cursor, the selected cells, or what the selected key refers to",
+    ),
+    None,
+    ActionSpec(
+        "rename_reference",
+        "Re&name key",
+        shortcut="F2",
+        when="is_open",
+        tip="Give the key that is selected in References another name",
+    ),
+    ActionSpec(
+        "duplicate_references",
+        "&Duplicate keys",
+        shortcut="Ctrl+D",
+        when="is_open",
+        tip="Add copies of the keys that are selected in References",
+    ),
+    ActionSpec(
+        "delete_references",
+        "D&elete keys",
+        shortcut="Del",
+        when="is_open",
+        tip="Delete the keys that are selected in References, as one step",
+    ),
+    ActionSpec(
+        "replace_prefix",
+        "Replace URL prefi&x…",
+        shortcut="Ctrl+H",
+        when="is_open",
+        tip="Replace the prefix of URLs: of all keys, or of what is selected",
+    ),
+    ActionSpec(
+        "changed_only",
+        "Chan&ged keys only",
+        when="is_open",
+        check="shows_changed_only",
+        tip="Show in References only the keys that differ from the saved state",
+    ),
+    None,
+    ActionSpec("preferences", "Pre&ferences…", shortcut="Ctrl+,", icon="settings"),
+)
+
+
+#: In the order of the menu; None is a separator.
+VIEW: tuple[ActionSpec | None, ...] = (
+    ActionSpec("find_node", "&Find in the hierarchy", shortcut="Ctrl+F"),
+    None,
+    ActionSpec("show_plot", "&Plot", shortcut="Ctrl+1"),
+    ActionSpec("show_table", "&Table", shortcut="Ctrl+2"),
+    ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
+    ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
+    ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
+    ActionSpec(
+        "show_messages",
+        "&Messages",
+        shortcut="Ctrl+6",
+        when="has_messages",
+        tip="Show the messages of the stream, and which of them supplied each element",
+    ),
+    ActionSpec(
+        "show_values",
+        "&Values",
+        shortcut="Ctrl+7",
+        when="has_nested",
+        tip="Show the lists and records of the array, row by row",
+    ),
+    ActionSpec(
+        "show_expressions",
+        "E&xpressions",
+        shortcut="Ctrl+8",
+        when="has_expressions",
+        tip="Show what the arrays of an Awkward 0 file are made of: functions, references, blobs",
+    ),
+    None,
+    ActionSpec(
+        "plot_alone",
+        "Plot al&one",
+        shortcut="F11",
+        check="is_plot_alone",
+        tip="Show nothing but the plot; F11 or Esc brings the rest back",
+    ),
+    None,
+    ActionSpec(
+        "toggle_internal",
+        "Attributes of the &format",
+        check="is_internal",
+        tip="Show the attributes that formats keep for themselves (_nczarr_array, _ARRAY_DIMENSIONS) too",
+    ),
+    None,
+    ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Put the keyboard in the next pane"),
+    ActionSpec(
+        "previous_pane", "Pre&vious pane", shortcut="Shift+F6", tip="Put the keyboard in the pane before"
+    ),
+    None,
+    ActionSpec("theme_system", "As the &desktop", submenu="&Theme", check="is_system_theme"),
+    ActionSpec("theme_light", "&Light", submenu="&Theme", check="is_light_theme"),
+    ActionSpec("theme_dark", "&Dark", submenu="&Theme", check="is_dark_theme"),
+    None,
+    ActionSpec(
+        "reset_layout",
+        "Reset &layout",
+        shortcut="Ctrl+0",
+        tip="Put docks and columns where they began",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+DATA: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "toggle_coding",
+        "&CF conventions",
+        when="has_coding",
+        check="is_decoded",
+        tip="Apply scale, offset, missing values, times and flags, or show the elements as they are stored",
+    ),
+    ActionSpec(
+        "toggle_log",
+        "&Logarithmic scale",
+        when="can_log",
+        check="is_log",
+        plot_key="L",
+        tip="Use a logarithmic scale for the colours, or for the values of a line",
+    ),
+    ActionSpec(
+        "toggle_histogram",
+        "&Histogram",
+        when="has_levels",
+        check="is_histogram",
+        plot_key="H",
+        tip="Show how often values occur beside the colours, to drag the levels there",
+    ),
+    ActionSpec(
+        "auto_levels",
+        "Reset colour li&mits",
+        when="has_levels",
+        tip="Set the ends of the colours by what is shown",
+    ),
+    ActionSpec(
+        "toggle_extremes",
+        "Colours from mi&nimum to maximum",
+        when="has_levels",
+        check="is_extremes",
+        plot_key="M",
+        tip="Let the colours reach from the least to the greatest value, or only from 2nd to 98th percentile",
+    ),
+    ActionSpec(
+        "next_map",
+        "Next colour &map",
+        when="has_levels",
+        plot_key="C",
+        tip="Use the colour map after this one",
+    ),
+    ActionSpec(
+        "toggle_reverse",
+        "&Reverse the colour map",
+        when="has_levels",
+        check="is_reverse",
+        tip="Run through the colour map from its other end",
+    ),
+    None,
+    ActionSpec(
+        "toggle_aspect",
+        "Equal scale on both a&xes",
+        when="has_image",
+        check="is_aspect",
+        plot_key="A",
+        tip="Draw one step as long on both axes, or fill the view with the image",
+    ),
+    ActionSpec(
+        "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Take back zoom and pan"
+    ),
+    None,
+    ActionSpec(
+        "toggle_profile",
+        "&Profile",
+        when="can_profile",
+        check="is_profile",
+        plot_key="P",
+        tip="Draw a line across the image, and show the values along it below",
+    ),
+    ActionSpec(
+        "series_here",
+        "&Series at the cursor",
+        when="can_series",
+        plot_key="S",
+        tip="Show the values of the element under the cursor along the slider's dimension (Shift+S adds it)",
+    ),
+    ActionSpec(
+        "toggle_series",
+        "Series where you clic&k",
+        when="can_series",
+        check="is_series",
+        tip="Show the values of each element that is clicked along the slider's dimension",
+    ),
+    ActionSpec(
+        "play",
+        "Pla&y",
+        when="can_series",
+        check="is_playing",
+        plot_key="Space",
+        tip="Move through the slices along the slider's dimension, one frame after the other",
+    ),
+    ActionSpec(
+        "export_profile", "Export profile…", when="is_profile", tip="Write the profile to a file (CSV)"
+    ),
+    ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
+    None,
+    ActionSpec(
+        "compare_orders",
+        "&Byte order…",
+        when="has_messages",
+        tip="Compare both byte orders of a stream's numbers, and choose one for this file",
+    ),
+    ActionSpec(
+        "explain",
+        "E&xplain",
+        shortcut="Ctrl+I",
+        when="has_document",
+        tip="Say why the current element, cell, key, chunk or problem shows as it does (E in the plot)",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+REFERENCES: tuple[ActionSpec | None, ...] = (
+    ActionSpec("add_template", "Add a &template", when="takes_rules"),
+    ActionSpec("add_rule", "Add a &gen rule", when="takes_rules"),
+    ActionSpec("add_reference", "Add a re&ference", when="is_open"),
+    None,
+    ActionSpec(
+        "go_to_rule",
+        "Go to the &rule of the key",
+        when="takes_rules",
+        tip="Show the gen rule that gives the selected key in its editor",
+    ),
+    ActionSpec(
+        "override_key",
+        "&Override the key",
+        when="takes_rules",
+        tip="Give the selected key of a gen rule a rule of its own, of one row, which counts",
+    ),
+    None,
+    ActionSpec("template_values", "Template &values…", when="takes_rules"),
+    ActionSpec("review_trust", "&Permissions…", when="is_open", icon="lock"),
+    None,
+    ActionSpec("go_to_key", "Go to &key", shortcut="Ctrl+P", when="is_open"),
+)
+
+
+#: In the order of the menu; None is a separator.
+TOOLS: tuple[ActionSpec | None, ...] = (
+    ActionSpec(
+        "command_palette",
+        "Command &palette…",
+        shortcut="Ctrl+Shift+P",
+        tip="Find an action by a few letters",
+    ),
+    None,
+    ActionSpec("cancel_newest", "Cancel the &newest job", shortcut="Esc", when="is_busy"),
+    ActionSpec("show_jobs", "Show &jobs"),
+    None,
+    ActionSpec("show_problems", "Show &problems"),
+    ActionSpec(
+        "look_again",
+        "Chec&k for problems",
+        shortcut="F7",
+        when="has_document",
+        tip="Look for faults and warnings of all documents; nothing is read for it",
+    ),
+    ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
+    ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
+    None,
+    ActionSpec("show_history", "Show &history"),
+    None,
+    ActionSpec(
+        "append_stream",
+        "&Append…",
+        submenu="&Stream",
+        when="is_stream",
+        tip="Write further values, or edits of attributes, behind the last message of the stream",
+    ),
+    ActionSpec(
+        "compact_stream",
+        "&Compact…",
+        submenu="&Stream",
+        when="is_stream_read",
+        tip="Write the stream anew, without messages that later ones overwrote",
+    ),
+    ActionSpec(
+        "repair_stream",
+        "&Repair…",
+        submenu="&Stream",
+        when="is_stream_read",
+        tip="Write what is sound of a damaged stream, and tell what is lost",
+    ),
+    ActionSpec(
+        "follow_stream",
+        "&Follow",
+        submenu="&Stream",
+        when="is_stream",
+        check="is_following",
+        tip="Read the stream again whenever it grows; slice and zoom stay",
+    ),
+    ActionSpec(
+        "safety_report",
+        "&Safety report…",
+        submenu="Aw&kward 0",
+        when="is_awkward",
+        tip="List the functions, pickles and outside targets that the file names, and what was refused",
+    ),
+    ActionSpec(
+        "allow_function",
+        "&Allow function…",
+        submenu="Aw&kward 0",
+        when="is_awkward",
+        tip="Open further entries of the product's own table of functions for this file; never Python",
+    ),
+    ActionSpec(
+        "serve",
+        "&Serve this dataset",
+        submenu="CDM &Remote",
+        when="can_serve",
+        check="is_served",
+        tip="Offer the dataset as CDM Remote to programs of this machine, or stop that",
+    ),
+    ActionSpec(
+        "copy_service",
+        "&Copy its address",
+        submenu="CDM &Remote",
+        when="is_served",
+        tip="Copy the URL at which the dataset is offered",
+    ),
+)
+
+
+#: In the order of the menu; None is a separator.
+HELP: tuple[ActionSpec | None, ...] = (
+    ActionSpec("manual", "&Manual", shortcut="Shift+F1"),
+    ActionSpec("shortcuts", "&Keyboard shortcuts", shortcut="F1"),
+    None,
+    ActionSpec("about", "&About refbrowser", tip="Versions, for a report of a fault"),
+)
+
+
+#: Titles of the menus, and their actions; None is a separator.
+MENUS: dict[str, tuple[ActionSpec | None, ...]] = {
+    "&File": FILE,
+    "&Edit": EDIT,
+    "&View": VIEW,
+    "&Data": DATA,
+    "&References": REFERENCES,
+    "&Tools": TOOLS,
+    "&Help": HELP,
+}
+#: Every action.
+ACTIONS = tuple(spec for menu in MENUS.values() for spec in menu if spec is not None)
+#: The actions of the toolbar in their order; None is a separator.
+TOOLBAR = ("open_files", "open_url", None, "save", "revert", None, "undo", "redo", None, "export")
