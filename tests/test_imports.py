@@ -175,8 +175,8 @@ ROOMS = (
     "refbrowser.app.facets.byte_order",
     "refbrowser.app.facets.expressions_",
     "refbrowser.app.facets.safety_",
-    "refbrowser.app.controller.stream",
-    "refbrowser.app.controller.awkward",
+    "refbrowser.app.facets.stream_document",
+    "refbrowser.app.facets.awkward_document",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {

@@ -31,9 +31,9 @@ from refbrowser.app.dialogs.export_leftover import ask_leftover
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
-from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
+from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.resources import resource

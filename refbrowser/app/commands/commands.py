@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from refbrowser.app.commands.awkward import AwkwardCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.group import CommandGroup
-from refbrowser.app.commands.messages import MessageCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
-from refbrowser.app.commands.streams import StreamCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
+from refbrowser.app.facets.format_commands import AwkwardCommands, MessageCommands, StreamCommands
 
 
 @dataclass(frozen=True, kw_only=True)

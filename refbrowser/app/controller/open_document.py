@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.controller.awkward import DocumentAwkward
 from refbrowser.app.controller.document_files import DocumentFile, DocumentSaving, DocumentStore
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.controller.stream import DocumentStream
+from refbrowser.app.facets.awkward_document import DocumentAwkward
+from refbrowser.app.facets.stream_document import DocumentStream
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:

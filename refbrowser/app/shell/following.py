@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.files import FileCommands
     from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.commands.saving import SaveCommands
-    from refbrowser.app.commands.streams import StreamCommands
     from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.editors.typed import Typed
+    from refbrowser.app.facets.format_commands import StreamCommands
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane

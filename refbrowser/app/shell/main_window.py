@@ -238,19 +238,17 @@ class MainWindow(QMainWindow):
         self.hierarchy.tree.setFocus()
 
     def _make_commands(self) -> Commands:
-        from refbrowser.app.commands.awkward import AwkwardCommands
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
         from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
-        from refbrowser.app.commands.messages import MessageCommands
         from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
         from refbrowser.app.commands.problems import ProblemCommands
         from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
         from refbrowser.app.commands.saving import SaveCommands
-        from refbrowser.app.commands.streams import StreamCommands
         from refbrowser.app.commands.values import ValueCommands
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
+        from refbrowser.app.facets.format_commands import AwkwardCommands, MessageCommands, StreamCommands
 
         permissions = PermissionCommands(self)
         copying = CopyCommands(self, centre=self.centre, hierarchy=self.hierarchy, navigation=self.navigation)

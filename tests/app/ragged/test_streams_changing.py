@@ -19,7 +19,7 @@ from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
-from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
+from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
 from refbrowser.app.shell.bars import damage_words
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow

@@ -86,14 +86,19 @@ class DocumentStream(QObject):
             self._show(replace(origin.options, byte_order=byte_order), "Read in another byte order")
 
     def _show(self, options: StreamOptions, title: str) -> None:
-        document, dataset = self._document, self._document.dataset
+        document, dataset, origin = self._document, self._document.dataset, self.origin
         identity, wants = document.identity, document.wants
-        if dataset is None:
+        if dataset is None or origin is None:
             return
 
         def show(control: TaskControl) -> Opened:
-            from refbrowser.app.controller.stream_shown import shown_with
+            from refbrowser.app.controller.work import DatasetState, Opened
+            from refbrowser.formats.ncstream.opening import document_of_stream
+            from refbrowser.references.edits.history import History
 
-            return shown_with(dataset, options, wants, identity, control)
+            # It is not walked again.
+            described = document_of_stream(origin.index, options, name=dataset.path)
+            shown = dataset.with_document(described, control)
+            return Opened(History(described), DatasetState(shown, wants), identity)
 
         document.tasks.run(document.owner("stream"), title, show, document.take_opened, self.failed.emit)
