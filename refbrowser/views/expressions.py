@@ -14,7 +14,7 @@ from refbrowser.formats.awkward0.expressions import ExpressionKind
 from refbrowser.formats.awkward0.functions import DECOMPRESSORS, Standing, canonical_name, judge
 from refbrowser.formats.awkward0.layouts import ChunkedLayout, RecordLayout
 from refbrowser.formats.awkward0.naming import schema_name
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from random_nested import contents
 
 import refbrowser
-from refbrowser.formats.awkward0.writing.serialize import serialize
+from refbrowser.formats.awkward0_writing.serialize import serialize
 
 
 class Members(dict[str, bytes]):

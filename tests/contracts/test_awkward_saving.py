@@ -23,14 +23,10 @@ from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
 from refbrowser.exporting.targets.options import Awkward0Writing
-from refbrowser.formats.awkward0.writing.blobs import MemorySink
-from refbrowser.formats.awkward0.writing.content_types import type_of_content
-from refbrowser.formats.awkward0.writing.feeding import feed
-from refbrowser.formats.awkward0.writing.making import part_of
-from refbrowser.formats.awkward0.writing.naming import Naming
-from refbrowser.formats.awkward0.writing.policy import DEFAULT_POLICY
-from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, serialize
-from refbrowser.formats.awkward0.writing.written_types import written_type
+from refbrowser.formats.awkward0_writing.blobs import DEFAULT_POLICY, MemorySink
+from refbrowser.formats.awkward0_writing.feeding import feed, type_of_content
+from refbrowser.formats.awkward0_writing.parts import Naming, part_of, written_type
+from refbrowser.formats.awkward0_writing.serialize import Spools, put_array, serialize
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "awkward0"
 TARGETS = ("x.awkd", "x.h5")

@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.origin import Awkward0Origin
-from refbrowser.formats.awkward0.values import LayoutValues
+from refbrowser.formats.awkward0_rows import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart

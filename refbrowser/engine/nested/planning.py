@@ -8,7 +8,7 @@ from refbrowser.engine.nested.reading import nested_values
 from refbrowser.engine.read_plan import ReadPlan
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.row_parts import row_parts
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
 from refbrowser.limits import LIMITS

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode

@@ -34,15 +34,17 @@ from refbrowser.exporting.targets.awkward0_places import (
 )
 from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
-from refbrowser.formats.awkward0.writing.blobs import Recorder
-from refbrowser.formats.awkward0.writing.expressions import Json, plain
-from refbrowser.formats.awkward0.writing.feeding import feed
-from refbrowser.formats.awkward0.writing.making import part_of
-from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
-from refbrowser.formats.awkward0.writing.parts import Part
-from refbrowser.formats.awkward0.writing.policy import policy_of
-from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, put_schema
-from refbrowser.formats.awkward0.writing.written_types import optional_at
+from refbrowser.formats.awkward0_writing.blobs import Json, Recorder, plain, policy_of
+from refbrowser.formats.awkward0_writing.feeding import feed
+from refbrowser.formats.awkward0_writing.parts import (
+    HDF5_NAMING,
+    Naming,
+    Part,
+    check_names,
+    optional_at,
+    part_of,
+)
+from refbrowser.formats.awkward0_writing.serialize import Spools, put_array, put_schema
 from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path

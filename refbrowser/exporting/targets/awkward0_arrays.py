@@ -27,12 +27,9 @@ from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.naming import NAMELESS, name_of_path, schema_name
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.awkward0.safety import report
-from refbrowser.formats.awkward0.writing.blobs import Sink
-from refbrowser.formats.awkward0.writing.expressions import MODULE, Json, Said
-from refbrowser.formats.awkward0.writing.making import part_of
-from refbrowser.formats.awkward0.writing.naming import Naming
-from refbrowser.formats.awkward0.writing.serialize import put_schema
-from refbrowser.formats.awkward0.writing.written_types import WrittenType, written_type
+from refbrowser.formats.awkward0_writing.blobs import MODULE, Json, Said, Sink
+from refbrowser.formats.awkward0_writing.parts import Naming, WrittenType, part_of, written_type
+from refbrowser.formats.awkward0_writing.serialize import put_schema
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode

@@ -31,7 +31,7 @@ from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.opening import open_container
 from refbrowser.formats.awkward0.schema import read_schema
-from refbrowser.formats.awkward0.writing.blobs import PutBlob
+from refbrowser.formats.awkward0_writing.blobs import PutBlob
 from refbrowser.io.access import Access
 from refbrowser.io.archives.directory import kept_members
 from refbrowser.io.archives.reading import data_start as start_of_data

@@ -593,7 +593,7 @@ class Awkward0Writing(ExportOptions):
             "none, default, or zlib:6,minsize=8192,types=integer+bool,contexts=*.counts; also lzma, lz4 and "
             "bz2 "
             "(repeatable: the first rule that fits)",
-            about="A text for each rule, as `refbrowser.formats.awkward0.writing.policy.policy_of` takes "
+            about="A text for each rule, as `refbrowser.formats.awkward0_writing.blobs.policy_of` takes "
             "them; none: "
             "the usual policy.",
             kind=Kind.TEXTS,
@@ -669,7 +669,7 @@ class Awkward0Writing(ExportOptions):
     def check(self, format: str) -> None:
         """Raise `E_USAGE` where a rule of compression has no meaning."""
         # Not before: it is a file of its own beside those that write.
-        from refbrowser.formats.awkward0.writing.policy import policy_of
+        from refbrowser.formats.awkward0_writing.blobs import policy_of
 
         _ = policy_of(self.compression)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.layout_parts import parts
 from refbrowser.formats.awkward0.layouts import Layout, MaskForm, SliceView
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.model.nested import BufferPart
 
 #: Rows of a layout; None: any of them.

@@ -17,8 +17,8 @@ from refbrowser.formats.awkward0.element_types import ElementType, element_type,
 from refbrowser.formats.awkward0.layout_parts import error_at
 from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
-from refbrowser.formats.awkward0.values.marks import Marks
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.reading import Marks
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType

@@ -18,9 +18,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets.options import Awkward0Writing
-from refbrowser.formats.awkward0.writing.blobs import MemorySink
-from refbrowser.formats.awkward0.writing.expressions import Said
-from refbrowser.formats.awkward0.writing.serialize import serialize
+from refbrowser.formats.awkward0_writing.blobs import MemorySink, Said
+from refbrowser.formats.awkward0_writing.serialize import serialize
 from refbrowser.model.nested import TypeKind
 
 RECORDS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]

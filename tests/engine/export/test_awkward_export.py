@@ -23,7 +23,7 @@ from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
 from refbrowser.exporting.targets.awkward0_places import ArchiveWriter
 from refbrowser.exporting.targets.options import Awkward0Writing
-from refbrowser.formats.awkward0.writing.serialize import serialize
+from refbrowser.formats.awkward0_writing.serialize import serialize
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
 

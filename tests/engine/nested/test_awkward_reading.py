@@ -211,7 +211,7 @@ def test_values_go_on_in_themselves_as_far_as_the_data_go(
     capsys.readouterr()
     # A cycle without an end is legal, and cannot be written out; so are more turns than are followed.
     limits = replace(LIMITS, awkward_turns=100)
-    monkeypatch.setattr("refbrowser.formats.awkward0.values.layout_values.LIMITS", limits)
+    monkeypatch.setattr("refbrowser.formats.awkward0_rows.layout_values.LIMITS", limits)
     for last, told in ((0, "rows 0 to 299"), (-1, "rows 0 to 199")):
         path = one_of(tmp_path, lambda encoder, last=last: linked_list(encoder, last))
         assert main(["check", str(path)]) == 0

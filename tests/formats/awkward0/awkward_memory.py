@@ -15,7 +15,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.building import build_layout
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.schema import read_schema
-from refbrowser.formats.awkward0.values import LayoutValues
+from refbrowser.formats.awkward0_rows import LayoutValues
 from refbrowser.model.nested import BufferPart, NestedRows
 from refbrowser.model.reference import Inline
 

@@ -16,7 +16,7 @@ from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.row_parts import row_parts
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.value_arrays import value_arrays
-from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.limits import Limits
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode

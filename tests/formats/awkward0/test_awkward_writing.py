@@ -13,16 +13,26 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.writing.blobs import MemorySink, Recorder
-from refbrowser.formats.awkward0.writing.content_types import type_of_content
-from refbrowser.formats.awkward0.writing.expressions import Said
-from refbrowser.formats.awkward0.writing.feeding import feed
-from refbrowser.formats.awkward0.writing.making import part_of
-from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
-from refbrowser.formats.awkward0.writing.parts import Part
-from refbrowser.formats.awkward0.writing.policy import DEFAULT_POLICY, Rule, pair, policy_of
-from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, serialize
-from refbrowser.formats.awkward0.writing.written_types import united, written_type
+from refbrowser.formats.awkward0_writing.blobs import (
+    DEFAULT_POLICY,
+    MemorySink,
+    Recorder,
+    Rule,
+    Said,
+    pair,
+    policy_of,
+)
+from refbrowser.formats.awkward0_writing.feeding import feed, type_of_content
+from refbrowser.formats.awkward0_writing.parts import (
+    HDF5_NAMING,
+    Naming,
+    Part,
+    check_names,
+    part_of,
+    united,
+    written_type,
+)
+from refbrowser.formats.awkward0_writing.serialize import Spools, put_array, serialize
 from refbrowser.model.nested import NestedType, TypeKind
 
 INT = NestedType(TypeKind.NUMBER, dtype=np.dtype("i8"))

@@ -1,20 +1,117 @@
-"""Which basic arrays are compressed, and how (serialization text, "Compression policy")."""
+"""Blobs while they grow and where they go; which are compressed, and the expressions that name them."""
 
 from __future__ import annotations
 
 import bz2
+import json
 import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+
+#: Bytes that are taken from a spool at once.
+PORTION = 4 * 1024 * 1024
+
+#: Opens an empty file that can be written, and read again; it is gone when it is closed.
+OpenSpool = Callable[[], BinaryIO]
+
+
+class Sink(Protocol):
+    """A container that is being written: named blobs, each once."""
+
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+        """Write a blob whole.
+
+        Parameters
+        ----------
+        most
+            No more bytes than these.
+
+        Raises
+        ------
+        OSError
+            It cannot be written.
+        """
+        ...
+
+
+class MemorySink(dict[str, bytes]):
+    """A mapping of names to bytes."""
+
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+        """Keep a blob."""
+        self[name] = b"".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class PutBlob:
+    """What was put: to be found again.
+
+    Attributes
+    ----------
+    crc
+        CRC-32 of the bytes as they were put.
+    """
+
+    name: str
+    size: int
+    crc: int
+
+
+class Recorder:
+    """A sink that hands on to another one, and takes note of what it was given."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.blobs: list[PutBlob] = []
+
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+        """Write a blob whole."""
+        size = crc = 0
+
+        def noted() -> Iterator[bytes]:
+            nonlocal size, crc
+            for piece in pieces:
+                size, crc = size + len(piece), zlib.crc32(piece, crc)
+                yield piece
+
+        self._sink.put(name, noted(), most)
+        self.blobs.append(PutBlob(name, size, crc))
+
+
+class GrowingBlob:
+    """Bytes that are added piece by piece, on disk where they are many."""
+
+    def __init__(self, open_spool: OpenSpool) -> None:
+        self._open = open_spool
+        self._spool: BinaryIO | None = None
+        self.size = 0
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """Add the elements of an array in C order."""
+        if values.dtype.itemsize and values.size:
+            data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+            if self._spool is None:
+                self._spool = self._open()
+            self._spool.write(data)
+            self.size += len(data)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield all bytes from the start."""
+        if self._spool is not None:
+            self._spool.seek(0)
+            while piece := self._spool.read(PORTION):
+                yield piece
+
 
 Spec = tuple[str, ...]
 #: What people call the item types.
@@ -202,3 +299,105 @@ def pair(compress: Callable[[bytes], bytes], decompress: Sequence[str]) -> Compr
 
 #: What has no rule: nothing is compressed.
 NO_POLICY: Policy = ()
+
+
+Json = dict[str, Any]
+#: The release whose expressions these are; readers look only whether it is there.
+PROTOCOL = "0.15.5"
+#: The module that has the constructors.
+MODULE = "awkward0"
+
+
+class Numbering:
+    """Gives out identifiers, from 0."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def take(self) -> int:
+        """Return the next one."""
+        self._next += 1
+        return self._next - 1
+
+
+def call(number: int, function: Sequence[str], *arguments: Json) -> Json:
+    """Return the call of a function."""
+    return {"call": list(function), "args": list(arguments), "id": number}
+
+
+def constructor(number: int, name: str, *arguments: Json) -> Json:
+    """Return the call of a constructor: ``JaggedArray.fromcounts``."""
+    return call(number, (MODULE, *name.split(".")), *arguments)
+
+
+def plain(number: int, value: Any) -> Json:
+    """Return a plain value."""
+    return {"json": value, "id": number}
+
+
+@dataclass(frozen=True, slots=True)
+class BufferNumbers:
+    """Identifiers of the expressions that one basic array is made of; its blob is named after `array`."""
+
+    array: int
+    packed: int
+    read: int
+    dtype: int
+    count: int
+
+    @classmethod
+    def of(cls, numbering: Numbering) -> BufferNumbers:
+        """Take them."""
+        return cls(*(numbering.take() for _ in range(5)))
+
+
+def buffer(
+    numbers: BufferNumbers, suffix: str, dtype: np.dtype[Any], count: int, decompress: Spec | None
+) -> Json:
+    """Return the expression of a basic array."""
+    data: Json = {"read": f"{numbers.array}{suffix}", "id": numbers.read}
+    if decompress is not None:
+        data = call(numbers.packed, decompress, data)
+    return call(
+        numbers.array,
+        (MODULE, "numpy", "frombuffer"),
+        data,
+        {"dtype": dtype_json(dtype), "id": numbers.dtype},
+        plain(numbers.count, count),
+    )
+
+
+def dtype_json(dtype: np.dtype[Any]) -> Any:
+    """Return a type as JSON (persistence notes, section 3)."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return [dtype_json(base), list(shape)]
+    return str(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of an array beside its values.
+
+    Attributes
+    ----------
+    metadata
+        Any JSON; None for nothing.
+    """
+
+    doc: str = ""
+    metadata: Any = None
+
+
+def schema_text(root: Json, prefix: str, said: Said) -> bytes:
+    """Return the object that describes an array, as the bytes of its blob (serialization text, top level)."""
+    top: Json = {"awkward0": PROTOCOL}
+    if said.doc:
+        top["doc"] = said.doc
+    if said.metadata:
+        top["metadata"] = said.metadata
+    if prefix:
+        top["prefix"] = prefix
+    top["schema"] = root
+    # The library that these files are of reads ASCII.
+    return json.dumps(top, allow_nan=False).encode("ascii")

@@ -11,12 +11,9 @@ from refbrowser.formats.awkward0.layout_parts import parts as parts_of
 from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.types import type_of
-from refbrowser.formats.awkward0.values.contents import READERS
-from refbrowser.formats.awkward0.values.extents import Extent
-from refbrowser.formats.awkward0.values.marks import Marks
-from refbrowser.formats.awkward0.values.parts import Parts, Spot, again, place_of
-from refbrowser.formats.awkward0.values.sizes import length
-from refbrowser.formats.awkward0.values.steps import run
+from refbrowser.formats.awkward0_rows.contents import READERS
+from refbrowser.formats.awkward0_rows.positions import length
+from refbrowser.formats.awkward0_rows.reading import Extent, Marks, Parts, Spot, again, place_of, run
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
 

@@ -6,15 +6,9 @@ import tempfile
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from refbrowser.formats.awkward0.writing.blobs import Sink
-from refbrowser.formats.awkward0.writing.content_types import type_of_content
-from refbrowser.formats.awkward0.writing.expressions import Json, Said, schema_text
-from refbrowser.formats.awkward0.writing.feeding import feed
-from refbrowser.formats.awkward0.writing.making import part_of
-from refbrowser.formats.awkward0.writing.naming import Naming
-from refbrowser.formats.awkward0.writing.parts import Part, Spelling
-from refbrowser.formats.awkward0.writing.policy import DEFAULT_POLICY, Policy
-from refbrowser.formats.awkward0.writing.written_types import written_type
+from refbrowser.formats.awkward0_writing.blobs import DEFAULT_POLICY, Json, Policy, Said, Sink, schema_text
+from refbrowser.formats.awkward0_writing.feeding import feed, type_of_content
+from refbrowser.formats.awkward0_writing.parts import Naming, Part, Spelling, part_of, written_type
 
 #: Bytes of a blob that are held in memory while it grows.
 HELD = 4 * 1024 * 1024
