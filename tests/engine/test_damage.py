@@ -266,6 +266,49 @@ def test_stored_bytes_are_confirmed_before_they_are_copied(
         assert "crc32: the checksum of the data is" in capsys.readouterr().err
 
 
+def outcomes(path: str, *names: str) -> dict[str, Any]:
+    """Return each element of arrays: its value, or that it cannot be had; and how their chunks are marked."""
+    found: dict[str, Any] = {}
+    with refbrowser.open(path) as dataset:
+        for name in names or ("/a", "/b"):
+            values: list[int | None] = []
+            for at in range(3):
+                try:
+                    values.append(int(dataset[name][at]))
+                except RefbrowserError:
+                    values.append(None)
+            found[name] = values
+            assert (ChunkState.FAILED in states(dataset, name)) == (None in values), (path, name)
+    return found
+
+
+def test_of_what_a_repair_left_out_the_order_of_messages_counts(tmp_path: Path) -> None:
+    source, target, again = (str(tmp_path / name) for name in ("a.ncs", "b.ncs", "c.ncs"))
+    one = message("a", ranges=[(0, 2, 1)], payload=VALUES[:8])
+    two = message("a", ranges=[(1, 2, 1)], payload=VALUES[:8])
+    bad, worse = (
+        message("a", ranges=[(at, 1, 1)], compress=enc.DEFLATE, payload=b"no zlib stream") for at in (1, 2)
+    )
+    fill = -(2**31) + 1
+    for messages, values in (
+        ((one, bad), [1, None, fill]),
+        ((bad, one), [1, 2, fill]),
+        ((one, bad, two), [1, 1, 2]),
+        ((bad,), [fill, None, fill]),
+        ((one, two, bad), [1, None, 2]),
+    ):
+        Path(source).write_bytes(stream(*messages))
+        assert outcomes(source, "/a")["/a"] == values
+        assert main(["repair", source, target, "--force"]) == 0
+        assert main(["compact", target, again, "--force"]) == 0
+        assert outcomes(target, "/a")["/a"] == outcomes(again, "/a")["/a"] == values
+        # What is damaged later, before it in the stream, moves what is said of it.
+        Path(source).write_bytes(Path(target).read_bytes().replace(one, worse, 1))
+        damaged = outcomes(source, "/a")["/a"]
+        assert main(["repair", source, target, "--force"]) == 0
+        assert outcomes(target, "/a")["/a"] == damaged
+
+
 def test_what_a_repair_left_out_is_told_by_the_repaired_stream(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,23 +321,46 @@ def test_what_a_repair_left_out_is_told_by_the_repaired_stream(
     }
     for name, words in told.items():
         Path(source).write_bytes({**LOST, **KEPT}[name])
+        damaged = outcomes(source)
         assert main(["repair", source, target, "--force"]) == 0
         assert LEFT_OUT in capsys.readouterr().out
         # It stays with the stream, however it is written again.
         assert main(["compact", target, again, "--force"]) == 0
+        assert outcomes(target) == outcomes(again) == damaged, name
         assert main(["repair", again, target, "--force"]) == 0
-        is_any = "/a" not in words
-        for verb in (["check", target], ["info", target], ["read", target, "/a", "--json"]):
+        assert outcomes(target) == damaged, name
+        is_any, is_lost = "/a" not in words, name in LOST
+        read = ["read", target, "/a", "--json"]
+        code = main(["read", source, "/a", "--json"]) if is_lost else 0
+        for verb, expected in ((["check", target], 0), (["info", target], 0), (read, code)):
             capsys.readouterr()
-            assert main(verb) == 0, (name, verb)
+            assert main(verb) == expected, (name, verb)
             assert words in "".join(capsys.readouterr()), (name, verb)
+        assert bool(code) == is_lost
         main(["read", target, "/b", "--json"])
         assert (words in capsys.readouterr().err) == is_any
         for format in ("ncstream", "zarr-v2", "nczarr", "parquet"):
-            out = str(tmp_path / format)
-            assert main(["export", target, out, "--to", format, "--array", "/a", "--force", "--json"]) == 0
+            export = [
+                "export",
+                target,
+                str(tmp_path / format),
+                "--to",
+                format,
+                "--array",
+                "/a",
+                "--force",
+                "--json",
+            ]
+            assert bool(main(export)) == is_lost, (name, format)
+            capsys.readouterr()
+            assert main([*export, "--skip-bad"]) == 0, (name, format)
             losses = [loss["what"] for loss in json.loads(capsys.readouterr().out)["losses"]]
             assert any(words in loss for loss in losses), (name, format)
+        # A stream that is made of it tells the same; what is sent again is there again.
+        assert outcomes(str(tmp_path / "ncstream"), "/a") == {"/a": damaged["/a"]}, name
+        Path(source).write_bytes(stream(message("a", payload=enc.numbers("i", [4, 5, 6]))))
+        assert main(["append", target, source, "--overwrite"]) == 0, name
+        assert outcomes(target, "/a") == {"/a": [4, 5, 6]}, name
         with refbrowser.open(target) as dataset:
             assert bool(dataset["/b"].damage) == is_any
             shown = repaired_words("b.ncs", dataset.document.derived.index)

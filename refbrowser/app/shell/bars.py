@@ -265,7 +265,8 @@ def repaired_words(name: str, index: StreamIndex) -> str:
     section = f" [{one_line(first.section)}]" if first.section else ""
     about = "any variable" if first.variable is None else f"{one_line(first.variable)}{section}"
     more = f" Problems lists {count_text(len(lost) - 1)} more." if len(lost) > 1 else ""
-    return f"{one_line(name)} was repaired. What was lost of {about} reads as the fill value.{more}"
+    told = f"What was lost of {about} is an error, and never taken for empty."
+    return f"{one_line(name)} was repaired. {told}{more}"
 
 
 def source_words(name: str, damage: Sequence[Finding]) -> str:

@@ -21,6 +21,7 @@ from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable
 from refbrowser.formats.ncstream.elements import STRUCTURES, PayloadError, stored_dtype_of
+from refbrowser.formats.ncstream.sections import written_anew
 from refbrowser.formats.registry import STREAM
 from refbrowser.model.nodes import ArrayNode
 
@@ -135,10 +136,11 @@ class _CompactExport(StreamExport):
             error = node.error or node.unreadable
             if error is not None:
                 left_out.append(error)
-            elif not self._stays(variable, node):
+            elif not self._stays(path, variable, node):
                 variables.append(StreamedVariable(path=path, variable=variable, node=node))
         kept = {each.path for each in variables}
-        definition = self._origin.definition
+        stay = {path for path, _ in self._origin.definition.variables()} - kept
+        definition = written_anew(self._origin.definition, stay)
         return StreamedDataset(
             definition=replace(definition, root=with_declared(_without_values(definition.root, "/", kept))),
             variables=tuple(variables),
@@ -151,12 +153,13 @@ class _CompactExport(StreamExport):
         assert isinstance(origin, StreamOrigin)
         return origin
 
-    def _stays(self, variable: StreamVariable, node: ArrayNode) -> bool:
+    def _stays(self, path: str, variable: StreamVariable, node: ArrayNode) -> bool:
         """Tell whether the messages of a variable stay as they are.
 
-        Those of an array of which nearly nothing was sent, and of structures that only columns can hold.
+        Those of an array of which nearly nothing was sent, or something was lost before it was repaired, and
+        of structures that only columns can hold.
         """
-        if node.grid.size > _MOST_TILES:
+        if node.grid.size > _MOST_TILES or self._origin.layouts.by_path[path].lost is not None:
             return True
         try:
             return variable.type in STRUCTURES and not stored_dtype_of(variable.members)

@@ -133,7 +133,7 @@ def _report(
     notes = [] if index.has_start else ["START was added"]
     notes += [] if index.has_end else ["END was added"]
     if any(plan.left_out(index)):
-        notes.append(f"what is lost is told in the attribute {LEFT_OUT}: it reads as the fill value")
+        notes.append(f"what is lost is told in the attribute {LEFT_OUT}: reading it is an error")
     for fault in (*index.faults, *found):
         about_kept = fault.number < len(plan.kept) and bool(plan.kept[fault.number])
         if about_kept and fault.code not in ("no-start", "no-end"):

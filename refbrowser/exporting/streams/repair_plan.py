@@ -13,7 +13,7 @@ from refbrowser.exporting.streams.shortened import Shortened
 from refbrowser.exporting.streams.splicing import Part
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.sections import LeftOut, left_out_message, spreading_of
+from refbrowser.formats.ncstream.sections import LeftOut, left_out, left_out_message, spreading_of
 
 _KINDS = {
     MessageKind.HEADER: "a header",
@@ -82,7 +82,8 @@ class RepairPlan:
         """Return the stream without what is lost: START, stretches of it, what is lost in words, END."""
         last = [] if self.shortened is None else self.shortened.parts
         told = list(self.left_out(index))
-        words = [left_out_message(index.definition, told)] if told else []
+        # What repairs before have left out stays told.
+        words = [left_out_message([*self._told_before(index), *told])] if told else []
         return [START, *_stretches(index, self.kept), *last, *words, END]
 
     def left_out(self, index: StreamIndex) -> Iterator[LeftOut]:
@@ -96,9 +97,26 @@ class RepairPlan:
             known = is_listed and each.path is not None and each.number not in spreading
             section = index.table.ranges(each.number) if known else None
             elements = ", ".join(map(_as_selected, section or ()))
-            yield LeftOut(str(each), each.path if known else None, elements)
+            numbers = (
+                index.of_variable(each.path) if known and each.path is not None else np.zeros(0, np.int64)
+            )
+            after = self._kept_of(numbers[numbers < each.number])
+            yield LeftOut(str(each), each.path if known else None, elements, after)
         if index.has_start and not index.has_end and not self.lost:
             yield LeftOut("the stream had no end, and may have been cut off behind its last message")
+
+    def _told_before(self, index: StreamIndex) -> Iterator[LeftOut]:
+        for each in left_out(index.definition):
+            if each.after and each.variable is not None:
+                before = index.of_variable(each.variable)[: each.after]
+                yield replace(each, after=self._kept_of(before))
+            else:
+                yield each
+
+    def _kept_of(self, numbers: npt.NDArray[np.int64]) -> int:
+        """Return how many of some messages are kept, and be it in part."""
+        is_short = self.shortened is not None and self.shortened.number in numbers
+        return int(self.kept[numbers].sum()) + is_short
 
 
 def _as_selected(part: range) -> str:

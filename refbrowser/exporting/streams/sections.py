@@ -11,7 +11,7 @@ from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup
 from refbrowser.formats.ncstream.layouts import unlimited_axes
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
-from refbrowser.formats.ncstream.sections import Given, Ints, Sections, given_by, spreading_of
+from refbrowser.formats.ncstream.sections import Given, Ints, Sections, given_by, left_out, spreading_of
 
 
 def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:
@@ -46,6 +46,9 @@ def supplied_sections(
     spreading = spreading if until is None else spreading[spreading <= until]
     given = given_by(index.table, numbers, tuple(shape), spreading, unlimited)
     found = _together(given)
+    if any(each.variable in (None, path) and each.after is not None for each in left_out(index.definition)):
+        # Where what a repair left out stood is not shown: what nothing gives may be of it.
+        found = replace(found, has_lost_rest=True)
     if len(found) and int(found.numbers[-1]) == index.table.cut and variable is not None:
         found = replace(found, arrived=arrived_elements(index.table, variable))
     header = immediate_header(index, path, until)

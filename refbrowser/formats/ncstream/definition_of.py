@@ -20,6 +20,7 @@ from refbrowser.formats.ncstream.definition import (
     StreamVariable,
 )
 from refbrowser.formats.ncstream.elements import STRUCTURES
+from refbrowser.formats.ncstream.sections import written_anew
 from refbrowser.formats.ncstream.stream_types import (
     Convert,
     Element,
@@ -291,7 +292,7 @@ class _Definition:
                 self._dimensions[join((*parts, dimension.name))] = dimension
         root = self._group((), self._root)
         return StreamedDataset(
-            definition=StreamDefinition(root=root),
+            definition=written_anew(StreamDefinition(root=root)),
             variables=tuple(self._variables),
             losses=tuple(dict.fromkeys(self._losses)),
             left_out=tuple(self._left_out),

@@ -24,11 +24,13 @@ from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, Message
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sections import (
     Given,
+    LeftOut,
     Lost,
     Sections,
     cut_tile_shape,
     damaged_tile_shape,
     given_by,
+    left_out,
     regular_chunks,
     spreading_of,
     tile_shape,
@@ -173,7 +175,8 @@ class StreamLayouts:
             return self._sequence(path, variable, numbers)
         shape = variable.shape
         unlimited = unlimited_axes(variable)
-        given = given_by(self.index.table, numbers, shape, self.spreading, unlimited)
+        repairs = [*self._repairs.get(None, ()), *self._repairs.get(path, ())]
+        given = given_by(self.index.table, numbers, shape, self.spreading, unlimited, repairs)
         sections = given.sections
         if given.hidden >= 0:
             variable = replace(variable, immediate=None)
@@ -181,7 +184,7 @@ class StreamLayouts:
         # An even number of each: the grammar's own order.
         order = order_code(2 * int(little.sum()) > len(little))
         common: dict[str, Any] = {"path": path, "variable": variable, "shape": shape, "order": order}
-        inline = None if len(numbers) else _inline(variable)
+        inline = None if len(numbers) or not given.lost.is_none else _inline(variable)
         if inline is not None:
             whole = RegularChunkGrid(shape, tuple(max(side, 1) for side in shape))
             none: dict[str, Any] = {"sections": sections, "little": little}
@@ -193,6 +196,17 @@ class StreamLayouts:
         """Numbers of the damaged messages that count, and may have been about any variable."""
         found = spreading_of(self.index)
         return found if self.options.until is None else found[found <= self.options.until]
+
+    @cached_property
+    def _repairs(self) -> dict[str | None, list[LeftOut]]:
+        """What repairs have left out, by variable; of what may have been of any variable the first one."""
+        found: dict[str | None, list[LeftOut]] = {}
+        for each in left_out(self.definition):
+            if each.variable is not None:
+                found.setdefault(each.variable, []).append(each)
+            elif each.after is not None:
+                found.setdefault(None, [each])
+        return found
 
     def _tiles(self, variable: StreamVariable, given: Given, little: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the fields of a layout that tell its tiles: the chunks that the messages are, or others."""

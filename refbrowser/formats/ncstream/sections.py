@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream.bytes import LONGEST
 from refbrowser.formats.ncstream.data_messages import item_size
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
@@ -214,13 +215,20 @@ class Lost:
     Attributes
     ----------
     sections
-        Of those messages that tell what they were to give.
+        Of those messages that tell what they were to give. One that a repair left out has the number of the
+        message of the variable that it stood behind, -1 where it was the first.
     rest
         Number of the message for which all that no sound message gives is lost; -1 where it was never sent.
+    told
+        Of each of `sections`: what a repair said of it; None where the message is there, and damaged.
+    rest_told
+        What a repair said, where `rest` is for what it left out.
     """
 
     sections: Sections
     rest: int = -1
+    told: tuple[LeftOut | None, ...] = ()
+    rest_told: LeftOut | None = None
 
     @property
     def is_none(self) -> bool:
@@ -272,7 +280,12 @@ class Given:
 
 
 def given_by(
-    table: MessageTable, numbers: Ints, shape: tuple[int, ...], spreading: Ints, unlimited: Iterable[int] = ()
+    table: MessageTable,
+    numbers: Ints,
+    shape: tuple[int, ...],
+    spreading: Ints,
+    unlimited: Iterable[int] = (),
+    repairs: Iterable[LeftOut] = (),
 ) -> Given:
     """Return what messages of one variable give, the damaged ones apart.
 
@@ -284,6 +297,8 @@ def given_by(
         Numbers of the damaged messages that may be about any variable.
     unlimited
         Axes along which a header that was lost may have made it longer.
+    repairs
+        What repairs have left out of the stream, of this variable or any.
     """
     cut = -1 if table.cut is None else table.cut
     is_lost = (table.fault[numbers] != 0) & (numbers != cut)
@@ -292,7 +307,49 @@ def given_by(
     hidden = cut if cut in unfit else int(unclear.max(initial=-1))
     sound, lost = sound.taken(sound.numbers > hidden), lost.taken(lost.numbers > hidden)
     anything = int(spreading[0]) if len(spreading) else -1
-    return Given(sound, Lost(lost, anything if hidden < 0 else hidden), hidden)
+    damaged = Lost(lost, anything if hidden < 0 else hidden, (None,) * len(lost))
+    return Given(sound, _with_repairs(damaged, repairs, numbers, shape, hidden), hidden)
+
+
+def _with_repairs(
+    lost: Lost, repairs: Iterable[LeftOut], numbers: Ints, shape: tuple[int, ...], hidden: int
+) -> Lost:
+    """Return what is lost with what repairs have left out, in the order of the messages."""
+    found: list[tuple[int, list[range], LeftOut]] = []
+    rest = None
+    for each in repairs:
+        ranges = None if each.variable is None else each.ranges(len(shape))
+        if ranges is None:
+            rest = rest or (each if each.after is not None else None)
+            continue
+        within = [
+            along[: len(range(along.start, side, along.step))]
+            for along, side in zip(ranges, shape, strict=True)
+        ]
+        after = min(each.after or 0, len(numbers))
+        number = int(numbers[after - 1]) if after else -1
+        if all(within) and number >= hidden:
+            found.append((number, within, each))
+    if rest is not None and lost.rest < 0:
+        lost = replace(lost, rest=0, rest_told=rest)
+    if not found:
+        return lost
+    facts = [
+        [[part.start, len(part), part.step if len(part) > 1 else 1] for part in within]
+        for _, within, _ in found
+    ]
+    starts, sizes, strides = np.array(facts, np.int64).reshape(len(found), len(shape), 3).transpose(2, 0, 1)
+    of_repairs = np.array([number for number, _, _ in found], np.int64)
+    known = lost.sections
+    order = np.argsort(np.concatenate([known.numbers, of_repairs]), kind="stable")
+    sections = Sections(
+        np.concatenate([known.numbers, of_repairs])[order],
+        np.concatenate([known.starts, starts])[order],
+        np.concatenate([known.sizes, sizes])[order],
+        np.concatenate([known.strides, strides])[order],
+    )
+    told = (*lost.told, *(each for _, _, each in found))
+    return replace(lost, sections=sections, told=tuple(told[at] for at in order.tolist()))
 
 
 def _within(
@@ -345,6 +402,8 @@ def _fills(index: StreamIndex, number: int) -> bool:
 LEFT_OUT = "_refbrowser_left_out"
 #: Messages that are told one by one.
 _ELEMENTS = 1000
+#: One range of a section; no number has more digits than one of 64 bits.
+_RANGE = re.compile(r"([0-9]{1,19}):([0-9]{1,19})(?::([1-9][0-9]{0,18}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,11 +419,34 @@ class LeftOut:
     section
         The elements that it was to give, as they are selected: ``0:3, 10:20:2``; empty where that is not
         known.
+    after
+        How many messages of the variable stood before it; None where nothing is known to be lost.
     """
 
     text: str
     variable: str | None = None
     section: str = ""
+    after: int | None = None
+
+    def ranges(self, rank: int) -> list[range] | None:
+        """Return `section` as a range for each of so many dimensions; None where it says none."""
+        parts = [_RANGE.fullmatch(part) for part in self.section.split(", ")] if self.section else []
+        if len(parts) != rank or (not rank and self.after is None):
+            return None
+        found = [range(int(each[1]), int(each[2]), int(each[3] or 1)) for each in parts if each is not None]
+        return found if len(found) == rank and all(found) else None
+
+    @property
+    def facts(self) -> dict[str, str | int | None]:
+        """As it is written."""
+        after = {} if self.after is None else {"after": self.after}
+        return {"text": self.text, "variable": self.variable, "section": self.section, **after}
+
+    @property
+    def error(self) -> RefbrowserError:
+        """Why values that it was to give cannot be had."""
+        message = f"lost before the stream was repaired: {self.text}"
+        return RefbrowserError(ErrorKind.FORMAT, message, Place(path=self.variable))
 
     @property
     def finding(self) -> Finding:
@@ -376,25 +458,39 @@ class LeftOut:
             kind=ErrorKind.FORMAT,
             message=f"lost: {about}{section} may be missing since the stream was repaired: {self.text}",
             place=Place(path=self.variable),
-            advice="what is lost reads as the fill value",
             is_loss=True,
         )
 
 
-def left_out_message(definition: StreamDefinition, lost: Iterable[LeftOut]) -> bytes:
-    """Return the header message that tells what is left out, now and by repairs before."""
-    texts = list(_texts(definition))
-    more = 0
-    for each in lost:
-        if len(texts) < _ELEMENTS:
-            facts = {"text": each.text, "variable": each.variable, "section": each.section}
-            texts.append(json.dumps(facts, ensure_ascii=False))
-        else:
-            more += 1
-    if more:
-        texts.append(json.dumps({"text": f"and {more} messages more"}))
-    attribute = StreamAttribute(LEFT_OUT, DataType.STRING, tuple(texts))
+def left_out_message(lost: Iterable[LeftOut]) -> bytes:
+    """Return the header message that tells what is left out."""
+    attribute = _attribute_of(lost)
     return header_message(StreamDefinition(root=StreamGroup(attributes={LEFT_OUT: attribute})))
+
+
+def written_anew(definition: StreamDefinition, kept: Container[str] = ()) -> StreamDefinition:
+    """Return the definition of a stream that is written from values, with what repairs have left out.
+
+    Nothing of it stood behind the messages that are made now, but for those of the variables `kept`, which
+    stay as they are.
+    """
+    if LEFT_OUT not in definition.root.attributes:
+        return definition
+    anew = (
+        each if each.after is None or each.variable in kept else replace(each, after=0)
+        for each in left_out(definition)
+    )
+    attributes = {**definition.root.attributes, LEFT_OUT: _attribute_of(anew)}
+    return replace(definition, root=replace(definition.root, attributes=attributes))
+
+
+def _attribute_of(lost: Iterable[LeftOut]) -> StreamAttribute:
+    told = list(lost)
+    if len(told) > _ELEMENTS:
+        more = len(told) - _ELEMENTS
+        told = [*told[:_ELEMENTS], LeftOut(f"and {more} messages more", after=0)]
+    texts = (json.dumps(each.facts, ensure_ascii=False) for each in told)
+    return StreamAttribute(LEFT_OUT, DataType.STRING, tuple(texts))
 
 
 def left_out(definition: StreamDefinition) -> Iterator[LeftOut]:
@@ -407,11 +503,12 @@ def left_out(definition: StreamDefinition) -> Iterator[LeftOut]:
         if not isinstance(facts, dict) or not isinstance(facts.get("text"), str):
             yield LeftOut(quoted(text))
             continue
-        variable, section = facts.get("variable"), facts.get("section")
+        variable, section, after = facts.get("variable"), facts.get("section"), facts.get("after")
         yield LeftOut(
             facts["text"],
             variable if isinstance(variable, str) and variable.startswith("/") else None,
             section if isinstance(section, str) else "",
+            after if type(after) is int and after >= 0 else None,
         )
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import Place, RefbrowserError
+from refbrowser.errors import Place
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import element_dtype_of, size_mismatch
 from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.pieces import CutPieces, MessagePieces
-from refbrowser.formats.ncstream.sections import Sections
+from refbrowser.formats.ncstream.sections import LeftOut, Sections
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece
@@ -270,7 +270,7 @@ class StreamSource:
         rows = self._table.rows(part.coords)
         is_cut = layout.sections.numbers[rows] == self.index.table.cut
         if lost is not None and lost.rest >= 0:
-            yield SourcePiece.lost(self._error(lost.rest), self._name(lost.rest), part.target)
+            yield self._lost(lost.rest, lost.rest_told, part.target)
         for row in rows[is_cut].tolist():
             yield from self._not_arrived(row, taken, part.target)
         if layout.variable.immediate is not None:
@@ -279,12 +279,12 @@ class StreamSource:
         for row in () if lost is None else self._lost_table.rows(part.coords).tolist():
             assert lost is not None
             number = int(lost.sections.numbers[row])
-            before = int(np.searchsorted(layout.sections.numbers[sound], number))
+            before = int(np.searchsorted(layout.sections.numbers[sound], number, side="right"))
             yield from self._sound(sound[done:before], taken, part.target)
             done = before
             met = _met(lost.sections.section(row), taken, part.target)
             if met is not None:
-                yield SourcePiece.lost(self._error(number), self._name(number), met[1])
+                yield self._lost(number, lost.told[row], met[1])
         yield from self._sound(sound[done:], taken, part.target)
         for row in rows[is_cut].tolist():
             yield from self._arrived(row, taken, part.target)
@@ -302,15 +302,16 @@ class StreamSource:
             if met is not None:
                 yield self._messages.piece(row, tuple(map(len, section)), *met)
 
-    def _error(self, number: int) -> RefbrowserError:
-        """Return why what a message may have held is lost, of this variable."""
+    def _lost(self, number: int, told: LeftOut | None, target: tuple[slice, ...]) -> SourcePiece:
+        """Return what a message may have held of this variable, damaged or left out by a repair, as lost."""
+        if told is not None:
+            error = told.error
+            place = replace(error.place, url=self.index.url, path=self.layout.path)
+            return SourcePiece.lost(error.at(place), "a message that a repair left out", target)
+        is_listed = number < len(self.index.table)
+        name = f"message {number} (damaged)" if is_listed else "messages that are not listed"
         error = self.index.error_of(number)
-        return error.at(replace(error.place, path=self.layout.path))
-
-    def _name(self, number: int) -> str:
-        if number < len(self.index.table):
-            return f"message {number} (damaged)"
-        return "messages that are not listed"
+        return SourcePiece.lost(error.at(replace(error.place, path=self.layout.path)), name, target)
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each tile."""
