@@ -198,7 +198,7 @@ def test_a_stream_that_is_cut_off_says_where_and_is_repaired(
     qtbot.waitUntil(lambda: window.documents.current is not document and window.documents.current.is_open)
     settle()
     # What was lost is not forgotten, and nothing is left to be repaired.
-    assert bar.text().startswith("cut.repaired.ncs was repaired. What was lost of any variable reads as the")
+    assert bar.text().startswith("cut.repaired.ncs was repaired. What was lost of any variable is an error")
     assert bar.isVisibleTo(window)
     assert not bar.findChild(QPushButton, "damageRepairButton").isVisibleTo(bar)
     dialog.close()
