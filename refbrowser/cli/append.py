@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append to the stream and report."""
-    from refbrowser.engine.damage import damage_of
+    from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.streams.append import AppendRequest, append_to
 
     request = AppendRequest(

@@ -21,12 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset and write its description."""
-    from refbrowser.engine.cdl import lines_of
     from refbrowser.model.netcdf.dataset import netcdf_view
 
     with open_dataset(arguments, token) as dataset:
         view = netcdf_view(dataset.hierarchy)
-        lines = lines_of(dataset, view)
+        lines = dataset.cdl_lines(view)
         if arguments.json:
             notes = [
                 {"path": note.place.path, "attribute": note.place.attribute, "message": note.message}

@@ -54,7 +54,7 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 
 def tell_damage(damage: Sequence[Finding]) -> None:
     """Warn of what a damaged source has lost, before anything is made of what is left."""
-    from refbrowser.engine.damage import damage_text
+    from refbrowser.engine.dataset import damage_text
 
     for found in damage[:DAMAGE_SHOWN]:
         tell_warning(replace(found, message=damage_text(found)))

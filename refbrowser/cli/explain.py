@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the one chunk and explain."""
-    from refbrowser.engine.damage import damage_of
+    from refbrowser.engine.dataset import damage_of
     from refbrowser.views.explain.explain import explain
 
     if (arguments.key is None) == (arguments.array is None):

@@ -192,7 +192,7 @@ def _said(arguments: argparse.Namespace, option: Option) -> Any:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
-    from refbrowser.engine.damage import damage_of
+    from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.request import ExportRequest
 
     options = export_options(arguments)

@@ -87,7 +87,7 @@ def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Ite
     """Yield the text of a JSON document of the values: block by block, so that a few are held at a time."""
     from refbrowser.cli.values import json_text
     from refbrowser.engine.jobs import JobControl
-    from refbrowser.model.netcdf.texts import as_texts, is_text
+    from refbrowser.model.netcdf.element_types import as_texts, is_text
 
     texts = is_text(array.dataset.hierarchy, array.node)
     blocks = list(_blocks(array.node, selection))
@@ -174,7 +174,7 @@ class _Collector:
 def _write_npy(values: Any, output: str | None) -> None:
     import numpy as np
 
-    from refbrowser.model.member_types import without_names
+    from refbrowser.model.data_type import without_names
 
     collector = _Collector()
     np.lib.format.write_array(collector, without_names(np.asanyarray(values)), allow_pickle=False)

@@ -1,30 +1,83 @@
-"""An opened dataset: groups, and arrays that index like numpy's."""
+"""An opened dataset: groups, arrays that index like numpy's, and what a damaged source has lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.damage import damage_of
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
+from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
-    from refbrowser.engine.pieces import Piece
+    from refbrowser.engine.parts import Piece
     from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access
     from refbrowser.model.nested import NestedRows
+    from refbrowser.model.netcdf.types import NetcdfDataset
     from refbrowser.references.document.document import ReferenceDocument
+
+
+def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
+    """Return what is damaged in the source of a dataset, in the order in which it was found.
+
+    Parameters
+    ----------
+    paths
+        Absolute paths of arrays or groups: only what may concern one of them, or what is below it. None for
+        all of the dataset.
+    """
+    return tuple(note for note in notes_of(dataset, paths) if note.is_loss or note.severity is Severity.FAULT)
+
+
+def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
+    """Return what was noted of the source, warnings too; `paths` as in `damage_of`."""
+    wanted = None if paths is None else tuple(paths)
+    return tuple(
+        note
+        for note in (*dataset.document.notes, *_found_later(dataset))
+        if note.is_anywhere or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
+    )
+
+
+def _found_later(dataset: Dataset) -> Iterator[Finding]:
+    """Yield the members of archives that turned out to be damaged when they were read, or confirmed."""
+    for error in dataset.access.memory.archives.damaged:
+        key = error.place.key or ""
+        folders = key.split("/")[:-1]
+        above = ("/" + "/".join(folders[:depth]) for depth in range(len(folders), 0, -1))
+        path = next((path for path in above if dataset.hierarchy.find(path) is not None), None)
+        yield Finding(
+            severity=Severity.FAULT,
+            kind=error.kind,
+            message=f"member {quoted(key)}: {error.message}",
+            place=replace(error.place, path=path),
+        )
+
+
+def damage_text(damage: Finding) -> str:
+    """Return the words in which damage is told beside values: ``the source is damaged: ...``."""
+    return f"the source is damaged: {damage.message}"
+
+
+def _concerns(about: str | None, path: str) -> bool:
+    """Return whether what is said of a path, or of any path where it is None, concerns another one."""
+    if about is None:
+        return True
+    about, path = f"{about.rstrip('/')}/", f"{path.rstrip('/')}/"
+    return about.startswith(path) or path.startswith(about)
 
 
 class Dataset:
@@ -160,11 +213,39 @@ class Dataset:
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 
-    def cdl(self) -> str:
-        """Return the dataset as CDL, in the notation of ``ncdump -h``."""
-        from refbrowser.engine.cdl import dataset_cdl
+    def cdl(self, limit: int | None = None, token: CancelToken | None = None) -> str:
+        """Return the dataset as CDL, in the notation of ``ncdump -h``; no data is read.
 
-        return dataset_cdl(self)
+        Parameters
+        ----------
+        limit
+            Of the characters; a longer text is cut at a line's end, and a comment says so.
+
+        Raises
+        ------
+        Cancelled
+            `token` was cancelled.
+        """
+        from refbrowser.model.netcdf.dataset import netcdf_view
+
+        lines: list[str] = []
+        size = 0
+        for line in self.cdl_lines(netcdf_view(self.hierarchy)):
+            if token is not None:
+                token.check()
+            size += len(line)
+            if limit is not None and size > limit:
+                lines.append(f"// cut here: there is more than {limit} characters\n")
+                break
+            lines.append(line)
+        return "".join(lines)
+
+    def cdl_lines(self, view: NetcdfDataset) -> Iterator[str]:
+        """Yield the lines of the CDL of the dataset, which is seen as `view`."""
+        from refbrowser.formats.cdl.writer import cdl_lines
+
+        # A URL may end with what is nobody's business.
+        return cdl_lines(view, PurePosixPath(re.split("[?#]", self.path)[0]).stem)
 
     def store(self) -> ReferenceStore:
         """Return a read-only store for zarr-python: ``zarr.open(store)``, ``xarray.open_zarr(store)``."""
@@ -376,9 +457,22 @@ class Array:
         RefbrowserError
             Some of them cannot be read; with `skip_bad`: none can.
         """
-        from refbrowser.engine.nested.awkward_arrays import awkward_array
+        import awkward
 
-        return awkward_array(self, start, len(self) if stop is None else stop, skip_bad=skip_bad)
+        from refbrowser.engine.nested.plain_rows import content_of, row_type
+        from refbrowser.engine.nested.reading import unread_error, warn_of
+
+        stop = len(self) if stop is None else stop
+        if not isinstance(self.node.values, Rows):
+            values = self.read(Selection.from_index(slice(start, stop), self.shape))
+            return awkward.Array(content_of(values, row_type(self.node, values.shape)))
+        rows = self.nested_rows(start, stop)
+        error = unread_error(rows, self.node, start)
+        if error is not None and not skip_bad:
+            raise error
+        if error is not None:
+            warn_of(rows.faults, self.node, self.dataset.access)
+        return awkward.Array(rows.content)
 
     def plan(self, selection: Selection) -> ReadPlan:
         """Return which requests a selection needs, without making any."""

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.columns import columns_of, taken, without
-from refbrowser.engine.found_members import is_far, member_rows, with_members
+from refbrowser.engine.members import is_far, member_rows, with_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, chained_url
 from refbrowser.io.archives.known import Confirm
@@ -19,7 +18,7 @@ from refbrowser.io.fetch import Fetcher
 from refbrowser.io.segment import short_object
 from refbrowser.io.task import Counters, Deliver
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, columns_of, taken, without
 
 
 def fetch_rows(

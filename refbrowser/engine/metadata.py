@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from refbrowser.engine.collecting import collected_later
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of
@@ -13,7 +12,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Hierarchy
-from refbrowser.model.reference import Inline, Missing, Reference
+from refbrowser.model.reference import Inline, Missing, Reference, columns_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.rules.gen import NotDecided
 

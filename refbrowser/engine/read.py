@@ -16,20 +16,16 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.columns import placed, taken
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.part_reader import PartReader
-from refbrowser.engine.part_table import Parts
-from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
+from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
-from refbrowser.engine.shard_memory import ShardMemory
-from refbrowser.engine.shards import open_shards
+from refbrowser.engine.shards import ShardMemory, open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, taken
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

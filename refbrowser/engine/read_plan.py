@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.columns import columns_of
-from refbrowser.engine.found_members import known_ranges
-from refbrowser.engine.layers import layers_of
-from refbrowser.engine.part_table import PartTable
+from refbrowser.engine.canvases import layers_of
+from refbrowser.engine.members import known_ranges
+from refbrowser.engine.parts import PartTable
 from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.plan import RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import Inline, ReferenceKind
+from refbrowser.model.reference import Inline, ReferenceKind, columns_of
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import Pieces, Rows, SourcePiece
 

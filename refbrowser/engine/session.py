@@ -20,9 +20,7 @@ from refbrowser.model.values import Pieces, Rows
 
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
-    from refbrowser.engine.part_reader import PartReader
-    from refbrowser.engine.part_table import Parts
-    from refbrowser.engine.pieces import Piece, Progress, ReadOptions
+    from refbrowser.engine.parts import PartReader, Parts, Piece, Progress, ReadOptions
     from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.io.access import Access
 
@@ -82,8 +80,7 @@ class Session(Resources):
         Cancelled
             `cancel` was cancelled.
         """
-        from refbrowser.engine.part_table import PartTable
-        from refbrowser.engine.pieces import ReadOptions
+        from refbrowser.engine.parts import PartTable, ReadOptions
 
         grid = readable_grid(node)
         if out is None:
@@ -139,7 +136,7 @@ class Session(Resources):
 def _reader_of(node: ArrayNode) -> type[PartReader]:
     """Return what reads the parts of an array."""
     if isinstance(node.values, Rows):
-        from refbrowser.engine.nested.nested_read import NestedPartReader
+        from refbrowser.engine.nested.row_read import NestedPartReader
 
         return NestedPartReader
     if isinstance(node.values, Pieces):

@@ -12,15 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.canvases import Canvas, Slot
+from refbrowser.engine.canvases import Canvas, Slot, layers_of
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.layers import layers_of
-from refbrowser.engine.part_reader import PartReader
-from refbrowser.engine.part_table import Parts
-from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState
 from refbrowser.engine.raw import RawSpans
 from refbrowser.engine.read import AT_ONCE, TINY
 from refbrowser.engine.stretches import Stretch, stretches_of, too_large
@@ -28,7 +24,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind
+from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, columns_of
 from refbrowser.model.values import ArraySource, Pieces, SourcePiece, columns_of_kinds
 
 Values = npt.NDArray[Any]

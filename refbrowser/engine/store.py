@@ -1,4 +1,4 @@
-"""A read-only store for zarr-python: what it asks for together is planned and fetched together."""
+"""A read-only store for zarr-python: what it asks for together is fetched together."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from zarr.abc.store import (
     ByteRequest,
     OffsetByteRequest,
@@ -15,13 +16,17 @@ from zarr.abc.store import (
     SuffixByteRequest,
 )
 
-from refbrowser.engine.assembled_chunks import AssembledChunks
-from refbrowser.engine.columns import columns_of
+from refbrowser.codecs.base import flat_bytes
+from refbrowser.codecs.table import object_codec
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.keys import keys_below, reference_of
+from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.model.nodes import GroupNode
-from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, WholeFile, columns_of
+from refbrowser.model.selection import Selection
+from refbrowser.model.values import Pieces
 
 if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
@@ -30,6 +35,56 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import ReferenceDocument
+
+
+class AssembledChunks:
+    """The chunks of the arrays of a dataset whose values have no references.
+
+    Parameters
+    ----------
+    session, access
+        Read the pieces.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, session: Session, access: Access) -> None:
+        self._classifier = KeyClassifier(hierarchy)
+        self._session = session
+        self._access = access
+
+    def find(self, key: str) -> ChunkKey | None:
+        """Return the tile that a key names, where anything gives it."""
+        role = self._classifier.classify(key)
+        if not isinstance(role, ChunkKey) or not isinstance(role.node.values, Pieces):
+            return None
+        kinds = role.node.values.source.kinds_at(np.array(role.coords, np.int64).reshape(1, -1))
+        return None if kinds[0] == ReferenceKind.MISSING else role
+
+    def data(self, chunk: ChunkKey) -> bytes:
+        """Return the bytes of a tile: elements in C order, texts as ``vlen-utf8``.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read; `E_META`: Zarr v2 has no form for its elements.
+        """
+        node = chunk.node
+        assert node.dtype is not None
+        if node.dtype.names is not None or (node.dtype.hasobject and node.type.name != "string"):
+            message = f"Zarr v2 has no form for elements of type {node.type.name}"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
+        tile = np.empty(node.grid.chunk_shape, node.dtype)
+        tile[...] = fill_element(node)
+        tile[tuple(map(slice, node.grid.extent(chunk.coords)))] = self._values(node, chunk.coords)
+        if node.dtype.hasobject:
+            return object_codec("vlen-utf8", {}).encode(tile.reshape(-1)).tobytes()
+        return flat_bytes(tile).tobytes()
+
+    def _values(
+        self, node: ArrayNode, coords: tuple[int, ...]
+    ) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        ends = zip(node.grid.origin(coords), node.grid.extent(coords), strict=True)
+        selection = Selection(tuple(range(at, at + side) for at, side in ends))
+        return self._session.read(node, self._access, selection)
 
 
 Buffers = list["Buffer | None"]

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.columns import taken
 from refbrowser.engine.raw import RawSpans, raw_spans
 from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
-from refbrowser.engine.columns import placed, without
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.shards import inner_columns, shard_tables
 from refbrowser.engine.wanted import too_long, without_large
@@ -27,7 +26,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import open_regular
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, without
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

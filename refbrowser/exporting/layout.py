@@ -21,12 +21,11 @@ from refbrowser.exporting.request import Loss
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.registry import facet, form_named
 from refbrowser.limits import LIMITS
-from refbrowser.model.cf_flags import named_flags
-from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
+from refbrowser.model.cf import named_flags
+from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType, leaf_fields, names_of
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.member_types import leaf_fields, names_of
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.damage import damage_of, damage_text, notes_of
+from refbrowser.engine.dataset import damage_of, damage_text, notes_of
 from refbrowser.errors import Severity, quoted
 from refbrowser.exporting.request import ExportRequest, Loss
 from refbrowser.model.fill_values import plain_fill

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.model.data_type import RowType, SequenceType
-from refbrowser.model.member_types import enum_name_of, names_of, rows_of
+from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
@@ -159,7 +158,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
 
 
 def _attributes(node: Any, internal: bool) -> list[Section]:
-    from refbrowser.engine.attribute_types import type_of
+    from refbrowser.engine.attribute_edits import type_of
     from refbrowser.formats.nczarr.members import is_internal
     from refbrowser.references.text.typed_values import typed_text
 

@@ -15,7 +15,7 @@ from awkward0_values import plain_value, read_values, same
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
-from refbrowser.model.nested_text import type_text
+from refbrowser.model.nested import type_text
 from refbrowser.model.values import Rows
 
 #: Names without anything that a path or another name could be taken for.

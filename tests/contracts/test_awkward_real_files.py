@@ -13,7 +13,7 @@ from awkward0_environment import Awkward0Process
 from awkward0_values import read_values, same
 
 import refbrowser
-from refbrowser.model.nested_text import type_text
+from refbrowser.model.nested import type_text
 from refbrowser.model.values import Rows
 
 FILES = {"mini.hepmc": 80, "mini_particles": 135}

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.columns import columns_of
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
-from refbrowser.model.reference import ByteRange, Missing, Reference, ReferenceColumns
+from refbrowser.model.reference import ByteRange, Missing, Reference, ReferenceColumns, columns_of
 from refbrowser.model.values import Chunks
 
 

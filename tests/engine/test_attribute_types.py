@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.attribute_types import (
+from refbrowser.engine.attribute_edits import (
     TYPES,
     AttributeType,
     count_words,

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 
 MADE_UP = 10**15
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine import read
 from refbrowser.engine.decoding import Rests
-from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.engine.parts import Piece, PieceState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.engine import stretches
-from refbrowser.engine.pieces import PieceState
+from refbrowser.engine.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import layouts
 from refbrowser.model.selection import Selection

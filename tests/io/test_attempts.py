@@ -11,13 +11,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from servers.http_server import Fault, HttpServer
 
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin
 from refbrowser.io.task import Attempt
-from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 
 DATA = bytes(range(256)) * 8
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.limits import LIMITS
-from refbrowser.model.nested import NestedType, TypeKind
-from refbrowser.model.nested_text import number_text, type_text
+from refbrowser.model.nested import NestedType, TypeKind, number_text, type_text
 
 NUMBERS = [
     "?",

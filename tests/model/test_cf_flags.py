@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.model.cf import Packing
-from refbrowser.model.cf_flags import FlagSet
+from refbrowser.model.cf import FlagSet, Packing
 
 
 def flags_of(attributes, dtype="i1"):

@@ -260,10 +260,9 @@ class CdlCommands(CommandGroup):
             return
 
         def write(control: TaskControl) -> None:
-            from refbrowser.engine.cdl import dataset_cdl
             from refbrowser.io.atomic import write_atomically
 
-            write_atomically(path, [dataset_cdl(dataset, token=control.token).encode()], cancel=control.token)
+            write_atomically(path, [dataset.cdl(token=control.token).encode()], cancel=control.token)
 
         def failed(error: BaseException) -> None:
             self._frame.show_error("The CDL was not written", error)

@@ -59,8 +59,7 @@ class DocumentProblems(QObject):
             return
 
         def find(control: TaskControl) -> tuple[Problems, int]:
-            from refbrowser.engine.problems.collect import collect
-            from refbrowser.engine.problems.failures import failures_of, turns_of
+            from refbrowser.engine.problems.collect import collect, failures_of, turns_of
 
             turns, failures = turns_of(dataset), failures_of(dataset)
 
@@ -98,7 +97,7 @@ class DocumentProblems(QObject):
             self._pause.start()
 
     def _look_at_reads(self) -> None:
-        from refbrowser.engine.problems.failures import turns_of
+        from refbrowser.engine.problems.collect import turns_of
 
         dataset = self._document.dataset
         if dataset is not None and turns_of(dataset) != self._turns:
@@ -332,7 +331,7 @@ class DocumentConfirming(QObject):
         if tuple(unconfirmed.values()) != self._waiting and not self._soon.isActive():
             self._soon.start()
         if not self.is_running:
-            from refbrowser.engine.found_members import is_far
+            from refbrowser.engine.members import is_far
 
             new = [key for key, each in unconfirmed.items() if not is_far(key[0], each)]
             if not self._given_up.issuperset(new):

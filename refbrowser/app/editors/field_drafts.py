@@ -65,8 +65,7 @@ class AttributeDraft:
         return edit
 
     def _change(self, node: Node, at: tuple[str, str]) -> AttributeChange:
-        from refbrowser.engine.attribute_edits import AttributeChange
-        from refbrowser.engine.attribute_types import type_of, value_in
+        from refbrowser.engine.attribute_edits import AttributeChange, type_of, value_in
         from refbrowser.references.text.typed_values import typed_value
 
         if self.name is not None:

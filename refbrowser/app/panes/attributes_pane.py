@@ -403,8 +403,7 @@ class AttributesPane(QWidget):
 
     def _type_chosen(self, name: str, type_name: str) -> None:
         """Change the type of an attribute, where the other one can hold its value."""
-        from refbrowser.engine.attribute_edits import AttributeChange
-        from refbrowser.engine.attribute_types import value_as
+        from refbrowser.engine.attribute_edits import AttributeChange, value_as
         from refbrowser.errors import RefbrowserError
 
         node = node_of(self._item)

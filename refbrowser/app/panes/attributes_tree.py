@@ -367,7 +367,7 @@ class AttributesTree(QTreeView):
 
     def _value_of(self, index: Index, text: str) -> Any:
         """Return the value that is typed in a cell, in the type that is recorded."""
-        from refbrowser.engine.attribute_types import value_in
+        from refbrowser.engine.attribute_edits import value_in
         from refbrowser.references.text.typed_values import typed_value
 
         name, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
@@ -376,7 +376,7 @@ class AttributesTree(QTreeView):
     @staticmethod
     def _outcome(index: Index, value: Any) -> str:
         """Return what a value comes to: its kind, its type, and which type it had."""
-        from refbrowser.engine.attribute_types import count_words, suggested
+        from refbrowser.engine.attribute_edits import count_words, suggested
         from refbrowser.references.text.typed_values import kind_words
 
         before, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
@@ -488,7 +488,7 @@ class AttributesTree(QTreeView):
 
     def _type_menu(self, menu: QMenu) -> QMenu:
         """Fill a menu with the types that the current attribute can be changed to."""
-        from refbrowser.engine.attribute_types import offered
+        from refbrowser.engine.attribute_edits import offered
 
         attribute = self.current_attribute()
         menu.setObjectName("attributeTypes")

@@ -350,10 +350,9 @@ class CdlPane(QWidget):
         self._pages.setCurrentWidget(self.text)
 
         def make(control: TaskControl) -> Lines:
-            from refbrowser.engine.cdl import dataset_cdl
             from refbrowser.views.cdl_text import Lines
 
-            return Lines.of(dataset_cdl(dataset, token=control.token))
+            return Lines.of(dataset.cdl(token=control.token))
 
         def made(lines: Lines) -> None:
             if self._made_of is dataset:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.plot.colour_bar import Table
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
-from refbrowser.model.cf_flags import Flag, FlagSet
+from refbrowser.model.cf import Flag, FlagSet
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.colouring import OTHER
 from refbrowser.views.plot.interpretation import flag_title

@@ -14,8 +14,7 @@ from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.model.data_type import RowType
-from refbrowser.model.member_types import names_of
+from refbrowser.model.data_type import RowType, names_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate

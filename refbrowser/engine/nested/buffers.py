@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.nested.long_blobs import is_long, long_blobs, stored_range
-from refbrowser.engine.nested.unpacking import unpacked
+from refbrowser.engine.nested.unpacking import is_long, long_blobs, stored_range, unpacked
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import Buffer, BufferPart
-from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
+from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile, columns_of
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.engine.columns import columns_of
-from refbrowser.engine.found_members import known_ranges
+from refbrowser.engine.members import known_ranges
 from refbrowser.engine.nested.reading import nested_values
 from refbrowser.engine.read_plan import ReadPlan
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -14,7 +13,7 @@ from refbrowser.io.fetch import Fetcher
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart, NestedValues
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ByteRange, Inline, Reference
+from refbrowser.model.reference import ByteRange, Inline, Reference, columns_of
 from refbrowser.model.selection import Selection
 
 #: Bytes of a row in memory, at least.

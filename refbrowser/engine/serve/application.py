@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus, urlsplit
 
-from refbrowser.engine.cdl import dataset_cdl
 from refbrowser.engine.serve.offered import Offered
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.cdmremote.capabilities import capabilities_xml
@@ -169,7 +168,7 @@ class Application:
         if wanted == "data":
             return self._data(offered, parameters)
         if wanted == "cdl":
-            return text_answer(dataset_cdl(offered.dataset, LIMITS.serve_whole, self._token))
+            return text_answer(offered.dataset.cdl(LIMITS.serve_whole, self._token))
         if wanted == "ncml":
             return text_answer(ncml_text(offered.definition(), self._url), _XML)
         if wanted == "capabilities":

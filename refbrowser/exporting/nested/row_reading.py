@@ -14,10 +14,8 @@ import numpy as np
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested.plain_contents import content_of
-from refbrowser.engine.nested.plain_types import row_type
-from refbrowser.engine.nested.unrolling import TURNS
-from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
+from refbrowser.engine.parts import Piece, PieceState
 from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape

@@ -29,7 +29,7 @@ from refbrowser.exporting.streams.virtual_tiles import MOST_TILES, Coords, Virtu
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
-from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.columns import placed, taken
 from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES
@@ -51,7 +50,7 @@ from refbrowser.formats.ncstream.encoding import (
 from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, taken
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

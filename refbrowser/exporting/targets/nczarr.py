@@ -27,13 +27,12 @@ from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.attributes import typed_value
 from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.data_type import DataType, MemberAttributes
+from refbrowser.model.data_type import DataType, MemberAttributes, leaf_fields, rows_of
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.member_types import leaf_fields, rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY, netcdf_view
 from refbrowser.model.netcdf.names import plain_path, split
-from refbrowser.model.netcdf.values import NetcdfDataset, NetcdfGroup, NetcdfVariable, Note
+from refbrowser.model.netcdf.types import NetcdfDataset, NetcdfGroup, NetcdfVariable, Note
 from refbrowser.model.nodes import (
     ArrayNode,
     CodecSpec,

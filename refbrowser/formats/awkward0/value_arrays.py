@@ -23,8 +23,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nested import NestedType, NestedValues, TypeKind
-from refbrowser.model.nested_text import type_text
+from refbrowser.model.nested import NestedType, NestedValues, TypeKind, type_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import Rows, columns_of_kinds

@@ -10,8 +10,15 @@ from refbrowser.errors import quoted
 from refbrowser.formats.cdl.spelling import spelled_values
 from refbrowser.formats.cdl.words import comment, constants, escaped_name, opaque_constant, unwritable
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
-from refbrowser.model.netcdf.types import AtomicType, EnumType, NetcdfType, VlenType
-from refbrowser.model.netcdf.values import NetcdfAttribute, NetcdfVariable, Note
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    EnumType,
+    NetcdfAttribute,
+    NetcdfType,
+    NetcdfVariable,
+    Note,
+    VlenType,
+)
 
 #: Names that netcdf-c keeps for itself, and refuses.
 RESERVED = frozenset(

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 
 from refbrowser.formats.cdl.words import escaped_name, writable_name
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
-from refbrowser.model.netcdf.types import CompoundType, DeclaredType, EnumType
-from refbrowser.model.netcdf.values import DimensionReference, NetcdfDataset, NetcdfGroup
+from refbrowser.model.netcdf.types import (
+    CompoundType,
+    DeclaredType,
+    DimensionReference,
+    EnumType,
+    NetcdfDataset,
+    NetcdfGroup,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,13 @@ from refbrowser.model.netcdf.types import (
     CompoundType,
     DeclaredType,
     EnumType,
-    NetcdfType,
-    OpaqueType,
-    VlenType,
-)
-from refbrowser.model.netcdf.values import (
     NetcdfDataset,
     NetcdfDimension,
     NetcdfGroup,
+    NetcdfType,
     NetcdfVariable,
+    OpaqueType,
+    VlenType,
 )
 
 #: The largest size that ``ncgen`` reads without the suffix of a 64-bit integer.

@@ -36,8 +36,7 @@ from refbrowser.model.netcdf.dataset import ROOT_ARRAY
 from refbrowser.model.netcdf.dimensions import DimensionTable
 from refbrowser.model.netcdf.fill import fill_attribute
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
-from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.netcdf.values import DimensionReference, NetcdfDimension
+from refbrowser.model.netcdf.types import AtomicType, DimensionReference, NetcdfDimension
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
 
 _TYPES = {

@@ -13,7 +13,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.bytes import VarintError, read_varint
 from refbrowser.formats.ncstream.definition import DataType, StreamVariable
 from refbrowser.limits import LIMITS
-from refbrowser.model.member_types import named_values, rows_type
+from refbrowser.model.data_type import named_values, rows_type
 
 
 class PayloadError(RefbrowserError):

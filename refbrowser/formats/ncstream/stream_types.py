@@ -12,9 +12,9 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDimension, StreamVariable
 from refbrowser.formats.ncstream.encoding import in_wire_order
-from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.cf import named_flags
+from refbrowser.model.data_type import enum_name_of, names_of, rows_of
 from refbrowser.model.exact_numbers import narrowed
-from refbrowser.model.member_types import enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.names import FreeNames
 
 #: The words of CF for the units of numpy that have a fixed length.

@@ -13,8 +13,8 @@ from refbrowser.formats.nczarr.members import PROPERTIES
 from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, GROUP_V2
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model.netcdf.names import plain_path, split
-from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.netcdf.values import (
+from refbrowser.model.netcdf.types import (
+    AtomicType,
     NetcdfAttribute,
     NetcdfDataset,
     NetcdfGroup,

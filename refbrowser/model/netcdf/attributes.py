@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import quoted
-from refbrowser.model.netcdf.types import ATOMIC_BY_NAME, AtomicType
-from refbrowser.model.netcdf.values import NetcdfAttribute, Note
+from refbrowser.model.netcdf.types import ATOMIC_BY_NAME, AtomicType, NetcdfAttribute, Note
 
 #: The attribute that tells what missing elements hold.
 FILL_ATTRIBUTE = "_FillValue"

@@ -9,19 +9,19 @@ from typing import Any
 from refbrowser.errors import quoted
 from refbrowser.model.data_type import SequenceType
 from refbrowser.model.netcdf.attributes import typed_attributes
-from refbrowser.model.netcdf.declared_types import TypeTable
 from refbrowser.model.netcdf.dimensions import DimensionTable
 from refbrowser.model.netcdf.element_types import element_type
 from refbrowser.model.netcdf.fill import fill_attribute
 from refbrowser.model.netcdf.names import FreeNames, Parts
-from refbrowser.model.netcdf.types import NetcdfType
-from refbrowser.model.netcdf.values import (
+from refbrowser.model.netcdf.types import (
     DimensionReference,
     NetcdfAttribute,
     NetcdfDataset,
     NetcdfGroup,
+    NetcdfType,
     NetcdfVariable,
     Note,
+    TypeTable,
 )
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from refbrowser.errors import quoted
 from refbrowser.model.netcdf.names import FreeNames, Parts, join, plain_path, resolve
-from refbrowser.model.netcdf.values import DimensionReference, NetcdfDimension, Note
+from refbrowser.model.netcdf.types import DimensionReference, NetcdfDimension, Note
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode
 
 #: What netcdf-c calls a dimension without a name, followed by its size.

@@ -1,4 +1,4 @@
-"""numpy types to types of the data model; what netCDF lacks becomes the nearest that it has."""
+"""numpy types to types of the data model, the nearest that netCDF has; characters of elements as texts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import quoted
-from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
-from refbrowser.model.member_types import Rows, enum_name_of, names_of, rows_of
+from refbrowser.model.data_type import (
+    DataType,
+    EnumerationType,
+    Rows,
+    RowType,
+    SequenceType,
+    enum_name_of,
+    names_of,
+    rows_of,
+)
 from refbrowser.model.netcdf.types import (
     ATOMIC_OF,
     AtomicType,
@@ -20,7 +29,7 @@ from refbrowser.model.netcdf.types import (
     OpaqueType,
     VlenType,
 )
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, Flavour, Hierarchy
 
 #: Types that netcdf-c writes for single characters, as NCZarr metadata spells them.
 _CHARACTERS = {">S1", "<U1", "char"}
@@ -154,3 +163,34 @@ def _field(name: str, dtype: np.dtype[Any], notes: list[str]) -> CompoundField:
         notes.append(f"the text of field {quoted(name)} is shown as code points")
         return CompoundField(name, AtomicType.UINT, (*shape, base.itemsize // 4))
     return CompoundField(name, _fixed(base, notes), shape)
+
+
+def is_text(hierarchy: Hierarchy, node: ArrayNode) -> bool:
+    """Tell whether the bytes of an array's elements are text: NCZarr and streams say so, Zarr does not."""
+    if node.dtype is None or node.dtype.kind != "S":
+        return False
+    if hierarchy.has_characters:
+        return True
+    if hierarchy.flavour is not Flavour.NCZARR:
+        return False
+    return element_type(node, fixed_strings=True)[0] in (AtomicType.CHAR, AtomicType.STRING)
+
+
+def as_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return elements of bytes as texts without the NULs that fill them up.
+
+    What is no UTF-8 (a character that was cut, another encoding) stays bytes.
+    """
+    texts = np.empty(np.shape(values), object)
+    flat = texts.reshape(-1)
+    for place, data in enumerate(np.asarray(values).reshape(-1).tolist()):
+        flat[place] = _text(data)
+    return texts
+
+
+def _text(data: bytes) -> str | bytes:
+    ended = data.split(b"\0", 1)[0]
+    try:
+        return ended.decode("utf-8")
+    except UnicodeDecodeError:
+        return data

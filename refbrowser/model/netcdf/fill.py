@@ -19,12 +19,13 @@ from refbrowser.model.netcdf.types import (
     AttributeType,
     CompoundType,
     EnumType,
+    NetcdfAttribute,
     NetcdfType,
+    Note,
     OpaqueType,
     VlenType,
     type_text,
 )
-from refbrowser.model.netcdf.values import NetcdfAttribute, Note
 from refbrowser.model.nodes import ArrayNode
 
 

@@ -25,17 +25,15 @@ from refbrowser.model.netcdf.types import (
     CompoundType,
     DeclaredType,
     EnumType,
-    NetcdfType,
-    OpaqueType,
-    VlenType,
-    type_text,
-)
-from refbrowser.model.netcdf.values import (
     NetcdfAttribute,
     NetcdfDataset,
     NetcdfDimension,
     NetcdfGroup,
+    NetcdfType,
     NetcdfVariable,
+    OpaqueType,
+    VlenType,
+    type_text,
 )
 
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\Z")

@@ -14,14 +14,13 @@ from refbrowser.codecs.building import specs_in
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import begins_like
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import WHOLE_LIMIT, Wanted
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode, CodecSpec
-from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind
+from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, columns_of
 from refbrowser.views.explain.explanation import (
     HexBlock,
     Line,

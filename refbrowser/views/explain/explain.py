@@ -13,14 +13,13 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.columns import columns_of
-from refbrowser.engine.damage import damage_of
+from refbrowser.engine.dataset import damage_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
-from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile, columns_of
 from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.explain import verdicts
 from refbrowser.views.explain.assembled import assembly_of, buffers_step, element_at, place_of, rows_of

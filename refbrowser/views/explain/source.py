@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.found_members import find_member
+from refbrowser.engine.members import find_member
 from refbrowser.engine.session import Session
 from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
@@ -23,7 +22,14 @@ from refbrowser.io.archives.entries import METHODS
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.task import Attempt
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, ReferenceKind, WholeFile
+from refbrowser.model.reference import (
+    ByteRange,
+    Reference,
+    ReferenceColumns,
+    ReferenceKind,
+    WholeFile,
+    columns_of,
+)
 from refbrowser.views.explain.explanation import (
     Line,
     Link,

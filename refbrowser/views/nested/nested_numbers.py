@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.nested.plain_types import row_type
+from refbrowser.engine.nested.plain_rows import row_type
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nested import NestedRows, NestedType, TypeKind

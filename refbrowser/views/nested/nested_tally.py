@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.nested.plain_contents import content_of
-from refbrowser.engine.nested.plain_types import row_type
+from refbrowser.engine.nested.plain_rows import content_of, row_type
 from refbrowser.engine.nested.reading import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS

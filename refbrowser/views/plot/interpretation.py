@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
-from refbrowser.model.cf_flags import Flag, FlagSet
+from refbrowser.model.cf import DEFAULT_FILLS, Flag, FlagSet, Packing, TimeUnits
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import DateScale, value_text

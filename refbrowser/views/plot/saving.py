@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.engine.parts import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.model.member_types import without_names
+from refbrowser.model.data_type import without_names
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import coordinate_text, coordinate_title, exact_text, exact_texts
 from refbrowser.views.plot.table import TableLayout

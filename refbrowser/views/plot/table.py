@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import RowType
-from refbrowser.model.member_types import names_of
+from refbrowser.model.data_type import RowType, names_of
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.values import Rows

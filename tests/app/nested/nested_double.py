@@ -18,8 +18,8 @@ from refbrowser.model.nested import (
     NestedRows,
     NestedType,
     TypeKind,
+    type_text,
 )
-from refbrowser.model.nested_text import type_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline
 from refbrowser.model.values import Rows

@@ -15,9 +15,8 @@ from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import MEMBER_OF, definition_of
 from refbrowser.formats.ncstream.encoding import payload_of
 from refbrowser.model.data_type import DataType as ElementType
-from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
+from refbrowser.model.data_type import EnumerationType, RowType, SequenceType, named_values, rows_type
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.member_types import named_values, rows_type
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
 from refbrowser.model.values import Chunks
 

@@ -14,7 +14,8 @@ import pytest
 from awkward0_encoder import lz4_block
 from numcodecs import Blosc, Zstd
 
-from refbrowser.engine.nested import buffers, long_blobs
+from refbrowser.engine.nested import buffers
+from refbrowser.engine.nested import unpacking as long_blobs
 from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError

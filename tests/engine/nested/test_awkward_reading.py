@@ -23,7 +23,7 @@ from refbrowser.cli import main
 from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.nested.reading import UnreadError, read_rows
-from refbrowser.engine.pieces import PieceState
+from refbrowser.engine.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.run import run_export

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from refbrowser.model.member_types import named_values, rows_type
+from refbrowser.model.data_type import named_values, rows_type
 from refbrowser.views.attributes import FieldRow, fields_of
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.model.data_type import DataType, MemberAttributes, RowType, StructureType
+from refbrowser.model.data_type import DataType, MemberAttributes, RowType, StructureType, named_values
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
-from refbrowser.model.member_types import named_values
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.values import Chunks, Pieces, SourcePiece, columns_of_kinds

@@ -12,7 +12,7 @@ from refbrowser.formats.awkward0.layouts import BrokenLayout, ListIndex, MaskFor
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.limits import LIMITS
-from refbrowser.model.nested_text import type_text
+from refbrowser.model.nested import type_text
 from refbrowser.model.reference import Inline
 
 

@@ -9,8 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from refbrowser.model.netcdf.types import AtomicType, CompoundType, OpaqueType
-from refbrowser.model.netcdf.values import NetcdfAttribute
+from refbrowser.model.netcdf.types import AtomicType, CompoundType, NetcdfAttribute, OpaqueType
 
 needs_ncgen = pytest.mark.skipif(
     shutil.which("ncgen") is None or shutil.which("ncdump") is None, reason="ncgen (netcdf-bin) is not there"

@@ -16,8 +16,8 @@ from refbrowser.formats.cdl.writer import cdl_text
 from refbrowser.model.netcdf.attributes import HIDDEN_PREFIXES
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.names import join
-from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.netcdf.values import (
+from refbrowser.model.netcdf.types import (
+    AtomicType,
     DimensionReference,
     NetcdfAttribute,
     NetcdfDataset,

@@ -9,7 +9,6 @@ from ncgen_read import needs_ncgen
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.cdl import dataset_cdl
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 FOLDER = Path(__file__).parent
@@ -69,19 +68,19 @@ def test_a_dataset_gives_its_text(document):
 
 def test_a_long_text_is_cut_between_lines(document):
     with refbrowser.open(document) as dataset:
-        assert dataset_cdl(dataset, limit=len(TEXT)) == TEXT
+        assert dataset.cdl(limit=len(TEXT)) == TEXT
         limit = len(TEXT) - 1
         lines = TEXT.splitlines(keepends=True)
         told = f"// cut here: there is more than {limit} characters\n"
-        assert dataset_cdl(dataset, limit=limit) == "".join(lines[:-1]) + told
-        assert dataset_cdl(dataset, limit=0) == "// cut here: there is more than 0 characters\n"
+        assert dataset.cdl(limit=limit) == "".join(lines[:-1]) + told
+        assert dataset.cdl(limit=0) == "// cut here: there is more than 0 characters\n"
 
 
 def test_making_the_text_can_be_cancelled(document):
     token = CancelToken()
     token.cancel()
     with refbrowser.open(document) as dataset, pytest.raises(Cancelled):
-        dataset_cdl(dataset, token=token)
+        dataset.cdl(token=token)
 
 
 def test_what_breaks_the_grammar_is_a_problem_of_the_dataset(tmp_path, capsys):

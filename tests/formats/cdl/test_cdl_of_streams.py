@@ -6,8 +6,11 @@ from ncgen_read import bare, dumped, generated, needs_ncgen
 from netcdf_nodes import array, group, variable, view
 
 from refbrowser.formats.cdl.writer import cdl_text
-from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType
-from refbrowser.model.member_types import (
+from refbrowser.model.data_type import (
+    DataType,
+    EnumerationType,
+    RowType,
+    SequenceType,
     enum_name_of,
     named_values,
     names_of,
@@ -15,9 +18,15 @@ from refbrowser.model.member_types import (
     rows_type,
     without_names,
 )
-from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, EnumType, VlenType
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    CompoundField,
+    CompoundType,
+    EnumType,
+    NetcdfAttribute,
+    VlenType,
+)
 from refbrowser.model.netcdf.validation import validate
-from refbrowser.model.netcdf.values import NetcdfAttribute
 
 OBJECTS = np.dtype(object)
 SKY = {0: "clear", 7: "some rain"}

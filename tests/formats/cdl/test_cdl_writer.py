@@ -14,8 +14,10 @@ from refbrowser.formats.cdl.words import (
     writable_name,
 )
 from refbrowser.formats.cdl.writer import cdl_lines, cdl_text
-from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, OpaqueType
-from refbrowser.model.netcdf.values import (
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    CompoundField,
+    CompoundType,
     DimensionReference,
     NetcdfAttribute,
     NetcdfDataset,
@@ -23,6 +25,7 @@ from refbrowser.model.netcdf.values import (
     NetcdfGroup,
     NetcdfVariable,
     Note,
+    OpaqueType,
 )
 
 CHAR, INT = AtomicType.CHAR, AtomicType.INT

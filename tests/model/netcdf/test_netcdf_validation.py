@@ -7,19 +7,17 @@ from refbrowser.model.netcdf.types import (
     AtomicType,
     CompoundField,
     CompoundType,
-    EnumType,
-    OpaqueType,
-    VlenType,
-)
-from refbrowser.model.netcdf.validation import fqn_fault, validate
-from refbrowser.model.netcdf.values import (
     DimensionReference,
+    EnumType,
     NetcdfAttribute,
     NetcdfDataset,
     NetcdfDimension,
     NetcdfGroup,
     NetcdfVariable,
+    OpaqueType,
+    VlenType,
 )
+from refbrowser.model.netcdf.validation import fqn_fault, validate
 
 CHAR, INT = AtomicType.CHAR, AtomicType.INT
 

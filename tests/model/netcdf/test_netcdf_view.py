@@ -6,9 +6,15 @@ from hypothesis import given
 from netcdf_nodes import array, attribute, group, trees, variable, view
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, OpaqueType
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    CompoundField,
+    CompoundType,
+    NetcdfAttribute,
+    NetcdfDimension,
+    OpaqueType,
+)
 from refbrowser.model.netcdf.validation import validate
-from refbrowser.model.netcdf.values import NetcdfAttribute, NetcdfDimension
 from refbrowser.model.nodes import Flavour, GroupNode, Hierarchy
 
 

@@ -18,7 +18,7 @@ from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested import unrolling
+from refbrowser.engine.nested import plain_rows as unrolling
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
