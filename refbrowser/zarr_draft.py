@@ -9,13 +9,17 @@
 """
 
 from refbrowser.formats.zarr_draft.codecs import BASE as CODEC_BASE
+from refbrowser.formats.zarr_draft.draft_stores import (
+    FolderStore,
+    Listing,
+    ListingError,
+    MemoryStore,
+    Store,
+    ZipStore,
+)
 from refbrowser.formats.zarr_draft.elements import DraftArray
 from refbrowser.formats.zarr_draft.keys import NodeKind
 from refbrowser.formats.zarr_draft.operations import DraftHierarchy
-from refbrowser.formats.zarr_draft.stores.base import Listing, ListingError, Store
-from refbrowser.formats.zarr_draft.stores.folder import FolderStore
-from refbrowser.formats.zarr_draft.stores.memory import MemoryStore
-from refbrowser.formats.zarr_draft.stores.zip import ZipStore
 
 __all__ = [
     "CODEC_BASE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
+from pkgutil import resolve_name
 
 from refbrowser.formats.stores.flavour import find_flavour
 from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
@@ -12,13 +12,13 @@ from refbrowser.model.nodes import Flavour, Hierarchy
 
 HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]
 
-#: Modules with a `build_hierarchy`: fixed, never a name from a file.
-_ADAPTERS: Mapping[Flavour, str] = {
-    Flavour.ZARR_V2: "refbrowser.formats.zarr.hierarchy",
-    Flavour.ZARR_V3: "refbrowser.formats.zarr.hierarchy",
-    Flavour.NCZARR: "refbrowser.formats.nczarr.hierarchy",
-    Flavour.DRAFT_2019: "refbrowser.formats.zarr_draft.hierarchy",
-    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.later",
+#: What builds hierarchies: fixed, never a name from a file.
+_BUILDERS: Mapping[Flavour, str] = {
+    Flavour.ZARR_V2: "refbrowser.formats.zarr.hierarchy:build_hierarchy",
+    Flavour.ZARR_V3: "refbrowser.formats.zarr.hierarchy:build_hierarchy",
+    Flavour.NCZARR: "refbrowser.formats.nczarr.hierarchy:build_hierarchy",
+    Flavour.DRAFT_2019: "refbrowser.formats.zarr_draft.hierarchy:build_hierarchy",
+    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.hierarchy:build_later_hierarchy",
 }
 
 
@@ -40,5 +40,5 @@ def hierarchy_of_flavour(
     """
     if flavour is None:
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
-    builder: HierarchyBuilder = import_module(_ADAPTERS[flavour]).build_hierarchy
+    builder: HierarchyBuilder = resolve_name(_BUILDERS[flavour])
     return replace(builder(source, manifests, format), flavour=flavour)

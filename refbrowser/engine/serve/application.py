@@ -10,8 +10,7 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 from refbrowser.engine.serve.offered import Offered
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.cdmremote.capabilities import capabilities_xml
-from refbrowser.formats.cdmremote.ncml import ncml_text
+from refbrowser.formats.cdmremote.descriptions import capabilities_xml, ncml_text
 from refbrowser.formats.cdmremote.spec import NoSuchVariableError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS

@@ -20,11 +20,10 @@ from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr_draft.arrays import FORMAT, array_node
 from refbrowser.formats.zarr_draft.codecs import draft_options
+from refbrowser.formats.zarr_draft.documents import array_document, document_bytes, group_document
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
-from refbrowser.formats.zarr_draft.keys import DATA, SCHEME_2019, NodeKind
-from refbrowser.formats.zarr_draft.names import is_name
-from refbrowser.formats.zarr_draft.notes import Notes
-from refbrowser.formats.zarr_draft.writing import array_document, document_bytes, group_document
+from refbrowser.formats.zarr_draft.keys import DATA, SCHEME_2019, NodeKind, is_name
+from refbrowser.formats.zarr_draft.members import Notes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode

@@ -1,21 +1,36 @@
-"""Answers to requests for data, to values: one message, of what was asked for and nothing else."""
+"""Answers of a service of CDM Remote to values: of variables by tile, of sequences as they are counted."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.formats.cdmremote.spec import data_url
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.layouts import little_endian, order_code
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.fetch import read_document
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.reference import Inline, ReferenceKind, WholeFile
+from refbrowser.model.values import SourcePiece
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.fetch import Fetcher
+
 
 Values = npt.NDArray[Any]
 
@@ -107,3 +122,157 @@ def _same(answered: tuple[range, ...], asked: tuple[range, ...]) -> bool:
         return all(len(each) == 1 for each in answered)
     # Ranges of the same elements are equal, however their ends are written.
     return answered == asked
+
+
+#: Tiles of so many elements are asked for whole: parts of them cost as many requests as there are parts.
+_WHOLE = 1 << 14
+
+
+def tile_grid(variable: StreamVariable, shape: tuple[int, ...]) -> RegularChunkGrid:
+    """Return the tiles in which a variable is asked for: runs of its elements in C order, bounded in size."""
+    dtype = variable.type.dtype
+    is_plain = dtype is not None and not is_ragged(variable)
+    left = LIMITS.remote_tile // dtype.itemsize if is_plain and dtype is not None else LIMITS.remote_objects
+    sides = []
+    for length in reversed(shape):
+        side = max(min(length, left), 1)
+        sides.append(side)
+        left //= side
+    return RegularChunkGrid(shape, tuple(reversed(sides)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemoteSource:
+    """What a service sends of one variable; only what is wanted of a tile is asked for.
+
+    Attributes
+    ----------
+    endpoint
+        URL of the service.
+    path
+        Of the variable, absolute, without escapes.
+    """
+
+    endpoint: str
+    path: str
+    variable: StreamVariable
+    grid: RegularChunkGrid
+    options: StreamOptions
+
+    def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
+        """Yield the one piece that gives the elements of a part."""
+        origin, extent = self.grid.origin(part.coords), self.grid.extent(part.coords)
+        if prod(extent) <= _WHOLE:
+            section = tuple(range(at, at + side) for at, side in zip(origin, extent, strict=True))
+            inside = part.inside
+        else:
+            section = tuple(
+                range(at + taken.start, at + taken.stop, taken.step or 1)
+                for at, taken in zip(origin, part.inside, strict=True)
+            )
+            inside = tuple(slice(len(taken)) for taken in section)
+        # All of a variable is asked for by its name alone: every service understands that.
+        asked = () if tuple(map(len, section)) == self.grid.shape else section
+        url = data_url(self.endpoint, self.path, asked, is_ragged=is_ragged(self.variable))
+        question = Question(self.path, self.variable, section, self.options)
+        yield SourcePiece(
+            reference=WholeFile(url),
+            shape=tuple(map(len, section)),
+            inside=inside,
+            target=part.target,
+            decode=question.values,
+            name="the answer",
+            place=Place(path=self.path, url=url),
+            how=(self.options,),
+        )
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return that every tile is derived: a service says nothing of what is missing."""
+        return np.full(self.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
+
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the kind of each of some tiles, shape (n, ndim)."""
+        return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+
+    def stored(self) -> int | None:
+        """Return None: what is missing is not known."""
+        return None
+
+
+#: Sequences that are asked for when a service is opened; no service is known that has more than a few.
+_MOST = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SequenceSource:
+    """The rows of a sequence, from the answer that told how many there are (`ArraySource`)."""
+
+    question: Question
+    data: bytes
+    rows: int
+
+    def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
+        """Yield the one piece that gives the rows of a part: the sequence has one tile."""
+        yield SourcePiece(
+            reference=Inline(self.data),
+            shape=(self.rows,),
+            inside=part.inside,
+            target=part.target,
+            decode=self.question.values,
+            name="the answer",
+            place=Place(path=self.question.path),
+        )
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return that the tile is derived."""
+        return np.full((min(self.rows, 1),), ReferenceKind.DERIVED, np.uint8)
+
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the kind of each of some tiles, shape (n, 1)."""
+        return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+
+    def stored(self) -> int | None:
+        """Return how many tiles there are."""
+        return min(self.rows, 1)
+
+
+#: What became of the sequences of a service, by path.
+Sequences = Mapping[str, SequenceSource | RefbrowserError]
+
+
+def read_sequences(
+    endpoint: str,
+    definition: StreamDefinition,
+    options: StreamOptions,
+    access: Access,
+    fetcher: Fetcher,
+    token: CancelToken | None = None,
+) -> Sequences:
+    """Return the rows of all sequences of a service, or why they cannot be had.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    found: dict[str, SequenceSource | RefbrowserError] = {}
+    for path, variable in definition.variables():
+        if variable.type is not DataType.SEQUENCE:
+            continue
+        question = Question(path, variable, None, options)
+        if len(found) >= _MOST:
+            message = f"the service has more than {_MOST} sequences; others are not read"
+            found[path] = RefbrowserError(ErrorKind.BUDGET, message)
+            continue
+        try:
+            answer = read_document(
+                data_url(endpoint, path, ()),
+                access,
+                fetcher=fetcher,
+                cancel=token,
+                size_limit=LIMITS.remote_header,
+            )
+            found[path] = SequenceSource(question, bytes(answer.data), len(question.values(answer.data)))
+        except RefbrowserError as error:
+            found[path] = error
+    return found

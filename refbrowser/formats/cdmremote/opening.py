@@ -8,9 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
-from refbrowser.formats.cdmremote.naming import endpoint_of, header_url
-from refbrowser.formats.cdmremote.sequences import Sequences, SequenceSource, read_sequences
-from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
+from refbrowser.formats.cdmremote.answers import (
+    RemoteSource,
+    Sequences,
+    SequenceSource,
+    read_sequences,
+    tile_grid,
+)
+from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts

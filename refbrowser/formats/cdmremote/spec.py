@@ -1,12 +1,14 @@
-"""How a request of CDM Remote names sections of variables: read, and written (wire notes, section 6)."""
+"""How a request of CDM Remote names sections, and the URLs of a service (wire notes, section 6)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 
 #: What a backslash precedes in a request.
@@ -183,3 +185,37 @@ def _axis(text: str) -> range | None:
 
 def _malformed(message: str) -> RefbrowserError:
     return RefbrowserError(ErrorKind.USAGE, message)
+
+
+#: What a query holds as it is; nothing in it may be taken for a chain of URLs (``::``).
+_PLAIN = "/(),:"
+
+
+def endpoint_of(path: str) -> str:
+    """Return the http URL that requests are sent to; a request in what was named is left out."""
+    url, _, query = http_url(path).partition("#")[0].partition("?")
+    kept = [part for part in query.split("&") if part and part.partition("=")[0].lower() not in _OWN]
+    return f"{url}?{'&'.join(kept)}" if kept else url
+
+
+#: Parameters of requests.
+_OWN = frozenset({"req", "var", "deflate"})
+
+
+def header_url(endpoint: str) -> str:
+    """Return the URL of the description of the dataset."""
+    return _asking(endpoint, "req=header")
+
+
+def data_url(endpoint: str, path: str, ranges: Sequence[range], *, is_ragged: bool = False) -> str:
+    """Return the URL of a section of a variable, given by its absolute path without escapes."""
+    spec = spec_of(path, ranges, is_ragged=is_ragged)
+    return _asking(endpoint, f"req=data&var={_colons(quote(spec, safe=_PLAIN))}")
+
+
+def _asking(endpoint: str, query: str) -> str:
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{query}"
+
+
+def _colons(text: str) -> str:
+    return text.replace("::", "%3A%3A")

@@ -11,8 +11,12 @@ import numpy as np
 from refbrowser.codecs.building import endian_of
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr_draft.codecs import parse_codec, parse_codecs
-from refbrowser.formats.zarr_draft.data_types import DataType, parse_data_type, parse_later_data_type
-from refbrowser.formats.zarr_draft.fill_values import parse_fill_value
+from refbrowser.formats.zarr_draft.data_types import (
+    DataType,
+    parse_data_type,
+    parse_fill_value,
+    parse_later_data_type,
+)
 from refbrowser.formats.zarr_draft.keys import (
     SCHEME_2019,
     ChunkSpelling,
@@ -21,8 +25,7 @@ from refbrowser.formats.zarr_draft.keys import (
     spellings_2019,
     spellings_2020,
 )
-from refbrowser.formats.zarr_draft.members import member
-from refbrowser.formats.zarr_draft.notes import Notes
+from refbrowser.formats.zarr_draft.members import Notes, member
 from refbrowser.model import fill_values as lenient
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.nodes import CodecSpec, Flavour

@@ -1,13 +1,66 @@
-"""The members that array and group metadata share (draft of 2019, Metadata)."""
+"""What is found in one metadata document, and the members that array and group metadata share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.zarr_draft.notes import Notes
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Reports about the document of one node.
+
+    Attributes
+    ----------
+    key
+        Of the document.
+    path
+        Of the node.
+    """
+
+    key: str
+    path: str
+    report: Callable[[Finding], None]
+
+    def warn(self, message: str, member: str | None = None, advice: str = "") -> None:
+        """Report a warning; `member` of the document is what it is about."""
+        error = RefbrowserError(ErrorKind.META, message, advice=advice)
+        self._tell(Severity.WARNING, self.placed(error, member))
+
+    def fault(self, error: RefbrowserError) -> None:
+        """Report a node that is broken; metadata that is elsewhere and not allowed yet is no fault."""
+        if error.kind is not ErrorKind.BLOCKED:
+            self._tell(Severity.FAULT, error)
+
+    def unreadable(self, error: RefbrowserError) -> None:
+        """Report that an array is shown and cannot be read."""
+        told = RefbrowserError(
+            error.kind, f"the array cannot be read: {error.message}", error.place, error.advice
+        )
+        self._tell(Severity.WARNING, told)
+
+    def placed(self, error: RefbrowserError, member: str | None = None) -> RefbrowserError:
+        """Return `error` with the place of this document, and of a member of it."""
+        place = replace(error.place, key=error.place.key or self.key, path=error.place.path or self.path)
+        if member is not None:
+            place = replace(place, pointer=place.pointer or f"/{member}")
+        return RefbrowserError(error.kind, error.message, place, error.advice)
+
+    def _tell(self, severity: Severity, error: RefbrowserError) -> None:
+        self.report(
+            Finding(
+                severity=severity,
+                kind=error.kind,
+                message=error.message,
+                place=error.place,
+                advice=error.advice,
+            )
+        )
+
 
 #: What `zarr_format` is in documents that we write.
 ZARR_FORMAT = "http://purl.org/zarr/spec/protocol/core/3.0"

@@ -8,21 +8,26 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.metadata_json import parse_object
 from refbrowser.formats.zarr_draft.arrays import array_node
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
-from refbrowser.formats.zarr_draft.elements import DraftArray
-from refbrowser.formats.zarr_draft.hierarchy import build_hierarchy
-from refbrowser.formats.zarr_draft.keys import SCHEME_2019, NodeKind, spellings_2019
-from refbrowser.formats.zarr_draft.members import ZARR_FORMAT, check_format
-from refbrowser.formats.zarr_draft.names import is_name, joined, parts_of
-from refbrowser.formats.zarr_draft.notes import Notes
-from refbrowser.formats.zarr_draft.stores.base import Listing, ListingError, Store
-from refbrowser.formats.zarr_draft.writing import (
+from refbrowser.formats.zarr_draft.documents import (
     GZIP,
     document_bytes,
     group_document,
     written_codec,
     written_type,
 )
+from refbrowser.formats.zarr_draft.draft_stores import Listing, ListingError, Store
+from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
+from refbrowser.formats.zarr_draft.elements import DraftArray
+from refbrowser.formats.zarr_draft.hierarchy import build_hierarchy
+from refbrowser.formats.zarr_draft.keys import (
+    SCHEME_2019,
+    NodeKind,
+    is_name,
+    joined,
+    parts_of,
+    spellings_2019,
+)
+from refbrowser.formats.zarr_draft.members import ZARR_FORMAT, Notes, check_format
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour, Hierarchy

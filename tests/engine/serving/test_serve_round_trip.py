@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.engine.serve import offered as serving_data
 from refbrowser.engine.serve.service import Service
-from refbrowser.formats.cdmremote import sources
+from refbrowser.formats.cdmremote import answers as sources
 from refbrowser.limits import LIMITS
 
 Pair = tuple[refbrowser.Dataset, refbrowser.Dataset]

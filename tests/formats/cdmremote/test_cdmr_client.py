@@ -19,7 +19,8 @@ from refbrowser.cli import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.cdmremote import opening, sources
+from refbrowser.formats.cdmremote import answers as sources
+from refbrowser.formats.cdmremote import opening
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.limits import LIMITS

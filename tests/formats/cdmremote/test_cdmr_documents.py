@@ -7,13 +7,12 @@ from xml.etree import ElementTree
 import pytest
 import stream_encoder as wire
 
-from refbrowser.formats.cdmremote.capabilities import capabilities_xml
-from refbrowser.formats.cdmremote.naming import (
+from refbrowser.formats.cdmremote.descriptions import capabilities_xml, ncml_text
+from refbrowser.formats.cdmremote.spec import (
     data_url,
     endpoint_of,
     header_url,
 )
-from refbrowser.formats.cdmremote.ncml import ncml_text
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream

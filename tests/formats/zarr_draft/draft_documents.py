@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from refbrowser.errors import RefbrowserError, Severity
-from refbrowser.formats.zarr_draft import hierarchy, later
+from refbrowser.formats.zarr_draft import hierarchy
 
 URI = "http://purl.org/zarr/spec/protocol/core/3.0"
 CODEC = "http://purl.org/zarr/spec/codec/"
@@ -92,7 +92,7 @@ def built(values, build=hierarchy.build_hierarchy):
 
 
 def built_later(values):
-    return built(values, later.build_hierarchy)
+    return built(values, hierarchy.build_later_hierarchy)
 
 
 def one_array(**changes):

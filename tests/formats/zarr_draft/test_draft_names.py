@@ -9,11 +9,15 @@ from refbrowser.formats.zarr_draft.keys import (
     SCHEME_2019,
     MetadataKey,
     NodeKind,
+    case_clashes,
+    is_key,
+    is_name,
+    joined,
+    parts_of,
     scheme_2020,
     spellings_2019,
     spellings_2020,
 )
-from refbrowser.formats.zarr_draft.names import case_clashes, is_key, is_name, joined, parts_of
 
 NAMES = st.text("abzAZ059-_.", min_size=1, max_size=12).filter(lambda name: name.strip("."))
 PATHS = st.lists(NAMES, max_size=4).map(joined)

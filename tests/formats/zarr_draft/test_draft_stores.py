@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from refbrowser import zarr_draft
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.zarr_draft.stores import base
+from refbrowser.formats.zarr_draft import draft_stores as base
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.limits import Limits
 

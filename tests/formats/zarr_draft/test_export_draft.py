@@ -18,7 +18,7 @@ from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.draft import DraftNames, legal_name
 from refbrowser.exporting.targets.options import Sides, StoreOptions
-from refbrowser.formats.zarr_draft.names import is_name
+from refbrowser.formats.zarr_draft.keys import is_name
 from refbrowser.model.nodes import Flavour
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -1,11 +1,11 @@
-"""A dataset as NcML, the XML of the Common Data Model: what it holds, without data."""
+"""What a service of CDM Remote offers and a dataset as NcML, as XML (wire notes, section 6)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from refbrowser.formats.cdmremote.xml_text import document, safe
 from refbrowser.formats.ncstream.definition import (
     DataType,
     StreamAttribute,
@@ -14,6 +14,48 @@ from refbrowser.formats.ncstream.definition import (
     StreamGroup,
     StreamVariable,
 )
+
+#: What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def safe(text: str) -> str:
+    """Return a text as XML can hold it."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def document(root: Element) -> str:
+    """Return a document with its declaration, indented."""
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, "unicode")}\n'
+
+
+#: The kinds of datasets that CDM has words for.
+_FEATURES = frozenset(
+    {"GRID", "FMRC", "SWATH", "CURVILINEAR", "IMAGE", "RADIAL", "POINT", "PROFILE", "SECTION", "STATION"}
+    | {"STATION_PROFILE", "STATION_RADIAL", "TRAJECTORY", "UGRID"}
+)
+#: Those of CF that have other words there.
+_OF_CF = {"TIMESERIES": "STATION", "TIMESERIESPROFILE": "STATION_PROFILE", "TRAJECTORYPROFILE": "SECTION"}
+
+
+def capabilities_xml(definition: StreamDefinition, url: str) -> str:
+    """Return the capabilities of a service that offers a dataset at `url`."""
+    root = Element("cdmRemoteCapabilities", location=url)
+    SubElement(root, "featureDataset", type=_feature(definition), url=url)
+    return document(root)
+
+
+def _feature(definition: StreamDefinition) -> str:
+    for name in ("cdm_data_type", "featureType"):
+        attribute = definition.root.attributes.get(name)
+        if attribute is not None and attribute.values:
+            word = str(attribute.values[0]).upper()
+            word = _OF_CF.get(word, word)
+            if word in _FEATURES:
+                return word
+    return "ANY"
+
 
 _NAMESPACE = "http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2"
 #: NcML has one word for a structure, and says of unsigned numbers in an attribute.
