@@ -8,11 +8,10 @@ from typing import Any
 
 from awkward0_encoder import Encoder
 
-from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.building import Built, build_layout
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.expressions import SchemaDocument
+from refbrowser.formats.awkward0.functions import AllowList, SchemaDocument
 from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.model.reference import ByteRange

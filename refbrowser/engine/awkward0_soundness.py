@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import Finding, RefbrowserError, Severity
-from refbrowser.formats.awkward0.containers.zip import ZipContainer
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.container import ZipContainer
+from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.io.access import chained_url
 from refbrowser.io.archives.known import Confirm
 from refbrowser.io.archives.reading import read_members

@@ -6,12 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import blob_finder
-from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays
-from refbrowser.formats.awkward0.containers.zip import ZipContainer
-from refbrowser.formats.awkward0.expressions import ExpressionKind
-from refbrowser.formats.awkward0.functions import DECOMPRESSORS, Standing, canonical_name, judge
+from refbrowser.formats.awkward0.buffers import buffer_arrays
+from refbrowser.formats.awkward0.container import ZipContainer
+from refbrowser.formats.awkward0.functions import (
+    DECOMPRESSORS,
+    AllowList,
+    ExpressionKind,
+    Standing,
+    canonical_name,
+    judge,
+)
 from refbrowser.formats.awkward0.layouts import ChunkedLayout, RecordLayout
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
@@ -25,10 +30,9 @@ from refbrowser.views.words import count_text, one_line, size_text
 if TYPE_CHECKING:
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.container import Blob, Container
-    from refbrowser.formats.awkward0.expressions import Expression, SchemaDocument
-    from refbrowser.formats.awkward0.functions import Verdict
+    from refbrowser.formats.awkward0.functions import Expression, SchemaDocument, Verdict
     from refbrowser.formats.awkward0.layouts import Layout
-    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.model.nodes import Hierarchy, Node
 
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.functions import Standing
+from refbrowser.formats.awkward0.functions import AllowList, Standing
 from refbrowser.formats.awkward0.safety import FunctionUse, PickleUse, Spot, TargetUse, report
 from refbrowser.views.expressions import value_text
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.awkward0.opening import Awkward0Origin
 
 
 FUNCTIONS, PICKLES, TARGETS = "Functions", "Pickles", "What they would have been given"

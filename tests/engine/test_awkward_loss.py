@@ -23,7 +23,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.formats.registry import written
 from refbrowser.model.reference import Inline
 from refbrowser.references.document.content import no_references

@@ -33,8 +33,7 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.opening import NoArraysError
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.opening import Awkward0Origin, NoArraysError
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.io.archives.known import Confirm
 from refbrowser.limits import LIMITS
@@ -502,9 +501,7 @@ def test_compressed_blobs_without_a_count_are_as_long_as_they_unpack_to(
                 dataset[f"/wrong/{name}"].node.error is not None or dataset[f"/wrong/{name}"].node.unreadable
             )
     # No more is unpacked for it than there is a bound for.
-    monkeypatch.setattr(
-        "refbrowser.formats.awkward0.decoded_sizes.LIMITS", replace(LIMITS, chunk_size=4 * 4_999)
-    )
+    monkeypatch.setattr("refbrowser.formats.awkward0.arrays.LIMITS", replace(LIMITS, chunk_size=4 * 4_999))
     with refbrowser.open(str(path)) as dataset:
         with pytest.raises(RefbrowserError, match="chunk_size"):
             dataset["/a0"][...]

@@ -12,7 +12,7 @@ from refbrowser.formats.registry import AWKWARD0
 if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.formats.awkward0.arrays import Awkward0Array
-    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.views.safety import SafetyRow
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.hierarchy_model import Item
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.awkward0.arrays import Awkward0Array
-    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.views.expressions import ExpressionGraph
 
 

@@ -34,12 +34,12 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.table_models import RIGHT
-from refbrowser.formats.awkward0.expressions import ExpressionKind
+from refbrowser.formats.awkward0.functions import ExpressionKind
 from refbrowser.views.expressions import ExpressionGraph, verdict_words
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.formats.awkward0.expressions import SchemaDocument
+    from refbrowser.formats.awkward0.functions import SchemaDocument
     from refbrowser.views.expressions import ExpressionGraph
 
 

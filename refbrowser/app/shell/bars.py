@@ -29,7 +29,7 @@ from refbrowser.views.words import count_text, one_line, size_text
 if TYPE_CHECKING:
     from refbrowser.errors import Finding
     from refbrowser.exporting.request import Loss
-    from refbrowser.formats.awkward0.origin import Awkward0Origin
+    from refbrowser.formats.awkward0.opening import Awkward0Origin
     from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 
 

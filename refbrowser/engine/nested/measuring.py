@@ -11,9 +11,8 @@ import numpy.typing as npt
 from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout
-from refbrowser.formats.awkward0.lengths import length_of
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout, length_of
+from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.formats.awkward0_rows import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.formats.awkward0.arrays import Awkward0Array
-from refbrowser.formats.awkward0.layout_parts import walk
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, UnionLayout
+from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, UnionLayout, walk
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection

@@ -23,7 +23,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
 from refbrowser.exporting.saving.made_buffers import MadeBuffer, made_buffers, zarr_of_buffer
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.io.access import split_chained
 from refbrowser.io.archives.reading import read_archive

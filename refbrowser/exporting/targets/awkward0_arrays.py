@@ -19,13 +19,10 @@ from refbrowser.exporting.source_losses import lost_fill
 from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0.arrays import Awkward0Array, blob_finder
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.expressions import ExpressionKind, SchemaDocument
-from refbrowser.formats.awkward0.functions import Standing, canonical_name
-from refbrowser.formats.awkward0.layout_parts import walk
-from refbrowser.formats.awkward0.layouts import NumpyLayout, PlainLayout
-from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.functions import ExpressionKind, SchemaDocument, Standing, canonical_name
+from refbrowser.formats.awkward0.layouts import NumpyLayout, PlainLayout, length_of, walk
 from refbrowser.formats.awkward0.naming import NAMELESS, name_of_path, schema_name
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.formats.awkward0.safety import report
 from refbrowser.formats.awkward0_writing.blobs import MODULE, Json, Said, Sink
 from refbrowser.formats.awkward0_writing.parts import Naming, WrittenType, part_of, written_type

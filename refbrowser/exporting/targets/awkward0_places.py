@@ -20,14 +20,17 @@ from refbrowser.exporting.zip_file import (
     directory_of,
     local_header,
 )
-from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.arrays import Awkward0Array, blob_finder, build_arrays
-from refbrowser.formats.awkward0.container import Blob, Container
-from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
-from refbrowser.formats.awkward0.containers.zip import ZipContainer
-from refbrowser.formats.awkward0.expressions import ExpressionKind
-from refbrowser.formats.awkward0.finding_arrays import FoundSchema, find_schemas
-from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.arrays import (
+    Awkward0Array,
+    FoundSchema,
+    blob_finder,
+    build_arrays,
+    find_schemas,
+)
+from refbrowser.formats.awkward0.container import Blob, Container, ZipContainer
+from refbrowser.formats.awkward0.functions import AllowList, ExpressionKind
+from refbrowser.formats.awkward0.hdf5 import ask_hdf5
+from refbrowser.formats.awkward0.layouts import length_of
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.opening import open_container
 from refbrowser.formats.awkward0.schema import read_schema

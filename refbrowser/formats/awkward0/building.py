@@ -1,4 +1,4 @@
-"""Makes layouts of the expressions of a schema: on demand, with memory, nothing run."""
+"""Building layouts of schema expressions, by the table of calls; those of the same meaning once."""
 
 from __future__ import annotations
 
@@ -9,20 +9,108 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.building_call import Call, wrong
-from refbrowser.formats.awkward0.building_meanings import Bytes, FunctionName, Items
-from refbrowser.formats.awkward0.building_table import TABLE
+from refbrowser.formats.awkward0 import array_calls, calls, layouts
+from refbrowser.formats.awkward0.calls import Bytes, Call, FunctionName, Items, wrong
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.dtypes import dtype_of
-from refbrowser.formats.awkward0.expressions import Expression, ExpressionKind, SchemaDocument
-from refbrowser.formats.awkward0.functions import Standing, judge
-from refbrowser.formats.awkward0.layout_parts import parts
-from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, LinkLayout, PlainLayout
+from refbrowser.formats.awkward0.functions import (
+    DECOMPRESSORS,
+    AllowList,
+    Expression,
+    ExpressionKind,
+    SchemaDocument,
+    Standing,
+    canonical_name,
+    judge,
+)
+from refbrowser.formats.awkward0.layouts import (
+    BrokenLayout,
+    Layout,
+    LinkLayout,
+    ListIndex,
+    ListLayout,
+    NumpyLayout,
+    PlainLayout,
+    RecordLayout,
+    parts,
+    walk,
+)
 from refbrowser.formats.awkward0.literals import literal_layout
 from refbrowser.formats.awkward0.pickles import plain_value
 from refbrowser.limits import LIMITS
-from refbrowser.model.nested import NestedType
+from refbrowser.model.nested import Buffer, NestedType
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One function: its parameters in order, and what builds the meaning of a call."""
+
+    build: Callable[[Call], Any]
+    parameters: tuple[str, ...]
+
+
+_INDEXED = ("fromcounts", "fromoffsets", "fromparents", "fromuniques")
+_OTHERS = {
+    "frombuffer": Entry(calls.from_buffer, ("buffer", "dtype", "count", "offset")),
+    "json2type": Entry(calls.type_from_json, ("obj",)),
+    "topython": Entry(calls.from_pickle, ("string",)),
+    "JaggedArray.fromlocalindex": Entry(array_calls.lists, ("index", "content", "validate")),
+    "JaggedArray.fromiter": Entry(array_calls.from_iterable, ("iterable",)),
+    "JaggedArray.fromregular": Entry(array_calls.from_regular, ("regular",)),
+    "JaggedArray.fromfolding": Entry(array_calls.from_folding, ("content", "size")),
+    "JaggedArray.fromjagged": Entry(array_calls.from_jagged, ("jagged",)),
+    "ByteJaggedArray": Entry(array_calls.byte_lists, ("starts", "stops", "content", "dtype")),
+    "ByteJaggedArray.fromcounts": Entry(array_calls.byte_lists, ("counts", "content", "dtype")),
+    "ByteIndexedArray": Entry(array_calls.byte_indexed, ("index", "content", "dtype")),
+    "StringArray.fromjagged": Entry(array_calls.text_from_jagged, ("jagged", "encoding")),
+    "StringArray.fromiter": Entry(array_calls.texts_from_iterable, ("iterable", "encoding")),
+    "StringArray.fromnumpy": Entry(array_calls.from_numpy_text, ("array",)),
+    "StringArray.fromstr": Entry(array_calls.from_text, ("length", "string", "encoding")),
+    "Table": Entry(array_calls.table, ("columns1", "*", "**")),
+    "Table.frompairs": Entry(array_calls.table_from_pairs, ("pairs", "rowstart")),
+    "Table.fromview": Entry(array_calls.table_from_view, ("view", "base")),
+    "Table.fromrec": Entry(array_calls.table_from_records, ("recarray",)),
+    "UnionArray": Entry(array_calls.union, ("tags", "index", "contents")),
+    "UnionArray.fromtags": Entry(array_calls.union, ("tags", "contents")),
+    "MaskedArray": Entry(array_calls.masked, ("mask", "content", "maskedwhen")),
+    "MaskedArray.fromcontent": Entry(array_calls.not_masked, ("content", "maskedwhen")),
+    "BitMaskedArray": Entry(array_calls.bit_masked, ("mask", "content", "maskedwhen", "lsborder")),
+    "BitMaskedArray.fromboolmask": Entry(array_calls.masked, ("mask", "content", "maskedwhen", "lsborder")),
+    "BitMaskedArray.fromcontent": Entry(array_calls.not_masked, ("content", "maskedwhen", "lsborder")),
+    "IndexedMaskedArray": Entry(array_calls.index_masked, ("mask", "content", "maskedwhen")),
+    "IndexedMaskedArray.fromcontent": Entry(array_calls.not_masked, ("content", "maskedwhen")),
+    "IndexedArray": Entry(array_calls.indexed, ("index", "content")),
+    "SparseArray": Entry(array_calls.sparse, ("length", "index", "content", "default")),
+    "ChunkedArray": Entry(array_calls.chunked, ("chunks", "chunksizes")),
+    "AppendableArray": Entry(array_calls.appendable, ("chunkshape", "dtype", "chunks")),
+    "ObjectArray": Entry(array_calls.objects, ("content", "generator", "args", "kwargs")),
+    "VirtualArray": Entry(
+        array_calls.virtual,
+        ("generator", "args", "kwargs", "cache", "persistentkey", "type", "nbytes", "persistvirtual"),
+    ),
+}
+
+
+def _named(name: str, method: str) -> str:
+    return f"{name}.{method}" if method else name
+
+
+def _table() -> dict[str, Entry]:
+    table = dict(_OTHERS)
+    table |= {name: Entry(calls.decompressed, ("data",)) for name in DECOMPRESSORS}
+    for method in ("", *_INDEXED):
+        more = ("length",) if method == "fromparents" else ()
+        parameters = array_calls.parameters_of_lists(method, *more)
+        table[_named("JaggedArray", method)] = Entry(array_calls.lists, parameters)
+        parameters = array_calls.parameters_of_lists(method, "encoding")
+        table[_named("StringArray", method)] = Entry(array_calls.texts, parameters)
+    for name in array_calls.VECTOR_FIELDS:
+        table[name] = Entry(array_calls.vectors, array_calls.VECTOR_FIELDS[name])
+    return table
+
+
+TABLE: Mapping[str, Entry] = _table()
+
 
 #: How often the values of a schema may be gathered.
 _PLAIN_VALUES = 4
@@ -344,3 +432,229 @@ def _what(meaning: Any) -> str:
     if isinstance(meaning, FunctionName):
         return f"the function {quoted(meaning)}"
     return "a list of expressions" if isinstance(meaning, Items) else quoted(meaning)
+
+
+class BuildingMemory:
+    """Builds the layouts of one file.
+
+    Parameters
+    ----------
+    allowed
+        What the user allows beside.
+    decoded_size
+        Asked where only that tells how many elements a blob has.
+    """
+
+    def __init__(self, allowed: AllowList, decoded_size: DecodedSize | None = None) -> None:
+        self._allowed = allowed
+        self._decoded_size = decoded_size
+        self._first: dict[object, tuple[SchemaDocument, Built]] = {}
+        self._plans: dict[object, _Plan | None] = {}
+
+    def built(self, schema: SchemaDocument, find_blob: FindBlob) -> Built:
+        """Return what `build_layout` does."""
+        shape = schema.shape
+        if shape is None or shape not in self._first:
+            built = self._anew(schema, find_blob)
+            if shape is not None:
+                self._first[shape] = schema, built
+            return built
+        if shape not in self._plans:
+            self._plans[shape] = _plan(*self._first[shape])
+        plan = self._plans[shape]
+        made = None if plan is None else plan.built(schema, find_blob)
+        return self._anew(schema, find_blob) if made is None else made
+
+    def _anew(self, schema: SchemaDocument, find_blob: FindBlob) -> Built:
+        return build_layout(schema, find_blob, self._allowed, decoded_size=self._decoded_size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Basic:
+    """A basic array of the first schema.
+
+    Attributes
+    ----------
+    read
+        The expression that names its blob.
+    count
+        The one that is its count; None where the blob tells it.
+    """
+
+    layout: NumpyLayout
+    read: Expression
+    count: int | None
+
+    def made(self, schema: SchemaDocument, find_blob: FindBlob) -> NumpyLayout | None:
+        """Return that of another schema; None where it must be looked at."""
+        first, blob = self.layout.blob, self._blob(schema, find_blob)
+        if blob is None or blob.error is not None or first is None:
+            return None
+        old = self.layout.buffer
+        count = old.count
+        if self.count is not None:
+            count = schema.expressions[self.count].value
+        elif old.codecs or blob.size != first.size:
+            return None
+        wanted = old.offset + count * old.dtype.itemsize
+        if count > LIMITS.elements or (not old.codecs and wanted > blob.size):
+            return None
+        buffer = Buffer(
+            blob.reference, old.dtype, count, old.codecs, old.offset, blob.stored, blob.name, old.place
+        )
+        same = self.layout
+        return NumpyLayout(number=same.number, id=same.id, function=same.function, buffer=buffer, blob=blob)
+
+    def _blob(self, schema: SchemaDocument, find_blob: FindBlob) -> Blob | None:
+        name = self.read.value if self.read.is_absolute else schema.prefix + self.read.value
+        return find_blob(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How the layouts of a shape are made.
+
+    Attributes
+    ----------
+    steps
+        Layouts, each after those that it is made of.
+    counts
+        Expressions that may differ from those of the first schema, where both are positive.
+    """
+
+    first: SchemaDocument
+    built_first: Built
+    steps: tuple[_Basic | Layout, ...]
+    counts: frozenset[int]
+
+    def built(self, schema: SchemaDocument, find_blob: FindBlob) -> Built | None:
+        """Return what a schema builds; None where that is not known."""
+        if schema.expressions is not self.first.expressions and not self._fits(schema):
+            return None
+        new: dict[Layout, Layout] = {}
+        for step in self.steps:
+            if not isinstance(step, _Basic):
+                new[step] = with_parts(step, new)
+                continue
+            made = step.made(schema, find_blob)
+            if made is None:
+                return None
+            new[step.layout] = made
+        known = self.built_first
+        by_number = {number: new.get(layout, layout) for number, layout in known.by_number.items()}
+        return Built(new[known.layout], by_number, like=known)
+
+    def _fits(self, schema: SchemaDocument) -> bool:
+        """Tell whether only counts differ from those of the first schema, and none is nothing."""
+        pairs = enumerate(zip(schema.expressions, self.first.expressions, strict=True))
+        changed = [at for at, (one, other) in pairs if one is not other]
+        return all(
+            at in self.counts and schema.expressions[at].value > 0 and self.first.expressions[at].value > 0
+            for at in changed
+        )
+
+
+def _plan(schema: SchemaDocument, built: Built) -> _Plan | None:
+    """Return how the layouts of a shape are made; None where each is to be built anew."""
+    layouts = list(dict.fromkeys(built.by_number.values()))
+    if built.findings or built.layout not in layouts:
+        return None
+    steps: list[_Basic | Layout] = []
+    for layout in layouts:
+        step = _basic(schema, layout) if isinstance(layout, NumpyLayout) and layout.blob else layout
+        if step is None:
+            return None
+        steps.append(step)
+    known = set(layouts)
+    hidden = [part for each in layouts for part in walk(each) if part not in known]
+    if any(isinstance(part, NumpyLayout) and part.blob is not None for part in hidden):
+        return None
+    referred = {
+        schema.by_id.get(each.value) for each in schema.expressions if each.kind is ExpressionKind.REF
+    }
+    counts = {step.count for step in steps if isinstance(step, _Basic) and step.count is not None}
+    are_free = all(_is_free(each) for each in layouts)
+    return _Plan(schema, built, tuple(steps), frozenset(counts - referred if are_free else ()))
+
+
+def _is_free(layout: Layout) -> bool:
+    """Tell whether a layout is the same whatever the lengths of its parts are, so they are not empty."""
+    if isinstance(layout, ListLayout):
+        return layout.how in (ListIndex.COUNTS, ListIndex.OFFSETS)
+    return isinstance(layout, NumpyLayout) or (isinstance(layout, RecordLayout) and layout.view is None)
+
+
+def _basic(schema: SchemaDocument, layout: NumpyLayout) -> _Basic | None:
+    call = schema.expressions[layout.number]
+    if not _is_call(call, "frombuffer"):
+        return None
+    read = call
+    while read.kind is ExpressionKind.CALL and read.children:
+        read = schema.expressions[read.children[0]]
+    if (
+        read.kind is not ExpressionKind.READ
+        or layout.blob is None
+        or not layout.blob.name.endswith(read.value)
+    ):
+        return None
+    named = dict(call.named)
+    at = call.children[2] if len(call.children) > 2 else named.get("count")
+    if at is None:
+        return _Basic(layout, read, None)
+    count = schema.expressions[at]
+    if count.kind is not ExpressionKind.JSON or type(count.value) is not int:
+        return None
+    return _Basic(layout, read, at if count.value >= 0 else None)
+
+
+def _is_call(expression: Expression, name: str) -> bool:
+    return expression.kind is ExpressionKind.CALL and canonical_name(expression.value) == name
+
+
+def with_parts(layout: Layout, new: Mapping[Layout, Any]) -> Layout:
+    """Return a layout with others in place of its parts; those that are not in `new` stay."""
+    match layout:
+        case layouts.ListLayout():
+            return layouts.ListLayout(
+                number=layout.number,
+                id=layout.id,
+                function=layout.function,
+                how=layout.how,
+                index=tuple([new.get(part, part) for part in layout.index]),
+                content=new.get(layout.content, layout.content),
+                is_text=layout.is_text,
+                encoding=layout.encoding,
+            )
+        case layouts.RecordLayout(view=view):
+            fields = tuple([(name, new.get(part, part)) for name, part in layout.fields])
+            own = new.get(view, view) if isinstance(view, Layout) else view
+            return replace(layout, fields=fields, view=own)
+        case layouts.ByteListLayout():
+            index = tuple([new.get(part, part) for part in layout.index])
+            return replace(layout, index=index, content=new.get(layout.content, layout.content))
+        case layouts.UnionLayout(tags=tags, index=order):
+            contents = tuple([new.get(part, part) for part in layout.contents])
+            own = None if order is None else new.get(order, order)
+            return replace(layout, tags=new.get(tags, tags), index=own, contents=contents)
+        case layouts.ChunkedLayout():
+            return replace(layout, chunks=tuple([new.get(part, part) for part in layout.chunks]))
+    return _with_single(layout, new)
+
+
+def _with_single(layout: Layout, new: Mapping[Layout, Any]) -> Layout:
+    """Return the same of a layout whose parts have a field each."""
+    match layout:
+        case layouts.MaskedLayout(mask=mask, content=content):
+            own = None if mask is None else new.get(mask, mask)
+            return replace(layout, mask=own, content=new.get(content, content))
+        case (
+            layouts.IndexedLayout(index=index, content=content)
+            | layouts.SparseLayout(index=index, content=content)
+            | layouts.ByteIndexedLayout(index=index, content=content)
+        ):
+            return replace(layout, index=new.get(index, index), content=new.get(content, content))
+        case layouts.RegularLayout(content=content) | layouts.ObjectLayout(content=content):
+            return replace(layout, content=new.get(content, content))
+        case layouts.VirtualLayout(content=Layout() as content):
+            return replace(layout, content=new.get(content, content))
+    return layout

@@ -9,10 +9,16 @@ from dataclasses import replace
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.building import Built
-from refbrowser.formats.awkward0.expressions import SchemaDocument
-from refbrowser.formats.awkward0.layout_parts import walk
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, ObjectLayout, VirtualLayout
-from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.functions import SchemaDocument
+from refbrowser.formats.awkward0.layouts import (
+    Layout,
+    ListIndex,
+    ListLayout,
+    ObjectLayout,
+    VirtualLayout,
+    length_of,
+    walk,
+)
 from refbrowser.limits import LIMITS
 
 #: The release that wrote lists without cutting their content (persistence notes, section 3).

@@ -1,12 +1,68 @@
-"""The functions that files name, in all their spellings, and whether they are allowed. None is ever run."""
+"""Schema expressions and the functions they name: the fixed table, and those that the user allows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
 
-from refbrowser.formats.awkward0.allow_list import AllowList
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class AllowList:
+    """Patterns of functions (serialization text, "Whitelist specification").
+
+    They open further entries of the table in `functions`, and nothing else: no name is ever looked up.
+
+    Attributes
+    ----------
+    patterns
+        Each compared part by part, by the rules of fnmatch, as far as it goes: ``("*",)`` allows all.
+    """
+
+    patterns: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> AllowList:
+        """Return the list that a text, a pattern (a list of texts) or a list of patterns is.
+
+        A single text is promoted to a pattern of one part, a single pattern to a list of patterns.
+
+        Raises
+        ------
+        RefbrowserError
+            E_USAGE: it is none of these.
+        """
+        if isinstance(value, str):
+            return cls(((value,),))
+        items: list[Any] = list(value) if isinstance(value, Sequence) else [None]
+        if items and all(isinstance(each, str) for each in items):
+            return cls((tuple(items),))
+        patterns = [AllowList.of(each).patterns for each in items if isinstance(each, Sequence)]
+        if len(patterns) != len(items) or any(len(each) != 1 for each in patterns):
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(value)} is no list of functions")
+        return cls(tuple(each[0] for each in patterns))
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> AllowList:
+        """Return the list of single texts, as a command line gives them: ``bz2.decompress``, ``zst*``."""
+        return cls(tuple((text,) for text in texts))
+
+    def allows(self, specification: Sequence[str]) -> bool:
+        """Tell whether a pattern fits a function: one of a single part fits its module or its whole name."""
+        return any(self._fits(pattern, specification) for pattern in self.patterns)
+
+    @staticmethod
+    def _fits(pattern: tuple[str, ...], specification: Sequence[str]) -> bool:
+        if len(pattern) == 1 and fnmatchcase(".".join(specification), pattern[0]):
+            return True
+        return 0 < len(pattern) <= len(specification) and all(
+            fnmatchcase(part, each) for part, each in zip(specification, pattern, strict=False)
+        )
+
 
 _LISTS = ("fromcounts", "fromoffsets", "fromparents", "fromuniques", "fromjagged", "fromiter")
 _CLASSES = {
@@ -131,3 +187,100 @@ def judge(specification: Sequence[str], allowed: AllowList) -> Verdict:
         return Verdict(name, Standing.OPENED, canonical, can_be_allowed=True)
     why = "it is not allowed unless the user says so"
     return Verdict(name, Standing.REFUSED, canonical, why, can_be_allowed=True)
+
+
+class ExpressionKind(StrEnum):
+    """The identifying keys."""
+
+    CALL = "call"
+    READ = "read"
+    LIST = "list"
+    TUPLE = "tuple"
+    DICT = "dict"
+    PAIRS = "pairs"
+    DTYPE = "dtype"
+    FUNCTION = "function"
+    JSON = "json"
+    PYTHON = "python"
+    REF = "ref"
+    #: None of them, or several: `Expression.error` tells.
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """One expression.
+
+    Attributes
+    ----------
+    number
+        Its place in document order, from 0: the root's.
+    id
+        As the schema numbers it; None where it does not.
+    pointer
+        JSON pointer in the schema (``/schema/args/0``).
+    value
+        What the identifying key holds, where that is no expressions: the function of a call as a tuple of
+        text, the name to read, JSON, the base-64 text of a pickle, the id referred to.
+    children
+        Numbers of the expressions right below: positional arguments, items.
+    named
+        Numbers of those that have names: keyword arguments, entries of ``dict`` and ``pairs``, in order.
+    is_absolute
+        Of ``read``: the name is used as it is.
+    error
+        Why nothing can be made of it, as far as it alone tells.
+    """
+
+    number: int
+    id: int | None
+    kind: ExpressionKind
+    pointer: str
+    value: Any = None
+    children: tuple[int, ...] = ()
+    named: tuple[tuple[str, int], ...] = ()
+    is_absolute: bool = False
+    error: RefbrowserError | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemaDocument:
+    """One schema: the description of one array (serialization text, "Top level object").
+
+    Attributes
+    ----------
+    signature
+        The field that was found: ``awkward0`` or ``awkward``.
+    version
+        What it says: the version of the library that wrote it; for people.
+    metadata
+        Any JSON; None where there is none.
+    prefix
+        Of the names of blobs.
+    expressions
+        All of them by number, the root first.
+    by_id
+        Number of the expression of each id; of an id that was given twice, the last.
+    text
+        The bytes that were read.
+    findings
+        What is wrong or odd.
+    shape
+        The same of all schemas that differ in prefix and plain whole numbers alone; None where nobody looked.
+    """
+
+    signature: str
+    version: str
+    expressions: tuple[Expression, ...]
+    by_id: dict[int, int] = field(default_factory=dict)
+    prefix: str = ""
+    doc: str = ""
+    metadata: Any = None
+    text: bytes = b""
+    findings: tuple[Finding, ...] = ()
+    shape: object = None
+
+    @property
+    def root(self) -> Expression:
+        """The expression of the array."""
+        return self.expressions[0]

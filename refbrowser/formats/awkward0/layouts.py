@@ -1,11 +1,8 @@
-"""What expressions build, as plain values: the constructors of Awkward 0, before any element is read.
-
-Spellings are unified: each layout is one *meaning* (persistence notes, section 3). Lengths follow from the
-schema alone wherever they can. A layout may be part of several others; cycles go through `LinkLayout`.
-"""
+"""Layouts: what schema expressions say of arrays, their parts by path, and how long they are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.model.nested import Buffer, NestedType
 
@@ -293,3 +291,151 @@ class BrokenLayout(Layout):
     """Nothing can be made of the expression."""
 
     error: RefbrowserError
+
+
+#: Roles of the buffers of an index, as they are named in references (persistence notes, section 6).
+INDEX_ROLES = {
+    ListIndex.STARTS_STOPS: ("starts", "stops"),
+    ListIndex.COUNTS: ("counts",),
+    ListIndex.OFFSETS: ("offsets",),
+    ListIndex.PARENTS: ("parents",),
+    ListIndex.UNIQUES: ("uniques",),
+    ListIndex.LOCAL_INDEX: ("index",),
+}
+Part = tuple[str, Layout]
+
+
+def parts(layout: Layout) -> tuple[Part, ...]:
+    """Return the layouts right below one, each with its role; fields have ``field:`` and their name."""
+    return tuple(_parts(layout))
+
+
+def _parts(layout: Layout) -> Iterator[Part]:
+    match layout:
+        case layouts.ListLayout() | layouts.ByteListLayout():
+            yield from zip(INDEX_ROLES[layout.how], layout.index, strict=True)
+            yield "content", layout.content
+        case layouts.RecordLayout():
+            if isinstance(layout.view, Layout):
+                yield "index", layout.view
+            for name, field in layout.fields:
+                yield f"field:{name}", field
+        case layouts.UnionLayout():
+            yield "tags", layout.tags
+            if layout.index is not None:
+                yield "index", layout.index
+            for at, content in enumerate(layout.contents):
+                yield f"content {at}", content
+        case layouts.MaskedLayout():
+            if layout.mask is not None:
+                # Awkward 2 calls one of integers an index.
+                yield "index" if layout.form is MaskForm.INDEX else "mask", layout.mask
+            yield "content", layout.content
+        case layouts.IndexedLayout() | layouts.SparseLayout() | layouts.ByteIndexedLayout():
+            yield "index", layout.index
+            yield "content", layout.content
+        case layouts.ChunkedLayout():
+            for at, chunk in enumerate(layout.chunks):
+                yield f"chunk {at}", chunk
+        case layouts.RegularLayout() | layouts.ObjectLayout():
+            yield "content", layout.content
+        case layouts.VirtualLayout():
+            if layout.content is not None:
+                yield "content", layout.content
+
+
+def walk(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout and all that it is made of, each once, parents first."""
+    seen = {layout}
+    pending = [layout]
+    while pending:
+        item = pending.pop()
+        yield item
+        below = [part for _, part in parts(item) if part not in seen]
+        seen.update(below)
+        pending.extend(reversed(below))
+
+
+def error_at(layout: Layout, fields: Sequence[str]) -> RefbrowserError | None:
+    """Return why the values of a layout, or of a field in it, cannot be made; None where they can."""
+    names = list(fields)
+    while True:
+        if isinstance(layout, layouts.BrokenLayout | layouts.VirtualLayout) and layout.error is not None:
+            return layout.error
+        if isinstance(layout, layouts.RecordLayout):
+            below = dict(layout.fields).get(names.pop(0)) if names else None
+        else:
+            below = dict(parts(layout)).get("content")
+        if below is None:
+            return None
+        layout = below
+
+
+def length_of(layout: Layout) -> int | None:
+    """Return how many elements a layout has; None where only its data tell, or nothing can.
+
+    Lengths of links are not told: what leads back to an array says nothing of its length.
+    """
+    match layout:
+        case layouts.NumpyLayout():
+            return layout.buffer.count
+        case layouts.ListLayout():
+            return _of_list(layout)
+        case layouts.ByteListLayout():
+            return length_of(layout.index[0])
+        case layouts.RegularLayout():
+            inner = length_of(layout.content)
+            return None if inner is None else inner // layout.size
+        case layouts.RecordLayout():
+            return _of_record(layout)
+        case layouts.UnionLayout():
+            return length_of(layout.tags)
+        case layouts.MaskedLayout():
+            return _of_masked(layout)
+        case layouts.IndexedLayout() | layouts.ByteIndexedLayout():
+            return length_of(layout.index)
+        case layouts.SparseLayout():
+            return layout.length
+        case layouts.ChunkedLayout():
+            return _of_chunks(layout)
+        case layouts.ObjectLayout():
+            return length_of(layout.content)
+        case layouts.VirtualLayout():
+            made = None if layout.content is None else length_of(layout.content)
+            return layout.length if made is None else made
+    return None
+
+
+def _of_list(layout: layouts.ListLayout) -> int | None:
+    length = length_of(layout.index[0])
+    if length is None or layout.how in (ListIndex.STARTS_STOPS, ListIndex.COUNTS):
+        return length
+    if layout.how is ListIndex.OFFSETS:
+        return max(length - 1, 0)
+    # Parents, uniques and local indexes have one number for each element of the content.
+    return 0 if length == 0 else None
+
+
+def _of_record(layout: layouts.RecordLayout) -> int | None:
+    if isinstance(layout.view, layouts.SliceView):
+        return layout.view.length
+    if layout.view is not None:
+        return length_of(layout.view)
+    known = [length for length in (length_of(field) for _, field in layout.fields) if length is not None]
+    if known:
+        return min(known)
+    return None if layout.fields else 0
+
+
+def _of_masked(layout: layouts.MaskedLayout) -> int | None:
+    if layout.mask is None or layout.form is MaskForm.BITS:
+        return length_of(layout.content)
+    return length_of(layout.mask)
+
+
+def _of_chunks(layout: layouts.ChunkedLayout) -> int | None:
+    if layout.sizes or not layout.chunks:
+        return sum(layout.sizes)
+    lengths = [length_of(chunk) for chunk in layout.chunks]
+    known = [length for length in lengths if length is not None]
+    return sum(known) if len(known) == len(lengths) else None

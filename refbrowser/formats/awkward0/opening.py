@@ -1,31 +1,218 @@
-"""A file of Awkward 0 as a reference document, with its arrays behind it."""
+"""Opening files of Awkward 0; what is behind such a document."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.arrays import build_arrays
-from refbrowser.formats.awkward0.container import Container
-from refbrowser.formats.awkward0.containers.folder import FolderContainer
-from refbrowser.formats.awkward0.containers.zip import ZipContainer, open_zip
-from refbrowser.formats.awkward0.document_text import document_of_arrays
-from refbrowser.formats.awkward0.finding_arrays import FoundSchema, blob_names, find_schemas
-from refbrowser.formats.awkward0.options import Awkward0Options
-from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.awkward0.array_document import document_of_arrays, with_internal
+from refbrowser.formats.awkward0.arrays import (
+    Awkward0Array,
+    FoundSchema,
+    blob_names,
+    build_arrays,
+    find_schemas,
+)
+from refbrowser.formats.awkward0.buffers import buffer_arrays, zarr_dtype
+from refbrowser.formats.awkward0.container import Container, FolderContainer, ZipContainer, open_zip
+from refbrowser.formats.awkward0.functions import AllowList
+from refbrowser.formats.awkward0.layouts import NumpyLayout
+from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.formats.registry import AWKWARD0, Opened, Opening
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
+from refbrowser.model.data_type import DataType
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.reference import Reference
+from refbrowser.references.document.content import Fact
 from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
+
+
+@dataclass(frozen=True, slots=True)
+class Awkward0Options:
+    """What the user chose.
+
+    Attributes
+    ----------
+    allow_functions
+        Patterns of functions that may be applied beside the usual ones, as the serialization text has them
+        ("Whitelist specification"), parts joined by ``.``: they open entries of the product's own table,
+        never Python.
+    """
+
+    allow_functions: tuple[str, ...] = ()
+
+
+_CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
+
+
+@dataclass(frozen=True, eq=False)
+class Awkward0Origin:
+    """The file that a document was made from (`DerivedOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    container
+        What holds its schemas and blobs.
+    arrays
+        All arrays, in the order of the container.
+    options
+        How it was opened.
+    lengths
+        Rows of the arrays, by path, of which only the data tell how many; or why these do not.
+    """
+
+    path: str
+    container: Container
+    arrays: tuple[Awkward0Array, ...]
+    options: Awkward0Options = field(default_factory=Awkward0Options)
+    lengths: Mapping[str, int | RefbrowserError] = field(default_factory=dict)
+    format: str = "awkward0"
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes, with the arrays of values.
+
+        Each is beside the group that has its parts: its fields, and the buffers that it is made from.
+        """
+        if not isinstance(hierarchy.root, GroupNode):
+            return hierarchy
+        added, values = _Branch(), self.nodes
+        for array in self.arrays:
+            # One that was taken out of the document is not shown.
+            if array.error is None and hierarchy.find(array.path) is None:
+                continue
+            added.at(array.path)
+            nodes = values.get(array.path, ())
+            if isinstance(array.layout, NumpyLayout):
+                added.at(array.path).dtype = _unspelled(array.layout.buffer.dtype)
+            for node in nodes:
+                added.at(node.path).node = node
+            if nodes and _has_parts_of_packed(array):
+                for path, why in _without_references(array):
+                    added.at(path).refused = why
+        root = _completed(hierarchy.root, added)
+        return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
+
+    def facts(self) -> Sequence[Fact]:
+        """Return how many arrays there are, and what holds them."""
+        container = _CONTAINERS.get(self.container.kind, self.container.kind)
+        return Fact("Arrays", len(self.arrays)), Fact("Container", container)
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return where a blob lies, by its name in the container; None where there is none of that name.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        blob = self.container.find(name)
+        if blob is not None and blob.error is not None:
+            raise blob.error
+        return None if blob is None else blob.reference
+
+    @cached_property
+    def nodes(self) -> dict[str, list[ArrayNode]]:
+        """The arrays of values of each array, by its path."""
+        memory = TypeMemory()
+        lengths = self.lengths
+        return {array.path: value_arrays(array, lengths.get(array.path), memory) for array in self.arrays}
+
+    def _problems(self) -> list[Finding]:
+        return [
+            Finding(
+                severity=Severity.FAULT,
+                kind=array.error.kind,
+                message=array.error.message,
+                place=replace(array.error.place, path=array.path),
+                advice=array.error.advice,
+            )
+            for array in self.arrays
+            if array.error is not None
+        ]
+
+
+def _unspelled(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return a type of numbers that a document can only spell as bytes: those longer than double."""
+    spelled = zarr_dtype(dtype.base)
+    return dtype.base if isinstance(spelled, str) and np.dtype(spelled).kind != dtype.base.kind else None
+
+
+def _has_parts_of_packed(array: Awkward0Array) -> bool:
+    """Tell whether an array is made from a part of what is compressed."""
+    layouts = () if array.built is None else array.built.by_number.values()
+    return any(each.buffer.codecs and each.buffer.offset for each in layouts if isinstance(each, NumpyLayout))
+
+
+def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserError]]:
+    """Yield the paths of basic arrays whose chunks no reference can tell, with why."""
+    layout = array.layout
+    for each in () if layout is None else buffer_arrays(layout):
+        if not each.is_expressible:
+            path = array.path if isinstance(layout, NumpyLayout) else f"{array.path}/{each.name}"
+            message = "its elements are a part of what is compressed, which no reference can tell"
+            yield path, RefbrowserError(ErrorKind.META, message, Place(path=path))
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What is added below a group: values, or that of a stored array there are none.
+
+    `dtype` is that of a stored array where Zarr v2 has no word for it.
+    """
+
+    node: ArrayNode | None = None
+    refused: RefbrowserError | None = None
+    dtype: np.dtype[Any] | None = None
+    below: dict[str, _Branch] = field(default_factory=dict)
+
+    def at(self, path: str) -> _Branch:
+        """Return the branch of a path; it is made where there is none."""
+        branch = self
+        for part in path.strip("/").split("/"):
+            below = branch.below.get(part)
+            if below is None:
+                below = branch.below[part] = _Branch()
+            branch = below
+        return branch
+
+
+def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
+    """Return a group with what is added to it first, then all that it had."""
+    arrays: dict[str, ArrayNode] = {}
+    groups = dict(group.groups)
+    for name, added in branch.below.items():
+        stored, below = group.arrays.get(name), group.groups.get(name)
+        if stored is not None:
+            stored = with_internal(stored)
+            if added.dtype is not None:
+                stored = replace(stored, type=DataType.of(added.dtype))
+        if stored is not None and added.refused is not None:
+            arrays[name] = added.node or replace(stored, unreadable=added.refused)
+        elif stored is not None or added.node is not None:
+            # A basic array is one that the document has already.
+            arrays[name] = stored or added.node  # type: ignore[assignment]
+        if below is not None:
+            groups[name] = below = with_internal(below)
+        if added.below:
+            path = f"{group.path.rstrip('/')}/{name}"
+            groups[name] = _completed(below or GroupNode(path=path), added)
+    return replace(group, arrays={**arrays, **group.arrays, **arrays}, groups=groups)
+
 
 #: Blobs of a message that are named.
 _NAMED = 5
@@ -112,7 +299,7 @@ def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelTok
         if kind is FileKind.EMPTY:
             raise RefbrowserError(ErrorKind.FORMAT, "the file is empty", Place(document=path))
         if kind is FileKind.HDF5:
-            from refbrowser.formats.awkward0.containers.hdf5 import open_hdf5
+            from refbrowser.formats.awkward0.hdf5 import open_hdf5
 
             return open_hdf5(real, token)
     return open_zip(path if local is None else os.path.realpath(local), access, fetcher, token)

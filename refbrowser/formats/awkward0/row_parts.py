@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from refbrowser.formats.awkward0 import layouts
-from refbrowser.formats.awkward0.layout_parts import parts
-from refbrowser.formats.awkward0.layouts import Layout, MaskForm, SliceView
+from refbrowser.formats.awkward0.layouts import Layout, MaskForm, SliceView, parts
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.model.nested import BufferPart
 

@@ -7,10 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import Awkward0Array
-from refbrowser.formats.awkward0.expressions import Expression, ExpressionKind, SchemaDocument
-from refbrowser.formats.awkward0.functions import Standing, Verdict, canonical_name, judge
+from refbrowser.formats.awkward0.functions import (
+    AllowList,
+    Expression,
+    ExpressionKind,
+    SchemaDocument,
+    Standing,
+    Verdict,
+    canonical_name,
+    judge,
+)
 from refbrowser.formats.awkward0.pickles import globals_of, plain_value
 from refbrowser.limits import LIMITS
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.awkward0.layout_parts import parts as parts_of
-from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout
-from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout, length_of
+from refbrowser.formats.awkward0.layouts import parts as parts_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0_rows.contents import READERS
 from refbrowser.formats.awkward0_rows.positions import length

@@ -25,8 +25,8 @@ from refbrowser.formats.awkward0.layouts import (
     SliceView,
     UnionLayout,
     VirtualLayout,
+    length_of,
 )
-from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0_rows.reading import (
     BLOCK,
     Extent,

@@ -11,8 +11,8 @@ from awkward0_encoder import Encoder, function, pickled, reference
 from awkward_files import cycle_members, events_members
 
 from refbrowser.errors import NOWHERE
-from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.container import Blob
+from refbrowser.formats.awkward0.functions import AllowList
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.model.reference import ByteRange
 from refbrowser.views.expressions import ExpressionGraph, parameter_names

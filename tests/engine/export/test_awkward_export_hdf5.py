@@ -12,7 +12,7 @@ import zarr
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.targets.options import Awkward0Writing
-from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
+from refbrowser.formats.awkward0.hdf5 import ask_hdf5
 
 h5py = pytest.importorskip("h5py")
 

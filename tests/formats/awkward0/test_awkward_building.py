@@ -8,8 +8,7 @@ from awkward0_built import built_of, error_of, layout_of
 from awkward0_encoder import FROMBUFFER, Encoder, dtype_node, function, reference
 
 from refbrowser.formats.awkward0 import layouts as made
-from refbrowser.formats.awkward0.layouts import BrokenLayout, ListIndex, MaskForm, NumpyLayout
-from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.layouts import BrokenLayout, ListIndex, MaskForm, NumpyLayout, length_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import type_text

@@ -10,9 +10,9 @@ import pytest
 from awkward0_encoder import Encoder
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError
-from refbrowser.formats.awkward0 import finding_arrays
+from refbrowser.formats.awkward0 import arrays as arrays_module
+from refbrowser.formats.awkward0.arrays import FoundSchemas, blob_names, find_schemas
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.finding_arrays import FoundSchemas, blob_names, find_schemas
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import Limits
 from refbrowser.model.reference import Inline
@@ -142,7 +142,7 @@ def test_the_names_of_blobs_have_prefix_and_folder() -> None:
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    monkeypatch.setattr(finding_arrays, "LIMITS", Limits(**limits))
+    monkeypatch.setattr(arrays_module, "LIMITS", Limits(**limits))
 
 
 @pytest.mark.parametrize(("most", "count"), [(2, 2), (3, 3), (4, 3)])
@@ -170,7 +170,7 @@ def test_large_members_are_never_taken_for_schemas(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_search_can_be_cancelled_and_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding_arrays, "_BATCH", 1)
+    monkeypatch.setattr(arrays_module, "_BATCH", 1)
     told: list[tuple[int, int | None]] = []
     members = {**members_of("a"), **members_of("b")}
     find_schemas(Held(members), CancelToken(), lambda done, total: told.append((done, total)))
@@ -193,7 +193,7 @@ def test_schemas_of_one_file_are_limited_together(monkeypatch: pytest.MonkeyPatc
 
 def test_a_great_many_other_documents_are_not_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of reference documents is no file of arrays."""
-    monkeypatch.setattr(finding_arrays, "_BATCH_BYTES", 500)
+    monkeypatch.setattr(arrays_module, "_BATCH_BYTES", 500)
     limited(monkeypatch, awkward_search=1000)
     others = {f"{number:03}.json": b'{"refs": {}}'.ljust(100) for number in range(100)}
     held = Held({**others, **members_of("z")}, "folder")
@@ -205,7 +205,7 @@ def test_a_great_many_other_documents_are_not_all_read(monkeypatch: pytest.Monke
 
 def test_members_that_are_read_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them may be as large as the largest schema."""
-    monkeypatch.setattr(finding_arrays, "_BATCH_BYTES", 250)
+    monkeypatch.setattr(arrays_module, "_BATCH_BYTES", 250)
     members = {f"{number}.json": b" " * 100 for number in range(7)}
     together: list[int] = []
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.containers import folder as module
-from refbrowser.formats.awkward0.containers.folder import FolderContainer
+from refbrowser.formats.awkward0 import container as module
+from refbrowser.formats.awkward0.container import FolderContainer
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import Limits
 from refbrowser.model.reference import WholeFile

@@ -10,9 +10,8 @@ from awkward0_encoder import Encoder, function, pickled
 
 import refbrowser.formats.awkward0 as package
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.building_table import TABLE
-from refbrowser.formats.awkward0.functions import Standing, canonical_name, judge
+from refbrowser.formats.awkward0.building import TABLE
+from refbrowser.formats.awkward0.functions import AllowList, Standing, canonical_name, judge
 from refbrowser.formats.awkward0.safety import report
 from refbrowser.formats.awkward0.text_codecs import codec_name
 from refbrowser.limits import LIMITS

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.containers import hdf5_process
-from refbrowser.formats.awkward0.containers.hdf5 import Hdf5Container, open_hdf5
+from refbrowser.formats.awkward0 import hdf5 as hdf5_process
+from refbrowser.formats.awkward0.hdf5 import Hdf5Container, open_hdf5
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS, Limits
 from refbrowser.model.reference import ByteRange, Inline
@@ -42,8 +42,8 @@ def path(tmp_path: Path) -> Path:
 
 def limited(monkeypatch: pytest.MonkeyPatch, **limits: Any) -> None:
     changed: Limits = replace(LIMITS, **limits)
-    monkeypatch.setattr("refbrowser.formats.awkward0.containers.hdf5.LIMITS", changed)
-    monkeypatch.setattr("refbrowser.formats.awkward0.containers.hdf5_process.LIMITS", changed)
+    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.LIMITS", changed)
+    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.LIMITS", changed)
 
 
 @pytest.mark.parametrize("userblock", [0, 512])
@@ -191,7 +191,7 @@ def test_datasets_behind_the_end_are_errors_of_their_own(path: Path, monkeypatch
         take({"name": "good", "size": 10, "stored": 10, "offset": 90})
         take({"name": "\udcff", "size": 10, "stored": 10, "offset": 0})
 
-    monkeypatch.setattr("refbrowser.formats.awkward0.containers.hdf5.ask_hdf5", ask)
+    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.ask_hdf5", ask)
     container = open_hdf5(str(path))
     assert set(container.names()) == {"bad", "good"}
     bad, good = container.find("bad"), container.find("good")

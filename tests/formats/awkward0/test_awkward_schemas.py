@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import Place, RefbrowserError, Severity
-from refbrowser.formats.awkward0.expressions import ExpressionKind
+from refbrowser.formats.awkward0.functions import ExpressionKind
 from refbrowser.formats.awkward0.schema import has_signature, read_schema
 from refbrowser.limits import LIMITS
 

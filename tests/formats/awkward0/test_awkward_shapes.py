@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.schema import read_schema
-from refbrowser.formats.awkward0.schema_memory import SchemaMemory
+from refbrowser.formats.awkward0.schema import SchemaMemory, read_schema
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.values import Rows
 

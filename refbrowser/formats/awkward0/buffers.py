@@ -1,16 +1,17 @@
-"""The buffers of an array as Zarr arrays: their names, types, codecs, and how they are cut into chunks."""
+"""The buffers of arrays as arrays of their own; layouts that are alike once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from refbrowser.codecs.table import usual_configuration
-from refbrowser.formats.awkward0.layout_parts import parts
-from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout
+from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout, parts
 from refbrowser.formats.awkward0.naming import first_free
 from refbrowser.model.nested import Buffer
 from refbrowser.model.reference import ByteRange, Inline
@@ -162,3 +163,46 @@ def _rows(buffer: Buffer) -> int:
         return buffer.count
     best = int(counts[np.argmin(np.abs(np.log(counts / wanted)))])
     return buffer.count // best
+
+
+#: Different metadata that is remembered.
+_MOST = 10_000
+
+Metadata = tuple[Mapping[str, Any], bytes]
+
+
+class BufferMemory:
+    """Remembers the names of buffers, and what is said of them."""
+
+    def __init__(self) -> None:
+        self._names: dict[Built, list[tuple[str, NumpyLayout]]] = {}
+        self._metadata: dict[tuple[Any, ...], Metadata] = {}
+
+    def arrays(self, built: Built) -> list[BufferArray]:
+        """Return what `buffer_arrays` does."""
+        first = built.pattern
+        names = self._names.get(first)
+        if names is None:
+            arrays = buffer_arrays(first.layout)
+            self._names[first] = names = [(each.name, each.layout) for each in arrays]
+        found = []
+        for name, layout in names:
+            # Values that stand in the schema are no expressions of their own, and the same in all.
+            is_own = first.by_number.get(layout.number) is layout
+            own = built.by_number[layout.number] if is_own else layout
+            assert isinstance(own, NumpyLayout)
+            found.append(array_of(name, own))
+        return found
+
+    def metadata(self, made: BufferArray) -> Metadata:
+        """Return what ``.zarray`` says, and its text."""
+        buffer = made.buffer
+        key = buffer.dtype, buffer.codecs, buffer.count, made.rows
+        known = self._metadata.get(key)
+        if known is None:
+            parsed = made.metadata()
+            text = json.dumps(parsed, ensure_ascii=False, separators=(",", ":")).encode()
+            known = parsed, text
+            if len(self._metadata) < _MOST:
+                self._metadata[key] = known
+        return known

@@ -1,1 +1,0 @@
-"""What holds schemas and blobs: zip archives, folders, HDF5 files."""
