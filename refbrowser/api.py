@@ -171,9 +171,9 @@ def export(
     RefbrowserError
         The target exists, there is no room, a chunk cannot be read, or verification failed.
     """
+    from refbrowser.exporting.exporter import run_export
     from refbrowser.exporting.options import chosen_options
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
-    from refbrowser.exporting.run import run_export
     from refbrowser.formats.registry import form_named
 
     if not isinstance(dataset, Dataset):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import refbrowser
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportReport, ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets.options import StreamOptions
 
 

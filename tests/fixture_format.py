@@ -10,17 +10,24 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.registry import GROUP, Format, Opened, Opening, foreign
+from refbrowser.exporting.exporter import Target
+from refbrowser.exporting.options import ExportOptions, Kind, documented, option
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
+from refbrowser.formats.registry import GROUP, Format, Opened, Opening, Written, foreign
 from refbrowser.io.access import Access
+from refbrowser.io.cancel import CancelToken
 from refbrowser.references.document.content import FileOrigin
 from refbrowser.references.document.document import ReferenceDocument
 
@@ -31,6 +38,16 @@ GRID = Format(
     opener="fixture_format:open_grid",
     suffixes=(".grid",),
     begins=(b"GRID ",),
+    writes=(
+        Written(
+            "textgrid",
+            "Text grid, one array",
+            ".grid",
+            "fixture_format:GridTarget",
+            options="fixture_format:GridOptions",
+            unit="number",
+        ),
+    ),
 )
 
 
@@ -60,6 +77,66 @@ def open_grid(opening: Opening) -> Opened:
     document = ReferenceDocument.of(json.dumps({"version": 1, "refs": refs}).encode(), name=opening.path)
     access = Access.for_document(path, opening.allow, opening.settings)
     return Opened(replace(document, derived=FileOrigin(path, GRID.name)), access, opening.identity())
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridOptions(ExportOptions):
+    """How a grid is written."""
+
+    heading = "how textgrid is written"
+    only = "decimals are chosen for textgrid only"
+    called = "Grid"
+
+    decimals: int = field(
+        default=15,
+        metadata=option(
+            "--grid-decimals NUMBER",
+            "of the numbers of a grid, at most",
+            kind=Kind.NUMBER,
+            limits=(0, 15),
+            unit="digits",
+            title="Decimals of the grid",
+            label="&Decimals",
+        ),
+    )
+
+
+class GridTarget(Target):
+    """A grid: it has one array."""
+
+    def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
+        super().__init__(dataset, request)
+        self.options = request.chosen(GridOptions)
+        paths = request.paths or tuple(dataset.arrays)
+        if len(paths) != 1:
+            raise RefbrowserError(ErrorKind.USAGE, f"a grid has one array, not {len(paths)}")
+        self.array = dataset.arrays[paths[0]]
+        others = self.array.node.attributes
+        self.losses = [Loss(paths[0], "a grid has no attributes")] if others else []
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """Return the numbers that are written."""
+        return np.round(self.array[...].astype("<f8"), self.options.decimals)
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
+        """Return what the export will cost."""
+        count = int(np.prod(self.array.shape))
+        return ExportEstimate(count, 0, 8 * count, 8 * count)
+
+    def write(self, made: BinaryIO, tally: Tally, control: JobControl) -> None:
+        """Write the line and the numbers."""
+        self._values = self.values()
+        made.write(b"GRID " + " ".join(map(str, self._values.shape)).encode() + b"\n")
+        tally.written_bytes = made.write(self._values.tobytes())
+        tally.chunks = self._values.size
+
+    def verify(self, made: BinaryIO, tally: Tally, control: JobControl) -> int:
+        """Read the numbers again."""
+        made.seek(-tally.written_bytes, os.SEEK_END)
+        if made.read() != self._values.tobytes():
+            raise RefbrowserError(ErrorKind.IO, "verification failed")
+        return self._values.size
 
 
 def written_grid(path: Path, values: npt.NDArray[np.float64]) -> Path:

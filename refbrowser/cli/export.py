@@ -228,7 +228,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _export(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> ExportReport:
-    from refbrowser.exporting.run import run_export
+    from refbrowser.exporting.exporter import run_export
 
     try:
         with ProgressBar("exporting") as bar:
@@ -256,7 +256,7 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.exporting.run import estimate_export
+    from refbrowser.exporting.exporter import estimate_export
 
     with ProgressBar("estimating") as bar:
         estimate = estimate_export(dataset, request, job_control(token, bar))

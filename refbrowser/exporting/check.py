@@ -210,10 +210,8 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     Cancelled
         The control's token was cancelled.
     """
-    kind = resolve_name(form_named(request.format).exporter)
-    if not kind.checked_by:
-        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
-    if not os.path.lexists(request.target):
-        raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))
-    found: CheckReport = resolve_name(kind.checked_by)(dataset, request, control or JobControl())
-    return found
+    kind = resolve_name(form_named(request.format).target)
+    if os.path.lexists(request.target):
+        found: CheckReport = kind.check(dataset, request, control or JobControl())
+        return found
+    raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))

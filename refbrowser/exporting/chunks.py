@@ -23,7 +23,7 @@ from refbrowser.exporting.blocks import (
 )
 from refbrowser.exporting.layout import ArrayLayout
 from refbrowser.exporting.objects import Assembled, Assembly, ObjectCoder
-from refbrowser.exporting.request import ExportEstimate, Loss, Tally
+from refbrowser.exporting.request import ExportEstimate, Tally
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceKind
@@ -206,7 +206,7 @@ def unit_numbers(coords: npt.NDArray[np.int64], units: Coords) -> npt.NDArray[np
 PAGE = 65_536
 
 
-def estimated(arrays: Iterable[ArrayExport], losses: tuple[Loss, ...], token: CancelToken) -> ExportEstimate:
+def estimated(arrays: Iterable[ArrayExport], token: CancelToken) -> ExportEstimate:
     """Return what writing arrays will cost.
 
     Raises
@@ -241,7 +241,7 @@ def estimated(arrays: Iterable[ArrayExport], losses: tuple[Loss, ...], token: Ca
             inline = sum(map(len, columns.inline.values()))
             chunks, missing = chunks + stop - start - gone, missing + gone
             source, target = source + stored, target + stored + inline
-    return ExportEstimate(chunks, missing, source, target, losses, most_reads, spool)
+    return ExportEstimate(chunks, missing, source, target, reads=most_reads, spool_bytes=spool)
 
 
 def coords_between(layout: ArrayLayout, start: int, stop: int) -> npt.NDArray[np.int64]:

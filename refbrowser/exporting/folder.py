@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, ClassVar
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.journal import NAME, Written, owner_of
 from refbrowser.exporting.objects import Buffer
 from refbrowser.exporting.paths import ignores_case, path_below
-from refbrowser.io.atomic import check_unprotected
+from refbrowser.io.atomic import check_unprotected, fill_atomically, remove_leftovers
 from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
@@ -70,6 +70,9 @@ class TargetPlace:
     RefbrowserError
         `E_IO`: there is no folder to make it in.
     """
+
+    #: Whether an export that ended early is gone on with.
+    goes_on: ClassVar[bool] = False
 
     def __init__(self, target: str) -> None:
         self.target = Path(os.path.realpath(target))
@@ -142,9 +145,30 @@ class TargetPlace:
             raise
 
     def leave(self) -> None:
-        """Let another export write this target."""
+        """Let another export write this target, from its beginning where none goes on with what is there."""
+        if not self.goes_on:
+            remove(self.partial)
         with _active_lock:
             _active.discard(str(self.partial))
+
+    def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify the target, and give it its name.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: another export is writing it, or it must not be replaced. What `work` raises.
+        """
+        self.open(resume=resume)
+        try:
+            work(self)
+            self.finish(force=force)
+        finally:
+            self.leave()
+
+    def finish(self, *, force: bool) -> None:
+        """Give the target its final name."""
+        raise NotImplementedError
 
     @property
     def spool(self) -> Path:
@@ -162,8 +186,19 @@ class TargetPlace:
         remove(old)
 
 
+class FilePlace(TargetPlace):
+    """One file, which is made beside its name in one step."""
+
+    def fill(self, work: Callable[[BinaryIO], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify the file, and give it its name."""
+        remove_leftovers(self.target)
+        fill_atomically(self.target, work)
+
+
 class TargetFolder(TargetPlace):
     """A folder being made. Writing is safe from any thread."""
+
+    goes_on = True
 
     def __init__(self, target: str) -> None:
         super().__init__(target)

@@ -461,8 +461,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     return same_steps and plain and same_order and mine.dtype == other.dtype
 
 
-class Target(Protocol):
-    """A format of stores, with the options of one export. Made as ``SomeTarget(options, plain_name)``.
+class StoreLayout(Protocol):
+    """A format of stores, with the options of one export. Made as ``SomeLayout(options, plain_name)``.
 
     Attributes
     ----------
@@ -531,15 +531,15 @@ class Target(Protocol):
         ...
 
 
-def target_of(format: str, options: StoreOptions, plain_name: PlainName = str) -> Target:
-    """Return the target for a format of stores.
+def layout_of(format: str, options: StoreOptions, plain_name: PlainName = str) -> StoreLayout:
+    """Return how a format of stores is laid out.
 
     Parameters
     ----------
     plain_name
         As `plain_names` returns it.
     """
-    made: Target = resolve_name(form_named(format).target)(options, plain_name)
+    made: StoreLayout = resolve_name(form_named(format).layout)(options, plain_name)
     return made
 
 

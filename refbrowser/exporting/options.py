@@ -382,12 +382,12 @@ class Option:
         RefbrowserError
             `E_USAGE`: it is none.
         """
+        if self.kind is Kind.NUMBER:
+            return _number(str(said), self)
         if not isinstance(said, str):
             one = self.parse
             some = tuple(said if one is None else map(one, said)) if isinstance(said, Sequence) else said
             return dict(some) if self.kind is Kind.ARRAYS else some
-        if self.kind is Kind.NUMBER:
-            return _number(said, self)
         return said if self.parse is None else self.parse(said)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
+from refbrowser.engine.decoding import MemoryBudget
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.blocks import BlockReader, BlockState, Box, element_size, overlap, part_of, within
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, ExportTask, Sink
 from refbrowser.exporting.copying import copy_task
+from refbrowser.exporting.exporter import coding
 from refbrowser.exporting.objects import Assembled, Assembly, values_digest
 from refbrowser.exporting.request import Tally
 from refbrowser.exporting.spool import Spool
@@ -195,23 +195,15 @@ def carry_out(
     Cancelled
         The export was cancelled.
     """
-    inner = CancelToken()
-    forget = control.token.on_cancel(inner.cancel)
-    session = copy.copy(dataset.session)
-    # Chunks being coded have a memory of their own, smaller than that of what is shown.
-    session.pool = DecodePool(dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
     memory = MemoryBudget(LIMITS.export_memory)
     shutil.rmtree(spool, ignore_errors=True)
     spool.mkdir(exist_ok=True)
-    run = ExportRun(session, dataset.access, sink, inner, memory, spool, tally=tally, skip_bad=skip_bad)
     try:
-        _Progress(arrays, tally, control).follow(run)
-        control.check()
+        with coding(dataset, control) as (session, token):
+            access = dataset.access
+            run = ExportRun(session, access, sink, token, memory, spool, tally=tally, skip_bad=skip_bad)
+            _Progress(arrays, tally, control).follow(run)
     finally:
-        forget()
-        session.pool.close()
-        # What is still being written must not go to a file that is opened later under the same number.
-        session.pool.join()
         shutil.rmtree(spool, ignore_errors=True)
 
 

@@ -16,7 +16,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.folder import CompleteFolder, TargetFolder
 from refbrowser.exporting.journal import Journal, Written
-from refbrowser.exporting.layout import ArrayLayout, Target
+from refbrowser.exporting.layout import ArrayLayout, StoreLayout
 from refbrowser.exporting.objects import PORTION, Assembled, Buffer, ObjectCoder, Stored
 from refbrowser.exporting.zip_file import CompleteZip, TargetZip
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
@@ -185,7 +185,7 @@ def verify_metadata(
     texts: Mapping[str, bytes],
     groups: Iterable[GroupNode],
     layouts: Iterable[ArrayLayout],
-    target: Target,
+    target: StoreLayout,
 ) -> None:
     """Compare the metadata of a store with the source, by value.
 

@@ -62,6 +62,8 @@ class TargetZip(TargetPlace):
         Folder within the file below which all keys lie; empty: at the top.
     """
 
+    goes_on = True
+
     def __init__(self, target: str, folder: str = "") -> None:
         super().__init__(target)
         self._folder = f"{folder.strip('/')}/" if folder.strip("/") else ""

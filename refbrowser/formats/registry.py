@@ -231,10 +231,11 @@ class Written:
         In the dialog.
     suffix
         What the names of targets end with.
-    exporter
-        What carries out an export, as ``module:class``.
     target
-        Of a store: what lays out arrays and writes metadata, as ``module:class``.
+        What says how it is exported, as ``module:class``: a `refbrowser.exporting.exporter.Target`.
+    layout
+        Of a store: what lays out arrays and writes metadata, as ``module:class``: a
+        `refbrowser.exporting.layout.StoreLayout`.
     options
         What can be chosen, as ``module:class``: a group of `refbrowser.exporting.options`. Empty where there
         is nothing.
@@ -253,8 +254,8 @@ class Written:
     name: str
     title: str
     suffix: str
-    exporter: str
-    target: str = ""
+    target: str
+    layout: str = ""
     options: str = ""
     unit: str = "chunk"
     resumes: bool = False
@@ -417,16 +418,16 @@ def _of_service(seen: Seen) -> Score:
 _TARGETS = "refbrowser.exporting.targets"
 _OPTIONS = f"{_TARGETS}.options"
 _REFERENCES: dict[str, Any] = {
-    "exporter": f"{_TARGETS}.references:ReferencesExport",
+    "target": f"{_TARGETS}.references:ReferencesTarget",
     "note": "References keep containers, chunks and codecs as they are: no data is written",
 }
 _STORE: dict[str, Any] = {
-    "exporter": f"{_TARGETS}.store:StoreExport",
+    "target": f"{_TARGETS}.store:StoreTarget",
     "options": f"{_OPTIONS}:StoreOptions",
     "resumes": True,
 }
 _TABLES: dict[str, Any] = {
-    "exporter": f"{_TARGETS}.tables:TableExport",
+    "target": f"{_TARGETS}.tables:TableTarget",
     "options": f"{_OPTIONS}:TableOptions",
 }
 
@@ -468,7 +469,7 @@ ZARR = Format(
             "zarr-v2",
             "Zarr, version 2",
             ".zarr",
-            target=f"{_TARGETS}.zarr:ZarrV2Target",
+            layout=f"{_TARGETS}.zarr:ZarrV2Layout",
             readers=("zarr-python",),
             rank=2,
             **_STORE,
@@ -477,7 +478,7 @@ ZARR = Format(
             "zarr-v3",
             "Zarr, version 3",
             ".zarr",
-            target=f"{_TARGETS}.zarr:ZarrV3Target",
+            layout=f"{_TARGETS}.zarr:ZarrV3Layout",
             readers=("zarr-python",),
             rank=1,
             **_STORE,
@@ -486,7 +487,7 @@ ZARR = Format(
             "zarr-v3-draft",
             "Zarr, draft of version 3 (2019)",
             ".zarr",
-            target=f"{_TARGETS}.draft:DraftTarget",
+            layout=f"{_TARGETS}.draft:DraftLayout",
             rank=4,
             **_STORE,
         ),
@@ -494,7 +495,7 @@ ZARR = Format(
             "nczarr",
             "NCZarr, for netCDF",
             ".zarr",
-            target=f"{_TARGETS}.nczarr:NczarrTarget",
+            layout=f"{_TARGETS}.nczarr:NczarrLayout",
             readers=("netCDF4", "zarr-python"),
             rank=3,
             **_STORE,
@@ -516,7 +517,7 @@ STREAM = Format(
             "ncstream",
             "NcStream, messages",
             ".ncs",
-            f"{_TARGETS}.ncstream:StreamExport",
+            f"{_TARGETS}.ncstream:StreamTarget",
             options=f"{_OPTIONS}:StreamOptions",
             unit="message",
             readers=("siphon",),
@@ -541,7 +542,7 @@ AWKWARD0 = Format(
             "awkward0",
             "Awkward 0",
             ".awkd",
-            f"{_TARGETS}.awkward0:Awkward0Export",
+            f"{_TARGETS}.awkward0:Awkward0Target",
             options=f"{_OPTIONS}:Awkward0Writing",
             unit="blob",
             rank=8,

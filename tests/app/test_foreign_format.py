@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTextBrowser, QTextEdit
+from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QTextBrowser, QTextEdit
 from pytestqt.qtbot import QtBot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fixture_format import found, written_grid
 
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import format_words, short_format
 
@@ -45,3 +46,18 @@ def test_a_file_of_another_package_opens_plots_and_is_explained(
         settle()
         assert window.findChild(QTextEdit, "explainVerdict").toPlainText() == "This element is 5."
         assert "a.grid" in window.findChild(QTextBrowser, "explainText").toPlainText()
+        # It is written too: offered last, with its own option.
+        window.actions_["export"].trigger()
+        dialog = window.findChild(ExportDialog)
+        dialog.choose_format("textgrid")
+        assert dialog.formats[-1].name == "textgrid"
+        target = Path(dialog.order().target)
+        assert target.name == "a-export.grid"
+        dialog.findChild(QSpinBox, "exportGridDecimals").setValue(3)
+        assert dialog.order().options == {"decimals": 3}
+        start = dialog.findChild(QPushButton, "exportStartButton")
+        qtbot.waitUntil(start.isEnabled)
+        start.click()
+        qtbot.waitUntil(lambda: dialog.findChild(QLabel, "exportCost").text().startswith("Done"))
+        assert target.read_bytes() == (tmp_path / "a.grid").read_bytes()
+        dialog.close()

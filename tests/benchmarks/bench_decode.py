@@ -12,7 +12,7 @@ import numcodecs
 import numpy as np
 from report import figure, heading
 
-from refbrowser.codecs import CodecPipeline
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec

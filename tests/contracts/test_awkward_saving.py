@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from random_nested import contents
 
 import refbrowser
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
 from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0_writing.blobs import DEFAULT_POLICY, MemorySink

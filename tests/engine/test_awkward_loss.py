@@ -20,8 +20,8 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.awkward0_soundness import _TOGETHER
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.opening import Awkward0Origin
 from refbrowser.formats.registry import written

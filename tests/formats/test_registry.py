@@ -7,27 +7,39 @@ import os
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from pkgutil import resolve_name
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from PySide6.QtWidgets import QLabel, QSpinBox
+from pytestqt.qtbot import QtBot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fixture_format import found, written_grid
+from fixture_format import GRID, GridOptions, GridTarget, found, written_grid
 from servers.http_server import HttpServer
 
 import refbrowser
+from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.app.dialogs.manual_window import read_page
 from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.shell.drops import Drop
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.options import ExportOptions, declared, groups
+from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.options import (
+    ExportOptions,
+    Kind,
+    chosen_options,
+    declared,
+    documented,
+    groups,
+    option,
+)
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.formats.registry import (
     AWKWARD0,
     BUILT_IN,
@@ -145,7 +157,7 @@ def server_of_pages() -> Iterator[HttpServer]:
 def test_all_that_the_table_names_is_there() -> None:
     for each in BUILT_IN:
         names = [each.opener, *each.facets.values()]
-        names += [name for form in each.writes for name in (form.exporter, form.target)]
+        names += [name for form in each.writes for name in (form.target, form.layout)]
         assert all(callable(resolve_name(name)) for name in filter(None, names)), each.name
     assert set(Flavour) == {name for name, _ in FLAVOURS} == set(ZARR.flavours)
     assert set(DOCUMENTS) <= set(REFERENCES.suffixes)
@@ -208,6 +220,106 @@ def test_a_format_of_another_package(grid: str, tmp_path: Path, capsys: pytest.C
     assert "*.grid" in open_filter().partition(";;")[0]
     assert Drop(("x/a.grid",)).words(False)[0] == "Open: the Text grid file a.grid"
     assert "| Text grid (.grid) | drop it" in read_page("index").text
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledOptions(GridOptions):
+    """How a grid is written, with one more option."""
+
+    factor: int = field(
+        default=1,
+        metadata=option(
+            "--grid-factor NUMBER",
+            "by which all numbers of a grid are multiplied",
+            kind=Kind.NUMBER,
+            limits=(1, 100),
+            unit="times",
+            title="Factor of the grid",
+        ),
+    )
+
+
+class ScaledTarget(GridTarget):
+    """A grid whose numbers are multiplied."""
+
+    def values(self) -> npt.NDArray[np.float64]:
+        return super().values() * self.request.chosen(ScaledOptions).factor
+
+
+SCALED = replace(
+    GRID,
+    writes=(replace(GRID.writes[0], target=f"{__name__}:ScaledTarget", options=f"{__name__}:ScaledOptions"),),
+)
+
+
+def test_a_format_of_another_package_is_written(
+    grid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], qtbot: QtBot
+) -> None:
+    """It is in ``--to``, in the dialog and in the manual; exported and refused as the others are."""
+    target = tmp_path / "b.grid"
+    assert list(written())[-1] == "textgrid"
+    assert main(["export", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "feather or textgrid" in " ".join(told.split())
+    assert "how textgrid is written" in told
+    assert "| `textgrid` | Text grid, one array |" in read_page("export").text
+    assert main(["export", grid, str(target), "--to", "textgrid", "--grid-decimals", "0"]) == 0
+    assert "12 numbers" in capsys.readouterr().out
+    assert target.read_bytes() == Path(grid).read_bytes()
+    assert main(["export", grid, str(target), "--to", "textgrid"]) == 4
+    assert "the target is there already" in capsys.readouterr().err
+    for arguments, words in (
+        (("--to", "textgrid", "--force", "--grid-decimals", "16"), "not a number from 0 to 15"),
+        (("--to", "textgrid", "--force", "--chunks", "2,2"), "chosen for stores"),
+        (("--to", "zarr-v3", "--grid-decimals", "2"), "chosen for textgrid only"),
+        (("--to", "textgrid", "--force", "--check"), "only stores and streams are checked"),
+    ):
+        assert main(["export", grid, str(target), *arguments]) == 2, arguments
+        assert words in capsys.readouterr().err, arguments
+    with refbrowser.open(grid) as dataset:
+        report = refbrowser.export(dataset, target, format="textgrid", force=True)
+        assert (report.arrays, report.chunks, report.verified) == (1, 12, 12)
+        cost = estimate_export(dataset, ExportRequest(str(target), "textgrid"))
+        assert (cost.chunks, cost.target_bytes) == (12, 96)
+    form = OptionsForm(GridOptions)
+    qtbot.addWidget(form)
+    form.set_format(written()["textgrid"])
+    decimals = form.findChild(QSpinBox, "exportGridDecimals")
+    assert (decimals.suffix(), decimals.maximum(), decimals.accessibleName()) == (
+        " digits",
+        15,
+        "Decimals of the grid",
+    )
+    assert "&Decimals" in [label.text() for label in form.findChildren(QLabel)]
+
+
+def test_a_new_field_is_an_option_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], qtbot: QtBot
+) -> None:
+    source, target = str(written_grid(tmp_path / "a.grid", VALUES)), tmp_path / "b.grid"
+    with found(monkeypatch, f"{__name__}:SCALED"):
+        refbrowser.export(source, target, format="textgrid", options=ScaledOptions(factor=3))
+        with refbrowser.open(target) as dataset:
+            assert np.array_equal(dataset["/values"][...], VALUES * 3)
+        command = ["export", source, str(target), "--to", "textgrid", "--force", "--grid-factor"]
+        assert main([*command, "2"]) == 0
+        with refbrowser.open(target) as dataset:
+            assert np.array_equal(dataset["/values"][...], VALUES * 2)
+        assert main([*command, "101"]) == 2
+        capsys.readouterr()
+        assert main(["export", "--help"]) == 0
+        assert "--grid-factor NUMBER" in capsys.readouterr().out
+        row = "| `--grid-factor NUMBER` | by which all numbers of a grid are multiplied |"
+        assert row in read_page("export").text
+        assert "factor\n    By which all numbers of a grid are multiplied." in (ScaledOptions.__doc__ or "")
+        form = OptionsForm(ScaledOptions)
+        qtbot.addWidget(form)
+        form.set_format(written()["textgrid"])
+        form.findChild(QSpinBox, "exportGridFactor").setValue(7)
+        assert "Factor of the grid" in [label.text() for label in form.findChildren(QLabel)]
+        options = chosen_options(written()["textgrid"], form.said(), "x.grid")
+        assert options == ScaledOptions(factor=7)
 
 
 def test_errors_of_other_packages_are_told(

@@ -13,6 +13,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.check import CheckReport, check_export
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.options import chosen_options
 from refbrowser.exporting.request import (
     ArrayChoice,
@@ -22,7 +23,6 @@ from refbrowser.exporting.request import (
     Leftover,
     Loss,
 )
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.formats.registry import form_named
 from refbrowser.views.words import count_text, size_text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
 from refbrowser.engine.parts import Piece, PieceState
 from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
+from refbrowser.exporting.exporter import coding
 from refbrowser.exporting.nested.choice import rows_taken
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -121,18 +120,8 @@ def row_reader(dataset: Dataset, control: JobControl) -> Iterator[RowReader]:
     Cancelled
         The control's token was cancelled.
     """
-    token = CancelToken()
-    forget = control.token.on_cancel(token.cancel)
-    session = copy.copy(dataset.session)
-    # Chunks being decoded have a memory of their own, smaller than that of what is shown.
-    session.pool = DecodePool(dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
-    try:
+    with coding(dataset, control) as (session, token):
         yield RowReader(session, dataset.access, token)
-        control.check()
-    finally:
-        forget()
-        session.pool.close()
-        session.pool.join()
 
 
 class RowReader:

@@ -43,7 +43,7 @@ from refbrowser.model.values import Chunks
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.exporting.layout import Target
+    from refbrowser.exporting.layout import StoreLayout
 
 
 class BufferFiles:
@@ -249,7 +249,7 @@ class FilledPart:
         facts = {"awkward_form": self.growing.form.to_json(), "awkward_length": self.growing.length}
         return replace(group, attributes={**group.attributes, **facts})
 
-    def layouts(self, target: Target) -> list[ArrayLayout]:
+    def layouts(self, target: StoreLayout) -> list[ArrayLayout]:
         """Return how the buffers are laid out.
 
         Raises
@@ -265,7 +265,7 @@ class FilledPart:
             dtype = stored_dtype(name.dtype, self.part.flavour)
             export.spool = self.files.spool(name, dtype, export.coder.unit_shape)
 
-    def _layout(self, target: Target, name: BufferName) -> ArrayLayout:
+    def _layout(self, target: StoreLayout, name: BufferName) -> ArrayLayout:
         dtype = stored_dtype(name.dtype, self.part.flavour)
         length = self.files.lengths[name.name] * name.dtype.itemsize // dtype.itemsize
         side = max(1, min(CHUNK_SIZE // dtype.itemsize, length))

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.streams.soundness import check_sound, message_faults
 from refbrowser.exporting.streams.stream_bytes import copied, opened_bytes
 from refbrowser.exporting.streams.undeclared import with_declared
-from refbrowser.exporting.targets.ncstream import StreamExport
+from refbrowser.exporting.targets.ncstream import StreamTarget
 from refbrowser.exporting.targets.ncstream_writing import StreamRun
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.bytes import ByteSource
@@ -98,7 +99,7 @@ def compact(dataset: Dataset, request: CompactRequest, control: JobControl | Non
         advice = "export it to ncstream"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=dataset.path), advice)
     check_sound(origin.index)
-    export = _CompactExport(dataset, _export_request(request))
+    export = Exporter(dataset, _export_request(request), _CompactTarget)
     report = export.run(control or JobControl(), lambda error: True)
     return CompactReport(
         target=request.target,
@@ -121,8 +122,8 @@ def _export_request(request: CompactRequest) -> ExportRequest:
     return ExportRequest(target, STREAM.name, force=request.force, options=options)
 
 
-class _CompactExport(StreamExport):
-    """An export of a stream whose header says what its headers said together."""
+class _CompactTarget(StreamTarget):
+    """A stream whose header says what its headers said together."""
 
     def described(self) -> StreamedDataset:
         """Return the definition as it is, but for values that stood in it: they become messages."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.exporter import Target, coding
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.nested.row_reading import RowBlock, RowReader, RowSource
-from refbrowser.exporting.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.exporting.targets.awkward0_arrays import (
     SINGLE,
@@ -131,8 +130,8 @@ def plain_root(array: PlannedArray, content: Any) -> Json | None:
 _BESIDE = 4096
 
 
-class Awkward0Export:
-    """One export as Awkward 0: planned when it is made, carried out by `run`.
+class Awkward0Target(Target):
+    """An Awkward 0 file: planned when it is made.
 
     Raises
     ------
@@ -141,26 +140,21 @@ class Awkward0Export:
         to; `E_USAGE`: an option has no meaning.
     """
 
-    is_document: ClassVar[bool] = False
-    checked_by: ClassVar[str] = ""
+    written_anew: ClassVar[str] = "Awkward 0 is written anew: there is nothing to go on with"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        if request.resume:
-            message = "Awkward 0 is written anew: there is nothing to go on with"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
-        self.dataset = dataset
-        self.request = request
+        super().__init__(dataset, request)
         self.writing = request.chosen(Awkward0Writing)
         self.kind = self.writing.kind_of(request.target)
-        self.target = self.writing.target_of(request.target)
+        self._name = self.writing.target_of(request.target)
         self.naming = self._naming()
         self.policy = policy_of(self.writing.compression)
         skip_bad, is_hdf5 = request.skip_bad, self.kind == "hdf5"
         self.planning = Planning(dataset, self.writing, is_hdf5=is_hdf5, skip_bad=skip_bad)
-        self.arrays = [] if self._only_removes() else self.planning.arrays(request.arrays)
+        self.planned = [] if self._only_removes() else self.planning.arrays(request.arrays)
         self.skipped = self.planning.skipped
         self.losses = self._losses()
-        self.place = self._placed()
+        self._place = self._placed()
         self.written = 0
 
     def _naming(self) -> Naming:
@@ -179,18 +173,18 @@ class Awkward0Export:
         if not self.writing.removed or self.request.arrays is not None:
             return False
         source = local_path(self.dataset.path)
-        return source is not None and os.path.realpath(source) == os.path.realpath(self.target)
+        return source is not None and os.path.realpath(source) == os.path.realpath(self.name)
 
     def _losses(self) -> tuple[Loss, ...]:
         nodes = [] if self._only_removes() else written_nodes(self.dataset, self.request.arrays)
         groups = [node for node in nodes if isinstance(node, GroupNode)]
-        found = [*damage(self.dataset, self.request), *group_losses(groups, self.arrays)]
+        found = [*damage(self.dataset, self.request), *group_losses(groups, self.planned)]
         found += unread_attributes(self.dataset.hierarchy, nodes)
         found += lost_in_json(nodes)
         if self.kind == "folder" and not self.naming.schema_suffix.lower().endswith(SCHEMA_ENDING):
             what = f"folders are opened where descriptions end in {SCHEMA_ENDING}, which these do not"
             found.append(Loss("/", what))
-        of_arrays = [loss for array in self.arrays for loss in array.losses]
+        of_arrays = [loss for array in self.planned for loss in array.losses]
         return (*found, *of_arrays)
 
     def _placed(self) -> AnyPlace:
@@ -199,104 +193,85 @@ class Awkward0Export:
         place = PLACES[self.kind]
         looks = writing.keeps or self.kind == "folder"
         existing = (
-            existing_in(self.target, self.dataset.session.fetcher, CancelToken()) if looks else Existing()
+            existing_in(self.name, self.dataset.session.fetcher, CancelToken()) if looks else Existing()
         )
         gone_arrays = list(writing.removed)
         if writing.replace:
-            gone_arrays += [array.name for array in self.arrays if array.name in existing.arrays]
+            gone_arrays += [array.name for array in self.planned if array.name in existing.arrays]
         gone = existing.removed(gone_arrays)
-        placed = place(self.target, existing, gone, keeps=writing.keeps)
-        names = {array.name: array.blob_names(self.naming) for array in self.arrays}
+        placed = place(self.name, existing, gone, keeps=writing.keeps)
+        names = {array.name: array.blob_names(self.naming) for array in self.planned}
         check_names(names, placed.kept)
         placed.check_names(name for each in names.values() for name in each)
         return placed
 
-    def estimate(self, token: CancelToken) -> ExportEstimate:
+    @property
+    def name(self) -> str:
+        """The name that the target gets: that of an archive has an ending of its own."""
+        return self._name
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays were written."""
+        return self.written
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads no data."""
-        left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
-        sizes = [array.nbytes for array in self.arrays]
-        blobs = sum(len(array.blob_names(self.naming)) for array in self.arrays)
-        return ExportEstimate(blobs, 0, sum(sizes), sum(sizes) + blobs * _BESIDE, (*self.losses, *left_out))
+        sizes = [array.nbytes for array in self.planned]
+        blobs = sum(len(array.blob_names(self.naming)) for array in self.planned)
+        return ExportEstimate(blobs, 0, sum(sizes), sum(sizes) + blobs * _BESIDE)
 
-    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
-        """Write the arrays, read them again, and give the target its name.
+    def place(self) -> AnyPlace:
+        """Return where it is written: an archive, HDF5 or a folder, with what is kept of it."""
+        return self._place
 
-        Raises
-        ------
-        RefbrowserError
-            The target exists, there is no room, something cannot be read or written, or verification failed;
-            then the target is as it was.
-        Cancelled
-            The export was cancelled; the target is as it was.
-        """
-        place = self.place
+    def check_place(self, place: AnyPlace) -> None:
+        """Raise where the target is there and not kept, or must not be changed."""
         if place.keeps:
             check_unprotected(place.target)
         else:
-            place.check_replaceable(force=self.request.force)
-        self._ask(control.token, question)
-        tally = Tally(skipped=list(self.skipped))
-        place.open(resume=False)
-        try:
-            self._write(place, tally, control)
-            control.check()
-            place.give_name(force=self.request.force)
-        finally:
-            place.clear()
-            place.leave()
-        return self._report(tally)
+            super().check_place(place)
 
-    def _ask(self, token: CancelToken, question: Callable[[RefbrowserError], bool]) -> None:
-        estimate = self.estimate(token)
+    def questions(self) -> Iterator[RefbrowserError]:
+        """Yield the error of very many blobs."""
+        count = sum(len(array.blob_names(self.naming)) for array in self.planned)
+        if count > LIMITS.write_out_question:
+            text = f"{count} blobs are more than {LIMITS.write_out_question} (write_out_question)"
+            yield RefbrowserError(ErrorKind.BUDGET, text, advice="give --yes, or choose arrays")
+
+    def room(self, cost: ExportEstimate) -> int:
+        """Return the bytes that must be free, those of what is kept among them."""
         # The blobs of an array grow beside the target before they are put into it; in HDF5 all do.
-        sizes = [array.nbytes for array in self.arrays] or [0]
-        beside = estimate.target_bytes if self.kind == "hdf5" else max(sizes)
-        self.place.check_space(estimate.target_bytes + beside + self.place.kept_bytes)
-        if estimate.chunks > LIMITS.write_out_question:
-            text = f"{estimate.chunks} blobs are more than {LIMITS.write_out_question} (write_out_question)"
-            error = RefbrowserError(ErrorKind.BUDGET, text, advice="give --yes, or choose arrays")
-            if not question(error):
-                raise error
+        sizes = [array.nbytes for array in self.planned] or [0]
+        beside = cost.target_bytes if self.kind == "hdf5" else max(sizes)
+        return cost.target_bytes + beside + self._place.kept_bytes
 
-    def _write(self, place: AnyPlace, tally: Tally, control: JobControl) -> None:
-        # Closing the pool cancels what it works for.
-        token = CancelToken()
-        forget = control.token.on_cancel(token.cancel)
-        session = copy.copy(self.dataset.session)
-        # Chunks being decoded have a memory of their own, smaller than that of what is shown.
-        session.pool = DecodePool(self.dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
-        try:
-            place.begin(control.token)
+    def write(self, made: AnyPlace, tally: Tally, control: JobControl) -> None:
+        """Write all arrays."""
+        with coding(self.dataset, control) as (session, token):
+            made.begin(control.token)
             reader = RowReader(session, self.dataset.access, token)
-            recorder = Recorder(place.sink)
-            lengths = self._put(reader, recorder, tally, control)
-            self.written = len(lengths)
-        finally:
-            forget()
-            session.pool.close()
-            session.pool.join()
-        made = place.made(control.token)
+            self._recorder = Recorder(made.sink)
+            self._lengths = self._put(reader, self._recorder, tally, control)
+            self.written = len(self._lengths)
+        self._made = made.made(control.token)
         tally.read_bytes += reader.read_bytes
         tally.requests += reader.requests
-        tally.chunks = len(recorder.blobs)
-        tally.written_bytes = sum(blob.size for blob in recorder.blobs)
-        fetcher = self.dataset.session.fetcher
-        tally.verified = verify_written(
-            made,
-            self.target,
-            recorder.blobs,
-            lengths,
-            set(place.gone) - {blob.name for blob in recorder.blobs},
-            fetcher,
-            control.token,
-        )
+        tally.chunks = len(self._recorder.blobs)
+        tally.written_bytes = sum(blob.size for blob in self._recorder.blobs)
+
+    def verify(self, made: AnyPlace, tally: Tally, control: JobControl) -> int:
+        """Read the file again, and compare every blob."""
+        blobs, fetcher = self._recorder.blobs, self.dataset.session.fetcher
+        gone = set(made.gone) - {blob.name for blob in blobs}
+        return verify_written(self._made, self.name, blobs, self._lengths, gone, fetcher, control.token)
 
     def _put(
         self, reader: RowReader, recorder: Recorder, tally: Tally, control: JobControl
     ) -> dict[str, int | None]:
         """Put all arrays; returns how many rows each has."""
         lengths: dict[str, int | None] = {}
-        done, total = 0, sum(array.steps for array in self.arrays)
+        done, total = 0, sum(array.steps for array in self.planned)
 
         def step() -> None:
             nonlocal done
@@ -309,7 +284,7 @@ class Awkward0Export:
             if str(error) not in map(str, tally.skipped):
                 tally.skipped.append(error)
 
-        for array in self.arrays:
+        for array in self.planned:
             try:
                 if isinstance(array, CopiedArray) and self.request.skip_bad:
                     array = self._readable(array, control.token)
@@ -380,7 +355,7 @@ class Awkward0Export:
         step: Callable[[], None],
         bad: Callable[[RefbrowserError], None],
     ) -> int | None:
-        with Spools(str(self.place.partial)) as spools:
+        with Spools(str(self._place.partial)) as spools:
             part = part_of(array.written.type, spools)
             if array.is_plain:
                 block = reader.read(array.source, 0, 1)
@@ -397,18 +372,3 @@ class Awkward0Export:
                 add_rows(reader, array, part, step, bad)
             put_array(part, recorder, array.name, self.naming, self.policy, array.said)
         return part.length
-
-    def _report(self, tally: Tally) -> ExportReport:
-        return ExportReport(
-            target=self.target,
-            format=self.request.format,
-            arrays=self.written,
-            chunks=tally.chunks,
-            copied=tally.copied,
-            verified=tally.verified,
-            skipped=tuple(tally.skipped),
-            losses=self.losses,
-            read_bytes=tally.read_bytes,
-            written_bytes=tally.written_bytes,
-            requests=tally.requests,
-        )

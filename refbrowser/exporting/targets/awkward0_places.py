@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.folder import TargetPlace, remove
+from refbrowser.exporting.folder import TargetPlace
 from refbrowser.exporting.paths import check_collisions, escaped_key, path_below
 from refbrowser.exporting.zip_file import (
     Member,
@@ -234,10 +234,6 @@ class AwkwardPlace(TargetPlace):
         """Bytes that are copied of what the target has."""
         return self.target.stat().st_size if self.keeps and self.target.is_file() else 0
 
-    def clear(self) -> None:
-        """Remove what is left of an attempt."""
-        remove(self.partial)
-
     def check_names(self, names: Iterable[str]) -> None:
         """Raise where the container cannot have blobs of these names."""
 
@@ -269,7 +265,7 @@ class ArchivePlace(AwkwardPlace):
         self._file.close()
         return self._path
 
-    def give_name(self, *, force: bool) -> None:
+    def finish(self, *, force: bool) -> None:
         """Give the file its final name in one step."""
         _replace_file(self, self._path, force=force)
 
@@ -315,7 +311,7 @@ class Hdf5Place(AwkwardPlace):
         )
         return self._path
 
-    def give_name(self, *, force: bool) -> None:
+    def finish(self, *, force: bool) -> None:
         """Give the file its final name in one step."""
         _replace_file(self, self._path, force=force)
 
@@ -388,7 +384,7 @@ class FolderPlace(AwkwardPlace):
         """Return the folder."""
         return self._folder
 
-    def give_name(self, *, force: bool) -> None:
+    def finish(self, *, force: bool) -> None:
         """Give all files their final names; in a folder that is kept, descriptions after blobs."""
         if not self.keeps:
             self.swap(self._folder, force=force)

@@ -36,7 +36,7 @@ _GZIP = CodecSpec("gzip", {"level": 1})
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]")
 
 
-class DraftTarget:
+class DraftLayout:
     """Stores of the draft of 2019, in the letter of its text where that is clear."""
 
     flavour: ClassVar[Flavour] = Flavour.DRAFT_2019

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.streamable import may_miss, streamable, with_streamable
 from refbrowser.engine.read_plan import size_question
@@ -32,8 +30,8 @@ from refbrowser.exporting.check import (
     compared,
     compared_attributes,
 )
-from refbrowser.exporting.folder import TargetFolder
-from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.exporting.exporter import Target, coding
+from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, unread_attributes
 from refbrowser.exporting.targets.ncstream_plan import (
     BlockReader,
@@ -65,7 +63,6 @@ from refbrowser.formats.ncstream.encoding import header_body, header_message, he
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamIndex
 from refbrowser.formats.ncstream.stream_file import StreamFile, WrittenMessage
 from refbrowser.formats.ncstream.walk import walk_stream
-from refbrowser.io.atomic import fill_atomically, remove_leftovers
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import SequenceType
@@ -187,7 +184,7 @@ _LOOKED_AT = 1 << 20
 _HEAD, _VARIABLE = 100, 4096
 
 
-def estimated(plans: Iterable[VariablePlan], losses: tuple[Loss, ...], token: CancelToken) -> ExportEstimate:
+def estimated(plans: Iterable[VariablePlan], token: CancelToken) -> ExportEstimate:
     """Return what writing variables will cost."""
     messages = source = target = missing = 0
     for plan in plans:
@@ -196,7 +193,7 @@ def estimated(plans: Iterable[VariablePlan], losses: tuple[Loss, ...], token: Ca
         missing += gone if plan.leaves_out else 0
         source += stored
         target += plan.size + plan.messages * _HEAD + _VARIABLE
-    return ExportEstimate(messages, missing, source, target, losses)
+    return ExportEstimate(messages, missing, source, target)
 
 
 def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
@@ -305,8 +302,8 @@ def _failed(path: str, what: str) -> RefbrowserError:
     return RefbrowserError(ErrorKind.IO, f"verification failed: {what}", Place(path=path))
 
 
-class StreamExport:
-    """One export to a stream: planned when it is made, carried out by `run`.
+class StreamTarget(Target):
+    """A stream: planned when it is made.
 
     Raises
     ------
@@ -314,15 +311,10 @@ class StreamExport:
         An array cannot be written (and `skip_bad` is not set); `E_USAGE`: an option has no meaning.
     """
 
-    is_document: ClassVar[bool] = False
-    checked_by: ClassVar[str] = "refbrowser.exporting.targets.ncstream:check_stream"
+    written_anew: ClassVar[str] = "a stream is written anew: there is nothing to go on with"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        if request.resume:
-            message = "a stream is written anew: there is nothing to go on with"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
-        self.dataset = dataset
-        self.request = request
+        super().__init__(dataset, request)
         self.options = request.chosen(StreamOptions)
         self.chosen = chosen_of(dataset, request.arrays)
         self.skipped: list[RefbrowserError] = []
@@ -372,58 +364,30 @@ class StreamExport:
         nodes = [*self.chosen.hierarchy.walk()]
         return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
 
-    def estimate(self, token: CancelToken) -> ExportEstimate:
+    @property
+    def arrays(self) -> int:
+        """How many arrays are written: complex numbers are two variables."""
+        return len({plan.source.path for plan in self.plans})
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads references, no data."""
-        left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
-        return estimated(self.plans, (*self.losses, *left_out), token)
+        return estimated(self.plans, token)
 
-    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
-        """Write the stream, walk it again, and give it its name.
-
-        Raises
-        ------
-        RefbrowserError
-            The target exists, there is no room, something cannot be read or written, or verification failed;
-            then there is no target.
-        Cancelled
-            The export was cancelled; there is no target.
-        """
-        place = TargetFolder(self.request.target)
-        place.check_replaceable(force=self.request.force)
-        self._ask(question)
-        place.check_space(self.estimate(control.token).target_bytes)
-        tally = Tally(skipped=list(self.skipped))
-        target = os.path.realpath(self.request.target)
-        remove_leftovers(target)
-
-        def fill(file: BinaryIO) -> None:
-            written = self._write(StreamFile(file), tally, control)
-            tally.written_bytes = written.size
-            tally.verified = verify_stream(written, target, self.streamed.definition, control.token)
-
-        fill_atomically(target, fill)
-        return self._report(tally)
-
-    def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
+    def questions(self) -> Iterator[RefbrowserError]:
+        """Yield the errors of large chunks, and of very many messages."""
+        for plan in self.plans:
+            large = None if plan.copied or is_made(plan.source) else size_question(plan.source)
+            if large is not None:
+                yield large
         count = sum(plan.messages for plan in self.plans)
-        asked = [
-            None if plan.copied or is_made(plan.source) else size_question(plan.source) for plan in self.plans
-        ]
         if count > LIMITS.write_out_question:
             text = f"{count} messages are more than {LIMITS.write_out_question} (write_out_question)"
             advice = "give --yes, or choose arrays and selections"
-            asked.append(RefbrowserError(ErrorKind.BUDGET, text, advice=advice))
-        for error in asked:
-            if error is not None and not question(error):
-                raise error
+            yield RefbrowserError(ErrorKind.BUDGET, text, advice=advice)
 
-    def _write(self, file: StreamFile, tally: Tally, control: JobControl) -> StreamFile:
+    def write(self, made: BinaryIO, tally: Tally, control: JobControl) -> None:
         """Write all messages."""
-        token = CancelToken()
-        forget = control.token.on_cancel(token.cancel)
-        session = copy.copy(self.dataset.session)
-        # Chunks being decoded have a memory of their own, smaller than that of what is shown.
-        session.pool = DecodePool(self.dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
+        self._file = file = StreamFile(made)
         done, total = 0, sum(plan.steps for plan in self.plans)
 
         def step() -> None:
@@ -432,29 +396,33 @@ class StreamExport:
             control.check()
             control.progress(done, total, read_bytes=tally.read_bytes, requests=tally.requests)
 
-        run = StreamRun(
-            session,
-            self.dataset.access,
-            file,
-            token,
-            tally,
-            self.options.has_checksums,
-            self.request.skip_bad,
-            step,
-        )
-        try:
+        checksums, skip_bad = self.options.has_checksums, self.request.skip_bad
+        with coding(self.dataset, control) as (session, token):
+            run = StreamRun(session, self.dataset.access, file, token, tally, checksums, skip_bad, step)
             file.append((magics.START,))
             for header in self._headers():
                 file.whole("", None, (), (header,))
             with file.flushed():
                 self.write_data(run)
             file.append((magics.END,))
-            control.check()
-        finally:
-            forget()
-            session.pool.close()
-            session.pool.join()
-        return file
+        tally.written_bytes = file.size
+
+    def verify(self, made: BinaryIO, tally: Tally, control: JobControl) -> int:
+        """Walk the stream again, and compare every message."""
+        target = os.path.realpath(self.name)
+        return verify_stream(self._file, target, self.streamed.definition, control.token)
+
+    @classmethod
+    def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
+        """Read a stream with siphon, and compare it with the source."""
+        if not request.chosen(StreamOptions).is_compatible:
+            note = (
+                "siphon reads one message for each variable: only the compatible profile is checked with it"
+            )
+            return CheckReport((), (), (note,))
+        if find_spec(_NAME) is None:
+            return CheckReport((), (), ("siphon is not installed: nothing was checked with it",))
+        return _Check(dataset, request, control).report()
 
     def _headers(self) -> Iterable[bytes]:
         definition = self.streamed.definition
@@ -466,42 +434,8 @@ class StreamExport:
         for plan in self.plans:
             write_variable(run, plan)
 
-    def _report(self, tally: Tally) -> ExportReport:
-        return ExportReport(
-            target=self.request.target,
-            format=self.request.format,
-            arrays=len({plan.source.path for plan in self.plans}),
-            chunks=tally.chunks,
-            copied=tally.copied,
-            missing=tally.missing,
-            verified=tally.verified,
-            skipped=tuple(tally.skipped),
-            losses=self.losses,
-            read_bytes=tally.read_bytes,
-            written_bytes=tally.written_bytes,
-            requests=tally.requests,
-        )
-
 
 _NAME = "siphon"
-
-
-def check_stream(dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
-    """Read a stream with siphon, and compare it with the source.
-
-    Raises
-    ------
-    RefbrowserError
-        The source cannot be read.
-    Cancelled
-        The control's token was cancelled.
-    """
-    if not request.chosen(StreamOptions).is_compatible:
-        note = "siphon reads one message for each variable: only the compatible profile is checked with it"
-        return CheckReport((), (), (note,))
-    if find_spec(_NAME) is None:
-        return CheckReport((), (), ("siphon is not installed: nothing was checked with it",))
-    return _Check(dataset, request, control).report()
 
 
 class _Check:
@@ -509,7 +443,7 @@ class _Check:
         self.dataset = dataset
         self.request = request
         self.control = control
-        self.export = StreamExport(dataset, request)
+        self.export = StreamTarget(dataset, request)
         self.answers = Answers()
 
     def report(self) -> CheckReport:

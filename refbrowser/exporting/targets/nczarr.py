@@ -47,7 +47,7 @@ from refbrowser.model.values import Chunks
 _PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
 
 
-class NczarrTarget:
+class NczarrLayout:
     """NCZarr that netcdf-c reads back as it is."""
 
     flavour = Flavour.NCZARR

@@ -14,10 +14,11 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.chunks import coords_between
-from refbrowser.exporting.folder import TargetFolder
-from refbrowser.exporting.layout import ArrayLayout, Target, target_of
+from refbrowser.exporting.exporter import Target
+from refbrowser.exporting.folder import TargetPlace
+from refbrowser.exporting.layout import ArrayLayout, StoreLayout, layout_of
 from refbrowser.exporting.nested.choice import written_nodes
-from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.consolidated import with_consolidated
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
@@ -44,8 +45,16 @@ ENTRY_BYTES = 100
 PAGE = 65_536
 
 
-class ReferencesExport:
-    """One export to a reference document; carried out by `run`.
+class DocumentPlace(TargetPlace):
+    """A document, which is given its name by what writes it."""
+
+    def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify the document."""
+        work(self)
+
+
+class ReferencesTarget(Target):
+    """A reference document.
 
     Raises
     ------
@@ -54,13 +63,11 @@ class ReferencesExport:
     """
 
     is_document: ClassVar[bool] = True
-    checked_by: ClassVar[str] = ""
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        self.dataset = dataset
-        self.request = request
+        super().__init__(dataset, request)
         self.document = dataset.document
-        self._targets: dict[str, Target] = {}
+        self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
         if dataset.document.derived is not None:
@@ -81,7 +88,7 @@ class ReferencesExport:
                     Place(path=node.path),
                     "take the whole array, or export to zarr-v3 or parquet",
                 )
-            layout = self._target(node).layout(node, choice.selection)
+            layout = self._store(node).layout(node, choice.selection)
             if not layout.copies_objects:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
@@ -91,7 +98,7 @@ class ReferencesExport:
                 )
             yield layout
 
-    def _target(self, node: ArrayNode) -> Target:
+    def _store(self, node: ArrayNode) -> StoreLayout:
         """Return what writes the metadata of an array in the format that it has."""
         if self.dataset.hierarchy.flavour is Flavour.DRAFT_2020:
             raise RefbrowserError(
@@ -100,48 +107,55 @@ class ReferencesExport:
                 Place(path=node.path),
                 "take the whole array, or export to zarr-v3",
             )
-        if node.format not in self._targets:
-            self._targets[node.format] = target_of(node.format, StoreOptions())
-        return self._targets[node.format]
+        if node.format not in self._stores:
+            self._stores[node.format] = layout_of(node.format, StoreOptions())
+        return self._stores[node.format]
 
-    def estimate(self, token: CancelToken) -> ExportEstimate:
+    def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost."""
         rows = self.document.expansion.rows
         if self.request.format == "refs-v1":
             rows = self.document.expansion.refs_rows
-        size = rows * ENTRY_BYTES + len(self.document.outer)
-        return ExportEstimate(rows, 0, 0, size, tuple(self.losses))
+        return ExportEstimate(rows, 0, 0, rows * ENTRY_BYTES + len(self.document.outer))
 
-    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
-        """Write the document, read it again, and report.
+    def place(self) -> DocumentPlace:
+        """Return where the document is written: in one step, by what writes it."""
+        return DocumentPlace(self.name)
 
-        Raises
-        ------
-        RefbrowserError
-            The target exists, an entry is faulty (and `skip_bad` is not set), or it cannot be written.
-        Cancelled
-            The export was cancelled; nothing was written.
-        """
-        request = self.request
-        TargetFolder(request.target).check_replaceable(force=request.force)
+    def questions(self) -> Iterator[RefbrowserError]:
+        """Yield the error of very many rows."""
         rows = self.document.expansion.rows
-        if request.format != "refs-v1" and rows > LIMITS.write_out_question:
-            error = RefbrowserError(
+        if self.request.format != "refs-v1" and rows > LIMITS.write_out_question:
+            yield RefbrowserError(
                 ErrorKind.BUDGET,
                 f"{rows} rows would be written, more than {LIMITS.write_out_question} (write_out_question)",
                 advice="give --yes, or export to refs-v1, where rules stay rules",
             )
-            if not question(error):
-                raise error
+
+    def room(self, cost: ExportEstimate) -> int:
+        """Return nothing: what a document takes is known once it is written."""
+        return 0
+
+    def write(self, made: DocumentPlace, tally: Tally, control: JobControl) -> None:
+        """Write the document as other software reads it."""
         self._make_portable(control)
         document, skipped = self._document(control.token)
-        if request.format == "refs-parquet":
-            return self._parquet(document, skipped, control)
-        document, lost = with_consolidated(document, self.dataset.document.store)
-        self.losses += lost
-        written, digest = self._write(document, control)
-        self._verify(digest, document, control.token)
-        return self._report(document, skipped, written)
+        if self.request.format == "refs-parquet":
+            tally.written_bytes = self._parquet(document, skipped, control)
+        else:
+            document, lost = with_consolidated(document, self.dataset.document.store)
+            self.losses += lost
+            tally.written_bytes, self._digest = self._write(document, control)
+        tally.skipped += skipped
+        self.losses = list(dict.fromkeys(self.losses))
+        self._written = document
+        tally.chunks = tally.copied = document.expansion.rows
+
+    def verify(self, made: DocumentPlace, tally: Tally, control: JobControl) -> int:
+        """Read the document again."""
+        if self.request.format != "refs-parquet":
+            self._verify(self._digest, self._written, control.token)
+        return tally.chunks
 
     # The document to be written
 
@@ -240,7 +254,7 @@ class ReferencesExport:
 
         how.keeps, how.rule_stays = keeps, stays
         for layout in self.layouts:
-            made = self._target(layout.source).metadata([], [layout])
+            made = self._store(layout.source).metadata([], [layout])
             prefix = layout.source.path.strip("/") + "/"
             own = layout.source.metadata_keys
             how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix) or key in own}
@@ -319,34 +333,15 @@ class ReferencesExport:
 
     def _parquet(
         self, document: ReferenceDocument, skipped: list[RefbrowserError], control: JobControl
-    ) -> ExportReport:
+    ) -> int:
         from refbrowser.formats.parquet_references import write_parquet
 
-        written = write_parquet(
+        return write_parquet(
             document,
             self.request.target,
             force=self.request.force,
             cancel=control.token,
             skip=skipped.append if self.request.skip_bad else None,
-        )
-        return self._report(document, skipped, written)
-
-    def _report(
-        self, document: ReferenceDocument, skipped: list[RefbrowserError], written: int
-    ) -> ExportReport:
-        chosen = self.request.arrays
-        arrays = len(self.dataset.arrays) if chosen is None else len(chosen)
-        rows = document.expansion.rows
-        return ExportReport(
-            target=self.request.target,
-            format=self.request.format,
-            arrays=arrays,
-            chunks=rows,
-            copied=rows,
-            verified=rows,
-            skipped=tuple(skipped),
-            losses=tuple(dict.fromkeys(self.losses)),
-            written_bytes=written,
         )
 
 

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from importlib.util import find_spec
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting import check_child
+from refbrowser.exporting.blocks import element_size
+from refbrowser.exporting.check import (
+    Answers,
+    CheckItem,
+    CheckReport,
+    Program,
+    ask_program,
+    compared,
+    compared_attributes,
+)
 from refbrowser.exporting.chunks import ArrayExport, Sink, estimated
-from refbrowser.exporting.folder import SPOOL, TargetFolder, partial_of, remove
-from refbrowser.exporting.journal import Journal, fingerprint_of
-from refbrowser.exporting.layout import ArrayLayout, plain_names, target_of
+from refbrowser.exporting.exporter import Target
+from refbrowser.exporting.folder import SPOOL, TargetFolder, remove
+from refbrowser.exporting.journal import Journal
+from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
+from refbrowser.exporting.options import Sides
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import (
     ExportEstimate,
-    ExportReport,
     ExportRequest,
-    Leftover,
     Loss,
     Tally,
 )
@@ -41,6 +60,7 @@ from refbrowser.exporting.verify import (
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.selection import Selection
 
@@ -48,8 +68,11 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 
-class StoreExport:
-    """One export to a store: planned when it is made, carried out by `run`.
+AnyPlace = TargetFolder | TargetZip
+
+
+class StoreTarget(Target):
+    """A store: planned when it is made.
 
     Raises
     ------
@@ -57,14 +80,10 @@ class StoreExport:
         An array cannot be written (and `skip_bad` is not set), or names collide.
     """
 
-    is_document: ClassVar[bool] = False
-    checked_by: ClassVar[str] = "refbrowser.exporting.targets.store_check:check_store"
-
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        self.dataset = dataset
-        self.request = request
+        super().__init__(dataset, request)
         self.options = request.chosen(StoreOptions)
-        self.target = target_of(request.format, self.options, plain_names(dataset))
+        self.store = layout_of(request.format, self.options, plain_names(dataset))
         self.skipped: list[RefbrowserError] = []
         self._check_chosen()
         self.nested: list[NestedPart] = []
@@ -76,11 +95,11 @@ class StoreExport:
     def _settle(self, groups: list[GroupNode], added: list[ArrayLayout]) -> None:
         """Take note of all groups and arrays of the target: those of nested arrays are known late."""
         self.groups = [*self._above, *groups]
-        self.layouts = self.target.settled(self.groups, [*self._plain, *added])
-        self.arrays = [ArrayExport(layout) for layout in self.layouts]
+        self.layouts = self.store.settled(self.groups, [*self._plain, *added])
+        self.exports = [ArrayExport(layout) for layout in self.layouts]
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
         of_nested = (loss for part in self.nested for loss in part.losses)
-        of_groups = self.target.losses(self.groups)
+        of_groups = self.store.losses(self.groups)
         of_damage = damage(self.dataset, self.request)
         self.losses: tuple[Loss, ...] = (
             *of_damage,
@@ -89,7 +108,7 @@ class StoreExport:
             *of_arrays,
             *of_nested,
         )
-        self.metadata = self.target.metadata(self.groups, self.layouts)
+        self.metadata = self.store.metadata(self.groups, self.layouts)
 
     def _of_source(self) -> Iterator[Loss]:
         """Yield what is lost that the target could hold if it were known, and types of attributes."""
@@ -99,16 +118,16 @@ class StoreExport:
             *{layout.source.path: layout.source for layout in self.layouts}.values(),
         ]
         yield from unread_attributes(self.dataset.hierarchy, nodes)
-        if self.target.flavour is not Flavour.NCZARR:
+        if self.store.flavour is not Flavour.NCZARR:
             yield from lost_in_json(nodes)
 
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():
             try:
                 if is_plain(node):
-                    yield from self.target.layouts(as_complete(node), selection)
+                    yield from self.store.layouts(as_complete(node), selection)
                 else:
-                    skip_bad, flavour = self.request.skip_bad, self.target.flavour
+                    skip_bad, flavour = self.request.skip_bad, self.store.flavour
                     self.nested.append(NestedPart.of(node, selection, flavour, skip_bad=skip_bad))
             except RefbrowserError as error:
                 placed = RefbrowserError(
@@ -130,10 +149,14 @@ class StoreExport:
     def _chosen(self) -> Iterator[tuple[ArrayNode, Selection | None]]:
         yield from chosen_nodes(self.dataset.hierarchy, self.request.arrays)
 
-    def estimate(self, token: CancelToken) -> ExportEstimate:
+    @property
+    def arrays(self) -> int:
+        """How many arrays are written: those of nested values count as one."""
+        return len(self._plain) + len(self.nested)
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads references, no data."""
-        left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
-        found = estimated(self.arrays, (*self.losses, *left_out), token)
+        found = estimated(self.exports, token)
         # How many buffers' elements there are only their values tell.
         size = sum(part.size for part in self.nested)
         return replace(
@@ -144,85 +167,69 @@ class StoreExport:
             spool_bytes=found.spool_bytes + size,
         )
 
-    @property
-    def leftover(self) -> Leftover:
-        """What an interrupted export left at the target."""
-        found = fingerprint_of(partial_of(self.request.target))
-        if found is None:
-            return Leftover.NONE
-        return Leftover.SAME if found == self._fingerprint() else Leftover.OTHER
-
-    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
-        """Write the store, verify it, and give it its name.
-
-        Raises
-        ------
-        RefbrowserError
-            The target exists, there is no room, a chunk cannot be read or written, or verification failed;
-            what was written can be gone on with, except where the target exists.
-        Cancelled
-            The export was cancelled; it can be gone on with.
-        """
-        request = self.request
-        place = self._place()
-        if request.resume and place.exists and not place.partial.is_dir():
-            return self._compare(place, control)
-        place.check_replaceable(force=request.force)
-        self._check_names(place)
-        _ask(sum(layout.grid.size for layout in self.layouts), question)
-        for layout in self.layouts:
-            large = None if layout.copied is not None else size_question(layout.source)
-            if large is not None and not question(large):
-                raise large
-        estimate = self.estimate(control.token)
-        place.check_space(estimate.target_bytes + estimate.spool_bytes)
-        place.open(resume=request.resume)
-        try:
-            return self._write(place, control)
-        finally:
-            place.leave()
-
-    def _place(self) -> TargetFolder | TargetZip:
-        options = self.options
-        if options.container == "zip":
-            return TargetZip(self.request.target, options.zip_folder)
-        return TargetFolder(self.request.target)
-
-    def _check_names(self, place: TargetFolder | TargetZip) -> None:
-        nodes = [self.target.group_path(group) for group in self.groups]
+    def check_place(self, place: AnyPlace) -> None:
+        """Raise where the target is there, or cannot have these names."""
+        super().check_place(place)
+        nodes = [self.store.group_path(group) for group in self.groups]
         nodes += [layout.target.path for layout in self.layouts]
         folders = [path.strip("/") + "/" for path in nodes if path != "/"]
         check_collisions(folders, ignore_case=place.ignores_case)
 
-    def _write(self, place: TargetFolder | TargetZip, control: JobControl) -> ExportReport:
-        journal = Journal(place.partial, self._fingerprint())
-        try:
-            place.begin(journal.entries())
-            gathered = self.gather(place.partial / GATHERED, control)
-            places = {key: place.write(key, [data], len(data)) for key, data in self.metadata.items()}
-            tally = self._carry_out(JournalSink(place, journal), place.spool, control)
-            gathered.tell(tally)
-            remove(place.partial / GATHERED)
-            pool = self.dataset.session.pool
-            tally.verified = verify_chunks(place, journal, self.arrays, pool, control.token)
-            written = {key: place.stored(key, where) for key, where in places.items()}
-            self._verify_metadata({key: stored.read_at(0, stored.size) for key, stored in written.items()})
-        except OSError as error:
-            raise RefbrowserError(
-                ErrorKind.IO, f"cannot write: {error.strerror or error}", Place(path=str(place.target))
-            ) from error
-        finally:
-            journal.close()
-        place.finish(force=self.request.force)
-        return self._report(tally)
+    def questions(self) -> Iterator[RefbrowserError]:
+        """Yield the errors of very many chunks, and of large ones."""
+        count = sum(layout.grid.size for layout in self.layouts)
+        if count > LIMITS.write_out_question:
+            yield RefbrowserError(
+                ErrorKind.BUDGET,
+                f"the export has {count} chunks, more than {LIMITS.write_out_question} (write_out_question)",
+                advice="give --yes, or choose arrays and selections",
+            )
+        for layout in self.layouts:
+            large = None if layout.copied is not None else size_question(layout.source)
+            if large is not None:
+                yield large
 
-    def _compare(self, place: TargetFolder | TargetZip, control: JobControl) -> ExportReport:
-        """Verify a complete target against the source."""
-        complete = place.complete()
+    @classmethod
+    def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
+        """Read a store with the programs that know its format, and compare it with the source."""
+        above = os.path.dirname(os.path.realpath(request.target))
+        with tempfile.TemporaryDirectory(prefix=".refbrowser-check-", dir=above) as folder:
+            return _Check(dataset, request, control, Path(folder) / GATHERED).report()
+
+    def place(self) -> AnyPlace:
+        """Return the folder or the zip file that is made."""
+        if self.options.container == "zip":
+            return TargetZip(self.name, self.options.zip_folder)
+        return TargetFolder(self.name)
+
+    def write(self, made: AnyPlace, tally: Tally, control: JobControl) -> None:
+        """Write metadata and chunks; what an earlier run has written stays."""
+        tally.skipped = list(self.skipped)
+        with closing(Journal(made.partial, self.fingerprint())) as journal:
+            made.begin(journal.entries())
+            gathered = self.gather(made.partial / GATHERED, control)
+            self._places = {key: made.write(key, [data], len(data)) for key, data in self.metadata.items()}
+            self._carry_out(JournalSink(made, journal), made.spool, tally, control)
+            gathered.tell(tally)
+            remove(made.partial / GATHERED)
+            pool = self.dataset.session.pool
+            self._verified = verify_chunks(made, journal, self.exports, pool, control.token)
+
+    def verify(self, made: AnyPlace, tally: Tally, control: JobControl) -> int:
+        """Read metadata again; chunks were compared while their hashes were known."""
+        stored = {key: made.stored(key, where) for key, where in self._places.items()}
+        self._verify_metadata({key: each.read_at(0, each.size) for key, each in stored.items()})
+        return self._verified
+
+    def compared(self, place: AnyPlace, control: JobControl) -> Tally | None:
+        """Verify a complete target against the source; None where there is none."""
+        if not place.exists or place.partial.is_dir():
+            return None
+        complete, tally = place.complete(), Tally(skipped=list(self.skipped))
         sink = CompareSink(complete)
         with tempfile.TemporaryDirectory(prefix=f".{place.target.name}.", dir=place.target.parent) as folder:
             gathered = self.gather(Path(folder) / GATHERED, control)
-            tally = self._carry_out(sink, Path(folder) / SPOOL, control)
+            self._carry_out(sink, Path(folder) / SPOOL, tally, control)
             gathered.tell(tally)
         if sink.different:
             advice = "--force writes the target anew"
@@ -236,7 +243,7 @@ class StoreExport:
             ) from error
         tally.verified, tally.resumed = sink.compared, sink.compared
         tally.chunks = tally.copied = tally.written_bytes = 0
-        return self._report(tally)
+        return tally
 
     def gather(self, folder: Path, control: JobControl) -> Gathered:
         """Read nested arrays into files of a folder, of which chunks are made as of any array.
@@ -255,23 +262,22 @@ class StoreExport:
         remove(folder)
         gathered = gather(self.dataset, self.nested, folder, control, skip_bad=self.request.skip_bad)
         self.nested = [filled.part for filled in gathered.parts]
-        layouts = [filled.layouts(self.target) for filled in gathered.parts]
+        layouts = [filled.layouts(self.store) for filled in gathered.parts]
         self._settle([filled.group for filled in gathered.parts], [each for some in layouts for each in some])
         at = len(self._plain)
         for filled, some in zip(gathered.parts, layouts, strict=True):
-            filled.feed(self.arrays[at : at + len(some)])
+            filled.feed(self.exports[at : at + len(some)])
             at += len(some)
         return gathered
 
-    def _carry_out(self, sink: Sink, spool: Path, control: JobControl) -> Tally:
-        tally = Tally(skipped=list(self.skipped))
-        carry_out(self.dataset, self.arrays, sink, spool, tally, control, skip_bad=self.request.skip_bad)
-        return tally
+    def _carry_out(self, sink: Sink, spool: Path, tally: Tally, control: JobControl) -> None:
+        carry_out(self.dataset, self.exports, sink, spool, tally, control, skip_bad=self.request.skip_bad)
 
     def _verify_metadata(self, texts: dict[str, bytes]) -> None:
-        verify_metadata(texts, self.groups, self.layouts, self.target)
+        verify_metadata(texts, self.groups, self.layouts, self.store)
 
-    def _fingerprint(self) -> str:
+    def fingerprint(self) -> str:
+        """Return what tells this export from others, so that one like it can go on."""
         facts = [
             [
                 layout.source.path,
@@ -289,31 +295,234 @@ class StoreExport:
         text = json.dumps([self.request.format, self.dataset.path, options, facts])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _report(self, tally: Tally) -> ExportReport:
-        return ExportReport(
-            target=self.request.target,
-            format=self.request.format,
-            arrays=len(self._plain) + len(self.nested),
-            chunks=tally.chunks + tally.resumed,
-            copied=tally.copied,
-            resumed=tally.resumed,
-            missing=tally.missing,
-            verified=tally.verified,
-            skipped=tuple(tally.skipped),
-            losses=self.losses,
-            read_bytes=tally.read_bytes,
-            written_bytes=tally.written_bytes,
-            requests=tally.requests,
+
+#: Which programs read a flavour, and the module that each is.
+_PROGRAMS = {
+    Flavour.ZARR_V2: ("zarr-python",),
+    Flavour.ZARR_V3: ("zarr-python",),
+    Flavour.NCZARR: ("netCDF4", "zarr-python"),
+}
+_MODULES = {"zarr-python": "zarr", "netCDF4": "netCDF4"}
+#: Bytes of the parts of an array that are compared one by one.
+PART = 8 * 1024 * 1024
+#: Larger arrays are sampled: so many parts of them are compared, the first and the last among them.
+WHOLE = 256 * 1024 * 1024
+SAMPLED = 16
+#: A program that crashes is started again for the arrays after the one that it crashed at, so many times.
+_RESTARTS = 5
+#: netcdf-c says so of a zip file where it was built without libzip.
+_LACKS = "feature that was not turned on"
+
+
+class _Check:
+    def __init__(self, dataset: Dataset, request: ExportRequest, control: JobControl, folder: Path) -> None:
+        self.dataset = dataset
+        self.request = request
+        self.control = control
+        self.export = StoreTarget(dataset, request)
+        self.export.gather(folder, control)
+        self.gathered = {
+            array.layout.target.path: array.spool for array in self.export.exports if array.spool is not None
+        }
+        self.layouts = {layout.target.path: layout for layout in self.export.layouts}
+        self.boxes = {path: _boxes_of(layout) for path, layout in self.layouts.items()}
+        self.digests: dict[tuple[str, str], list[str]] = {}
+
+    def report(self) -> CheckReport:
+        """Run every program, and compare."""
+        flavour, notes = self.export.store.flavour, []
+        names = _PROGRAMS.get(flavour, ())
+        if not names:
+            notes.append(
+                f"zarr-python and netCDF4 do not read {flavour.label}: nothing was checked with them"
+            )
+        programs: list[Program] = []
+        items: list[CheckItem] = []
+        for name in names:
+            if find_spec(_MODULES[name]) is None:
+                notes.append(f"{name} is not installed: nothing was checked with it")
+                continue
+            answers = self._ask(name)
+            if not answers.nodes and any(_LACKS in failure for failure in answers.failures.values()):
+                notes.append(
+                    f"this {name} was built without what such a store needs: nothing was checked with it"
+                )
+                continue
+            programs.append(Program(name, answers.version or "of unknown version"))
+            items += self._compared(name, answers)
+        return CheckReport(tuple(programs), tuple(items), tuple(notes))
+
+    # Asking
+
+    def _ask(self, program: str) -> Answers:
+        """Return what a program reads; what makes it crash is one of its answers."""
+        answers = Answers()
+        arrays = list(self.boxes)
+        for _ in range(_RESTARTS + 1):
+            told = self._run(program, answers, arrays, show=False)
+            if not told:
+                return answers
+            answers.failures[answers.at] = told
+            if answers.at not in arrays:
+                return answers
+            arrays = arrays[arrays.index(answers.at) + 1 :]
+        for path in arrays:
+            answers.failures[path] = "not read: the program had crashed too often"
+        return answers
+
+    def _run(self, program: str, answers: Answers, arrays: list[str], *, show: bool) -> str:
+        """Run a program; returns why it ended before it was done."""
+        options = self.export.options
+        asked = {
+            "target": self.request.target,
+            "container": options.container,
+            "zip_folder": options.zip_folder.strip("/"),
+            "show": show,
+            "groups": [path for path in self._groups() if path != "/"],
+            "arrays": [[path, self.boxes[path]] for path in arrays],
+        }
+        return ask_program(program, asked, answers, self.control.token)
+
+    def _groups(self) -> dict[str, dict[str, Any]]:
+        """Return the attributes of the groups by their paths in the target."""
+        if "/" in self.layouts:
+            return {}
+        store = self.export.store
+        return {store.group_path(group): store.attributes(group) for group in self.export.groups}
+
+    # Comparing
+
+    def _compared(self, program: str, answers: Answers) -> Iterator[CheckItem]:
+        nodes = [*self._groups(), *self.layouts]
+        for path, failure in answers.failures.items():
+            what = "opening" if path not in answers.nodes else "reading"
+            yield CheckItem(program, path, what, False, "a node that is read", failure)
+        for path, expected in self._groups().items():
+            if path in answers.nodes:
+                yield from compared_attributes(program, path, expected, answers.nodes[path]["attributes"])
+        for number, (path, layout) in enumerate(self.layouts.items()):
+            self.control.progress(number, len(self.layouts))
+            if path in answers.nodes:
+                yield from self._node(program, layout, answers.nodes[path])
+                yield self._values(program, layout, answers)
+            elif path not in answers.failures and not _is_ended(answers, nodes):
+                yield CheckItem(program, path, "opening", False, "an array", "nothing")
+        self.control.progress(len(self.layouts), len(self.layouts))
+
+    def _node(self, program: str, layout: ArrayLayout, found: dict[str, Any]) -> Iterator[CheckItem]:
+        path, target = layout.target.path, layout.target
+        shape = list(layout.wanted.shape)
+        if not shape and program == "zarr-python" and self.export.store.flavour is Flavour.NCZARR:
+            shape = [1]  # So NCZarr stores a scalar.
+        yield compared(program, path, "shape", shape, found["shape"])
+        if found["dimensions"] is not None and any(target.dimensions):
+            names = list(target.dimensions)[: len(shape)]
+            yield compared(program, path, "dimensions", names, found["dimensions"])
+        expected = self.export.store.attributes(layout.wanted)
+        yield from compared_attributes(program, path, expected, found["attributes"])
+
+    def _values(self, program: str, layout: ArrayLayout, answers: Answers) -> CheckItem:
+        path = layout.target.path
+        scope = _scope(layout, len(self.boxes[path]))
+        for box in self.boxes[path]:
+            self.control.check()
+            place = path, json.dumps(box)
+            found = answers.digests.get(place)
+            if found is None:
+                failure = answers.failures.get(path, "nothing")
+                return CheckItem(program, path, "values", False, "values", failure, scope)
+            if place not in self.digests:
+                self.digests[place] = check_child.digest(self._expected(layout, box))
+            if self.digests[place] != found:
+                expected, other = self._difference(program, layout, box, found)
+                return CheckItem(program, path, "values", False, expected, other, scope)
+        return CheckItem(program, path, "values", True, scope=scope)
+
+    def _expected(self, layout: ArrayLayout, box: list[list[int]]) -> npt.NDArray[Any]:
+        """Return the elements of a box of the target, from the source."""
+        if layout.target.path in self.gathered:
+            return self.gathered[layout.target.path].take(tuple(slice(*part) for part in box))[0]
+        axes = list(layout.selection.axes)
+        for axis, (start, stop) in zip(layout.kept_axes, box, strict=False):
+            axes[axis] = axes[axis][start:stop]
+        selection = Selection(tuple(axes), layout.selection.dropped)
+        values = self.dataset.session.read(
+            layout.source, self.dataset.access, selection, cancel=self.control.token, export=True
+        )
+        converted = layout.converted(np.asarray(values))
+        if layout.spreads:
+            own = [slice(*part) for part in box[len(layout.kept_axes) :]]
+            index: tuple[Any, ...] = (..., *own)
+            converted = converted[index]
+        dtype = layout.target.dtype
+        return converted if dtype is None else converted.astype(dtype, copy=False)
+
+    def _difference(
+        self, program: str, layout: ArrayLayout, box: list[list[int]], found: list[str]
+    ) -> tuple[str, str]:
+        """Return the first element that differs, as it is expected and as it was found."""
+        kind, data = check_child.elements(self._expected(layout, box))
+        if kind != found[0]:
+            return f"elements of type {kind}", f"elements of type {found[0]}"
+        path, place = layout.target.path, (layout.target.path, json.dumps(box))
+        kept, self.boxes[path] = self.boxes[path], [box]
+        answers = Answers()
+        try:
+            self._run(program, answers, [path], show=True)
+        finally:
+            self.boxes[path] = kept
+        if not answers.elements.get(place):
+            return "other values", "values that could not be read again"
+        mine = _listed(kind, data)
+        yours = _listed(kind, base64.b64decode(answers.elements[place][1]))
+        at = next((at for at, (one, two) in enumerate(zip(mine, yours, strict=False)) if one != two), 0)
+        shape = tuple(stop - start for start, stop in box)
+        inside = np.unravel_index(at, shape) if shape else ()
+        where = [int(number) + start for number, (start, _) in zip(inside, box, strict=True)]
+        return (
+            f"{quoted(mine[at], limit=60)} at {where}",
+            f"{quoted(yours[at], limit=60) if at < len(yours) else 'nothing'} there",
         )
 
 
-def _ask(count: int, question: Callable[[RefbrowserError], bool]) -> None:
-    if count <= LIMITS.write_out_question:
-        return
-    error = RefbrowserError(
-        ErrorKind.BUDGET,
-        f"the export has {count} chunks, more than {LIMITS.write_out_question} (write_out_question)",
-        advice="give --yes, or choose arrays and selections",
+def _boxes_of(layout: ArrayLayout) -> list[list[list[int]]]:
+    """Return the parts of an array that are compared, as first element and the one after the last by axis."""
+    shape = layout.wanted.shape
+    sides = Sides(size=PART).within(shape, element_size(layout.source))
+    grid = RegularChunkGrid(shape, sides)
+    numbers = range(grid.size)
+    if grid.size > SAMPLED and prod(shape) * element_size(layout.source) > WHOLE:
+        numbers = np.unique(np.linspace(0, grid.size - 1, SAMPLED).astype(np.int64)).tolist()
+    boxes = []
+    for number in numbers:
+        coords = np.unravel_index(number, grid.grid_shape) if shape else ()
+        boxes.append(
+            [
+                [int(at) * side, min((int(at) + 1) * side, length)]
+                for at, side, length in zip(coords, sides, shape, strict=True)
+            ]
+        )
+    return boxes
+
+
+def _scope(layout: ArrayLayout, count: int) -> str:
+    shape = layout.wanted.shape
+    parts = RegularChunkGrid(shape, Sides(size=PART).within(shape, element_size(layout.source))).size
+    return "whole" if count >= parts else f"sampled: {count} of {parts} parts of at most {PART >> 20} MiB"
+
+
+def _is_ended(answers: Answers, nodes: list[str]) -> bool:
+    """Whether a program could not go on from some node: what comes after it is not missing."""
+    return any(path not in answers.nodes for path in nodes if path in answers.failures) or (
+        "/" in answers.failures
     )
-    if not question(error):
-        raise error
+
+
+def _listed(kind: str, data: bytes) -> list[Any]:
+    if kind == "text":
+        texts: list[Any] = json.loads(data)
+        return texts
+    try:
+        return np.frombuffer(data, np.dtype(f"<{kind}")).tolist()
+    except TypeError:
+        return [data]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.folder import TargetFolder, remove
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.exporter import Target
+from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.nested.choice import groups_above
 from refbrowser.exporting.nested.conform import MissingValuesError
 from refbrowser.exporting.nested.row_reading import RowReader, row_reader
 from refbrowser.exporting.paths import check_collisions
-from refbrowser.exporting.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_fill, lost_in_json, unread_attributes
 from refbrowser.exporting.targets.options import TableOptions
 from refbrowser.exporting.targets.tables_plan import Scalars, TablePlan, Widened, planned
@@ -31,8 +32,31 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 
-class TableExport:
-    """One export to tables: planned when it is made, carried out by `run`.
+class TablePlace(TargetFolder):
+    """A folder of tables, or one table.
+
+    Parameters
+    ----------
+    only
+        Name of the file that is made where there is one; empty where a folder is.
+    """
+
+    goes_on = False
+
+    def __init__(self, target: str, only: str) -> None:
+        super().__init__(target)
+        self.only = only
+
+    def finish(self, *, force: bool) -> None:
+        """Give the folder or the file its final name."""
+        if self.only:
+            self.swap(self.partial / self.only, force=force)
+        else:
+            super().finish(force=force)
+
+
+class TableTarget(Target):
+    """Tables: planned when they are made.
 
     Raises
     ------
@@ -41,23 +65,18 @@ class TableExport:
         has no meaning.
     """
 
-    is_document: ClassVar[bool] = False
-    checked_by: ClassVar[str] = ""
+    written_anew: ClassVar[str] = "tables are written anew: there is nothing to go on with"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
-        if request.resume:
-            message = "tables are written anew: there is nothing to go on with"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
         require_pyarrow()
         self.options = request.chosen(TableOptions)
         _ = self.options.codec_of(request.format)
-        self.dataset = dataset
-        self.request = request
+        super().__init__(dataset, request)
         self._widened: Widened = {}
         self.plan = planned(dataset, request, self._widened)
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[Loss, ...]:  # type: ignore[override]
         """What the target cannot hold."""
         arrays = [column.source.node for table in self.plan.tables for column in table.columns]
         arrays += [each.node for each in self.plan.values]
@@ -74,69 +93,49 @@ class TableExport:
         """Return the groups whose attributes are kept."""
         return groups_above(self.dataset, self.plan.paths, whole=self.request.arrays is None)
 
-    def estimate(self, token: CancelToken) -> ExportEstimate:
+    @property
+    def skipped(self) -> Sequence[RefbrowserError]:  # type: ignore[override]
+        """Why arrays are left out."""
+        return self.plan.skipped
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays are written."""
+        return sum(len(table.columns) for table in self.plan.tables) + len(self.plan.values)
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; no data is read."""
-        left_out = (
-            Loss(error.place.path or "/", f"left out: {error.message}") for error in self.plan.skipped
-        )
         size = sum(table.length * table.row_bytes for table in self.plan.tables)
-        return ExportEstimate(
-            sum(map(self._groups, self.plan.tables)), 0, size, size, (*self.losses, *left_out)
-        )
+        return ExportEstimate(sum(map(self._groups, self.plan.tables)), 0, size, size)
 
     def _groups(self, table: TablePlan) -> int:
         return -(-table.length // table.block_rows(self.options.group_size))
 
-    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
-        """Write the files, read them again, and give them their name.
+    def place(self) -> TablePlace:
+        """Return the folder or the file that is made."""
+        return TablePlace(self.name, "" if self.plan.is_folder else self._only_name)
 
-        Raises
-        ------
-        RefbrowserError
-            The target exists, there is no room, something cannot be read or written, or verification failed;
-            then there is no target.
-        Cancelled
-            The export was cancelled; there is no target.
-        """
-        place = TargetFolder(self.request.target)
-        place.check_replaceable(force=self.request.force)
-        self._check_names(place)
-        self._ask(question)
-        place.check_space(self.estimate(control.token).target_bytes)
-        place.open(resume=False)
-        try:
-            tally = self._write(place, control)
-            if self.plan.is_folder:
-                place.finish(force=self.request.force)
-            else:
-                place.swap(place.partial / self._only_name, force=self.request.force)
-        except OSError as error:
-            message = f"cannot write: {error.strerror or error}"
-            raise RefbrowserError(ErrorKind.IO, message, Place(path=str(place.target))) from error
-        finally:
-            remove(place.partial)
-            place.leave()
-        return self._report(tally)
-
-    def _check_names(self, place: TargetFolder) -> None:
+    def check_place(self, place: TablePlace) -> None:
+        """Raise where the target is there, or cannot have these names."""
+        super().check_place(place)
         names = [table.name for table in self.plan.tables if table.name]
         above = {f"{name.rpartition('/')[0]}/" for name in names if "/" in name}
         check_collisions([*names, *sorted(above)], ignore_case=place.ignores_case)
 
-    def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
+    def questions(self) -> Iterator[RefbrowserError]:
+        """Yield the errors of large chunks."""
         for table in self.plan.tables:
             for column in table.columns:
                 large = size_question(column.source.node)
-                if large is not None and not question(large):
-                    raise large
+                if large is not None:
+                    yield large
 
     @property
     def _only_name(self) -> str:
         return f"table.{self.request.format}"
 
-    def _write(self, place: TargetFolder, control: JobControl) -> Tally:
+    def write(self, made: TablePlace, tally: Tally, control: JobControl) -> None:
         """Write all files; again from the start where values turn out to be missing."""
-        tally = Tally(skipped=list(self.plan.skipped))
         with row_reader(self.dataset, control) as reader:
             groups = self._groups_told()
             run = TableRun(
@@ -144,13 +143,16 @@ class TableExport:
             )
             scalars = {each.node.path.strip("/"): (each.node, run.single(each)) for each in self.plan.values}
             for number in range(len(self.plan.tables)):
-                self._one(place, run, number, scalars)
+                self._one(made, run, number, scalars)
             if self.plan.is_folder:
-                write_index(place.partial / INDEX, self.plan.tables, groups)
+                write_index(made.partial / INDEX, self.plan.tables, groups)
             tally.read_bytes, tally.requests = reader.read_bytes, reader.requests
-        return tally
 
-    def _one(self, place: TargetFolder, run: TableRun, number: int, scalars: Scalars) -> None:
+    def verify(self, made: TablePlace, tally: Tally, control: JobControl) -> int:
+        """Return how many groups of rows were compared: each file was, before the next one was begun."""
+        return tally.verified
+
+    def _one(self, place: TablePlace, run: TableRun, number: int, scalars: Scalars) -> None:
         """Write one file; with options where values could not be read."""
         while True:
             table = self.plan.tables[number]
@@ -177,17 +179,3 @@ class TableExport:
             control.progress(done, total, read_bytes=reader.read_bytes, requests=reader.requests)
 
         return step
-
-    def _report(self, tally: Tally) -> ExportReport:
-        return ExportReport(
-            target=self.request.target,
-            format=self.request.format,
-            arrays=sum(len(table.columns) for table in self.plan.tables) + len(self.plan.values),
-            chunks=tally.chunks,
-            verified=tally.verified,
-            skipped=tuple(tally.skipped),
-            losses=self.losses,
-            read_bytes=tally.read_bytes,
-            written_bytes=tally.written_bytes,
-            requests=tally.requests,
-        )

@@ -31,7 +31,7 @@ from refbrowser.model.values import NO_MANIFEST
 _OTHER_TYPE = "--skip-bad leaves the array out; ncstream holds structures of texts and rows of any length"
 
 
-class ZarrTarget:
+class ZarrLayout:
     """What both versions have in common."""
 
     version: ClassVar[Literal[2, 3]]
@@ -149,7 +149,7 @@ class ZarrTarget:
         return dtype
 
 
-class ZarrV2Target(ZarrTarget):
+class ZarrV2Layout(ZarrLayout):
     """Zarr of version 2."""
 
     version = 2
@@ -188,7 +188,7 @@ class ZarrV2Target(ZarrTarget):
         zarr.consolidate_metadata(memory, zarr_format=2)
 
 
-class ZarrV3Target(ZarrTarget):
+class ZarrV3Layout(ZarrLayout):
     """Zarr of version 3."""
 
     version = 3

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from refbrowser.codecs import CodecPipeline
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.model.nodes import ArrayNode

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs import CodecPipeline
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.shapes import parse_dimension_names, parse_shape, wrong

@@ -15,8 +15,8 @@ from awkward0_encoder import Encoder, zipped
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets.options import Awkward0Writing
 from refbrowser.formats.awkward0_writing.blobs import MemorySink, Said
 from refbrowser.formats.awkward0_writing.serialize import serialize

@@ -18,8 +18,8 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets import awkward0_arrays as blocks
 from refbrowser.exporting.targets.awkward0_places import ArchiveWriter
 from refbrowser.exporting.targets.options import Awkward0Writing

@@ -13,8 +13,8 @@ import zarr
 
 import refbrowser
 from refbrowser.cli.program import main
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.options import Awkward0Writing
 
 INTEGERS, FLOATS = np.arange(3), np.array([0.5, 1.5, 2.5])

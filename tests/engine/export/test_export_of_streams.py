@@ -196,13 +196,13 @@ def test_structures_and_sequences_are_split_for_nczarr(tmp_path):
 
 
 def test_an_estimate_reads_nothing(tmp_path):
+    from refbrowser.exporting.exporter import Exporter
     from refbrowser.exporting.request import ExportRequest
-    from refbrowser.exporting.targets.store import StoreExport
     from refbrowser.io.cancel import CancelToken
 
     with structures(tmp_path) as dataset:
         request = ExportRequest(str(tmp_path / "t"), "zarr-v3", skip_bad=True)
-        estimate = StoreExport(dataset, request).estimate(CancelToken())
+        estimate = Exporter(dataset, request).estimate(CancelToken())
     assert estimate.chunks == 1
     assert any(loss.path == "/log" and "left out" in loss.what for loss in estimate.losses)
 

@@ -23,8 +23,8 @@ import zarr
 from exported_streams import inline_document, opened, read_by_siphon
 
 import refbrowser
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.options import StoreOptions, StreamOptions
 
 #: A fact that a target has no words for, and that its readers need none for.

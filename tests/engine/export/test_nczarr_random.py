@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from netcdf_stores import NUMBERS, difference, plain
 
 import refbrowser
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import run_export
 
 NAMES = st.from_regex(r"[a-zA-Z_0-9äß名][a-zA-Z0-9_äß名 .+@\-\(\)]{0,6}[a-z0-9]", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from('\n\t"\\/'), max_size=12)

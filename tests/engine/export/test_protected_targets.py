@@ -10,8 +10,8 @@ import pytest
 from nested_datasets import nested_dataset
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.formats.registry import written
 
 

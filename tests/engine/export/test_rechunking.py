@@ -22,9 +22,9 @@ from zarr.storage import ZipStore
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import blocks, chunks
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.exporting.zip_file import TargetZip
 

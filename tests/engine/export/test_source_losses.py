@@ -5,8 +5,8 @@ import json
 import pytest
 
 import refbrowser
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.options import StoreOptions
 
 ZARRAY = {

@@ -15,8 +15,8 @@ import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.check import check_export
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
 from refbrowser.formats.ncstream import encoding, stream_file
 from refbrowser.formats.ncstream.bytes import LocalBytes

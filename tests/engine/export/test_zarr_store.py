@@ -18,9 +18,9 @@ from documents_made import DocumentMaker
 import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

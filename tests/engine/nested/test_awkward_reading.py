@@ -25,8 +25,8 @@ from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.nested.reading import UnreadError, read_rows
 from refbrowser.engine.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
 from refbrowser.views.nested.nested_values import row_value

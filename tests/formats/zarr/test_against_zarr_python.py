@@ -22,7 +22,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 from zarr_metadata import built
 
-from refbrowser.codecs import CodecPipeline
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.formats.zarr.documents import METADATA_NAMES
 from refbrowser.model.selection import Selection

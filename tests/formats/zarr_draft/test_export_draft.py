@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets.draft import DraftNames, legal_name
 from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.formats.zarr_draft.keys import is_name

@@ -18,8 +18,8 @@ from structure_constructs import plain_structures, rich_structures
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import run_export
 from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}

@@ -21,8 +21,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested import plain_rows as unrolling
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
-from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.targets import tables_writing as writing
 from refbrowser.exporting.targets.options import TABLE_FORMATS, TableOptions
 from refbrowser.io.cancel import Cancelled, CancelToken

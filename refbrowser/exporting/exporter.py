@@ -1,0 +1,368 @@
+"""Exports of every format: one skeleton, and for each format a target that says only what is its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from refbrowser.engine.decoding import DecodePool, MemoryBudget
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.folder import FilePlace, partial_of, remove_leftover
+from refbrowser.exporting.journal import fingerprint_of
+from refbrowser.exporting.request import (
+    ExportEstimate,
+    ExportReport,
+    ExportRequest,
+    Leftover,
+    Loss,
+    Tally,
+)
+from refbrowser.formats.registry import form_named
+from refbrowser.io.archives.known import Confirm
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.references.checks.lacking import lacking
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.session import Session
+    from refbrowser.exporting.check import CheckReport
+
+Question = Callable[[RefbrowserError], bool]
+
+
+class TargetPlaced(Protocol):
+    """Where a target is made: under another name until it is complete and verified."""
+
+    target: Path
+
+    def check_replaceable(self, *, force: bool) -> None:
+        """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
+
+    def check_space(self, size: int) -> None:
+        """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""
+
+    def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify what it is given, and give it its name."""
+
+
+class Target:
+    """What one format says of an export: planned when it is made, carried out by an `Exporter`.
+
+    Attributes
+    ----------
+    written_anew
+        What is said where an interrupted export is to be gone on with: why there is nothing. Empty where it
+        can be, or where it is of no matter.
+    is_document
+        Whether references are written, no data: all entries of the document, whatever arrays are chosen.
+    dataset, request
+        What is written, and how.
+    losses
+        What the format cannot hold.
+    skipped
+        Why arrays are left out, where that is known before.
+
+    Raises
+    ------
+    RefbrowserError
+        An array cannot be written (and `skip_bad` is not set); `E_USAGE`: an option has no meaning.
+    """
+
+    written_anew: ClassVar[str] = ""
+    is_document: ClassVar[bool] = False
+    losses: Sequence[Loss] = ()
+    skipped: Sequence[RefbrowserError] = ()
+
+    def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
+        self.dataset = dataset
+        self.request = request
+
+    @property
+    def name(self) -> str:
+        """The name that the target gets."""
+        return self.request.target
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays are written."""
+        chosen = self.request.arrays
+        return len(self.dataset.arrays) if chosen is None else len(chosen)
+
+    def cost(self, token: CancelToken) -> ExportEstimate:
+        """Return what the export will cost; no data is read."""
+        raise NotImplementedError
+
+    def place(self) -> TargetPlaced:
+        """Return where it is made: one file, unless the target says something else."""
+        return FilePlace(self.name)
+
+    def check_place(self, place: Any) -> None:
+        """Raise where the target cannot be made there."""
+        place.check_replaceable(force=self.request.force)
+
+    def questions(self) -> Iterable[RefbrowserError]:
+        """Return the errors that a no becomes, above sizes that need a question."""
+        return ()
+
+    def room(self, cost: ExportEstimate) -> int:
+        """Return the bytes that must be free on the disk."""
+        return cost.target_bytes + cost.spool_bytes
+
+    def fingerprint(self) -> str | None:
+        """Return what tells this export from others; None where none can be gone on with."""
+        return None
+
+    def compared(self, place: Any, control: JobControl) -> Tally | None:
+        """Verify a complete target against the source instead of going on; None where there is none."""
+        return None
+
+    def write(self, made: Any, tally: Tally, control: JobControl) -> None:
+        """Write everything into what the place gives.
+
+        Raises
+        ------
+        RefbrowserError, OSError
+            Something cannot be read or written.
+        Cancelled
+            The export was cancelled.
+        """
+        raise NotImplementedError
+
+    def verify(self, made: Any, tally: Tally, control: JobControl) -> int:
+        """Read what was written again, and return how many units of it were compared.
+
+        Raises
+        ------
+        RefbrowserError, OSError
+            Something is not as it was written.
+        Cancelled
+            The export was cancelled.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
+        """Read a complete target with other software, and compare it with the source.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: none is known that reads it. The source cannot be read.
+        Cancelled
+            The control's token was cancelled.
+        """
+        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
+
+
+class Exporter:
+    """One export.
+
+    Parameters
+    ----------
+    kind
+        Of the target; that of the format when None.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_USAGE` for a format that is not known.
+    """
+
+    def __init__(self, dataset: Dataset, request: ExportRequest, kind: type[Target] | None = None) -> None:
+        if kind is None:
+            kind = target_of(request.format)
+        self.request = request
+        self._left_out = _lacking(dataset, request, kind)
+        if request.resume and kind.written_anew:
+            raise RefbrowserError(ErrorKind.USAGE, kind.written_anew, advice="leave --resume out")
+        if not kind.is_document:
+            # What is written is confirmed before, whatever the size.
+            dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
+        self.target = kind(dataset, request)
+
+    def estimate(self, token: CancelToken) -> ExportEstimate:
+        """Return what the export will cost, and what its target cannot hold; no data is read."""
+        cost = self.target.cost(token)
+        skipped = (Loss(each.place.path or "/", f"left out: {each.message}") for each in self.target.skipped)
+        left_out = (Loss("/", f"left out: {each.message}") for each in self._left_out)
+        losses = (*self.target.losses, *skipped, *left_out)
+        return replace(cost, losses=losses, leftover=self._leftover())
+
+    def _leftover(self) -> Leftover:
+        """Return what an interrupted export left at the target."""
+        found = fingerprint_of(partial_of(self.request.target))
+        if found is None:
+            return Leftover.NONE
+        return Leftover.SAME if found == self.target.fingerprint() else Leftover.OTHER
+
+    def run(self, control: JobControl, question: Question) -> ExportReport:
+        """Write the target, verify it, and give it its name.
+
+        Raises
+        ------
+        RefbrowserError
+            The target exists, there is no room, something cannot be read or written, or verification failed;
+            then the target is as it was.
+        Cancelled
+            The export was cancelled; the target is as it was.
+        """
+        place = self.target.place()
+        tally = self.target.compared(place, control) if self.request.resume else None
+        return self._report(tally or self._written(place, control, question))
+
+    def _written(self, place: TargetPlaced, control: JobControl, question: Question) -> Tally:
+        target, request = self.target, self.request
+        target.check_place(place)
+        for error in target.questions():
+            if not question(error):
+                raise error
+        place.check_space(target.room(target.cost(control.token)))
+        tally = Tally(skipped=list(target.skipped))
+
+        def work(made: Any) -> None:
+            target.write(made, tally, control)
+            tally.verified = target.verify(made, tally, control)
+            control.check()
+
+        try:
+            place.fill(work, resume=request.resume, force=request.force)
+        except OSError as error:
+            message = f"cannot write: {error.strerror or error}"
+            raise RefbrowserError(ErrorKind.IO, message, Place(path=str(place.target))) from error
+        return tally
+
+    def _report(self, tally: Tally) -> ExportReport:
+        known = {(error.message, error.place.pointer) for error in self._left_out}
+        skipped = (each for each in tally.skipped if (each.message, each.place.pointer) not in known)
+        return ExportReport(
+            target=self.target.name,
+            format=self.request.format,
+            arrays=self.target.arrays,
+            chunks=tally.chunks + tally.resumed,
+            copied=tally.copied,
+            resumed=tally.resumed,
+            missing=tally.missing,
+            verified=tally.verified,
+            skipped=(*self._left_out, *skipped),
+            losses=tuple(self.target.losses),
+            read_bytes=tally.read_bytes,
+            written_bytes=tally.written_bytes,
+            requests=tally.requests,
+        )
+
+
+def target_of(format: str) -> type[Target]:
+    """Return the target of a format.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: none of that name can be written.
+    """
+    kind: type[Target] = resolve_name(form_named(format).target)
+    return kind
+
+
+def _lacking(dataset: Dataset, request: ExportRequest, kind: type[Target]) -> list[RefbrowserError]:
+    """Return what the document lacks whatever its entries and rows are, where all of it is written.
+
+    What a damaged stream or archive has lost is among the losses of each export.
+
+    Raises
+    ------
+    RefbrowserError
+        It lacks something, and `skip_bad` is not set.
+    """
+    is_whole = request.arrays is None or kind.is_document
+    if not is_whole or dataset.document.derived is not None:
+        return []
+    found = [finding.error() for finding in lacking(dataset.document)]
+    if found and not request.skip_bad:
+        raise found[0]
+    return found
+
+
+@contextmanager
+def coding(dataset: Dataset, control: JobControl) -> Iterator[tuple[Session, CancelToken]]:
+    """Give a session whose chunks have a memory of their own, and the token of what it reads.
+
+    Chunks being coded have a smaller one than those that are shown.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    # Closing the pool cancels what it works for.
+    token = CancelToken()
+    forget = control.token.on_cancel(token.cancel)
+    session = copy.copy(dataset.session)
+    session.pool = DecodePool(dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
+    try:
+        yield session, token
+        control.check()
+    finally:
+        forget()
+        session.pool.close()
+        # What is still being written must not go to a file that is opened later under the same number.
+        session.pool.join()
+
+
+def _no(error: RefbrowserError) -> bool:
+    return False
+
+
+def run_export(
+    dataset: Dataset,
+    request: ExportRequest,
+    control: JobControl | None = None,
+    question: Question = _no,
+    told: Callable[[ExportEstimate], None] | None = None,
+) -> ExportReport:
+    """Carry out an export.
+
+    Parameters
+    ----------
+    control
+        Cancels, and is told the progress in chunks.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
+    told
+        Called with the estimate before anything is written.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_USAGE` for a format that is not known.
+    Cancelled
+        The control's token was cancelled; a Zarr store can be gone on with.
+    """
+    exporter, control = Exporter(dataset, request), control or JobControl()
+    if told is not None:
+        told(exporter.estimate(control.token))
+    report = exporter.run(control, question)
+    if not form_named(request.format).resumes:
+        # What can be gone on with is made where it lies: nothing is left of it there.
+        remove_leftover(request.target)
+    return report
+
+
+def estimate_export(
+    dataset: Dataset, request: ExportRequest, control: JobControl | None = None
+) -> ExportEstimate:
+    """Return what an export will cost, and what its target cannot hold; no data is read.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made.
+    """
+    return Exporter(dataset, request).estimate((control or JobControl()).token)
