@@ -21,7 +21,6 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.references.edits.compare import from_difference
 from refbrowser.views.words import count_text, one_line, plain_lines
 
 if TYPE_CHECKING:
@@ -156,6 +155,8 @@ def counts_of(part: Part) -> str:
 
 
 def _example_row(example: Example) -> QTreeWidgetItem:
+    from refbrowser.references.edits.compare import from_difference
+
     icon, words = _SIDES[example.side]
     texts = [one_line(text) for text in (example.name, *from_difference(example.here, example.there))]
     row = QTreeWidgetItem(texts)

@@ -23,7 +23,6 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
 from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
-from refbrowser.formats.ncstream.sections import left_out
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -258,6 +257,9 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
 
 def repaired_words(name: str, index: StreamIndex) -> str:
     """Return what repairs have left out of a stream; nothing of one that was not repaired."""
+    # Not before: a window without streams does without.
+    from refbrowser.formats.ncstream.sections import left_out
+
     lost = list(left_out(index.definition))
     if not lost:
         return ""
