@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
@@ -57,6 +58,7 @@ class ByteOrderDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("byteOrderDialog")
+        self._sampling = Latest(self, "byte order")
         self.setWindowTitle("Byte order")
         self.setModal(True)
         self.resize(660, 470)
@@ -140,8 +142,8 @@ class ByteOrderDialog(QDialog):
 
             return sample_readings(dataset, path, control)
 
-        document.tasks.run(
-            document.owner("byte order"),
+        self._sampling.run(
+            document,
             f"Compare byte orders of {one_line(path)}",
             read,
             self._show,

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from refbrowser.app.shell.centre import EXPRESSIONS, RAW
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
 from refbrowser.model.nodes import ArrayNode
@@ -79,6 +80,7 @@ class ExpressionsLink(QObject):
         self._document: OpenDocument | None = None
         self._origin: Awkward0Origin | None = None
         self._array: Awkward0Array | None = None
+        self._graph_read = Latest(self, "expressions")
         self._stale = False
         #: The expression that is to be shown when the graph is there.
         self._wanted: int | None = None
@@ -97,6 +99,7 @@ class ExpressionsLink(QObject):
         self.bar.show_for(origin, refused_words(rows or ()))
         if origin is not self._origin:
             self._document, self._origin, self._array = document, origin, None
+            self._graph_read.cancel()
             self.pane.set_graph(None)
         self._selected(self._window.navigation.item())
 
@@ -111,6 +114,7 @@ class ExpressionsLink(QObject):
         found = found or self._array or next(iter(document.awkward.arrays), None)
         if found is not self._array:
             self._array, self._stale = found, True
+            self._graph_read.cancel()
         self._show_if_seen()
 
     def _show_if_seen(self) -> None:
@@ -134,17 +138,15 @@ class ExpressionsLink(QObject):
             return graph_of(origin, array)
 
         def made(graph: ExpressionGraph) -> None:
-            if array is self._array:
-                self.pane.set_graph(graph)
-                self._show_item()
-                self._take_focus()
+            self.pane.set_graph(graph)
+            self._show_item()
+            self._take_focus()
 
         def failed(error: BaseException) -> None:
-            if array is self._array:
-                self.pane.show_error(array.name or array.path, error)
+            self.pane.show_error(array.name or array.path, error)
 
         title = f"Read the expressions of {array.name or array.path}"
-        document.tasks.run(document.owner("expressions"), title, make, made, failed)
+        self._graph_read.run(document, title, make, made, failed)
 
     def _take_focus(self) -> None:
         """Put the keyboard in the tree, where it waits at its tab."""

@@ -19,6 +19,7 @@ from refbrowser.app.facets.message_rows import (
     section_words,
 )
 from refbrowser.app.facets.supply_pane import SupplyPane
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.page_switch import Page, PageSwitch
@@ -154,6 +155,7 @@ class MessagesPane(QWidget):
     def __init__(self, plot: PlotPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("messagesPane")
+        self._message_read = Latest(self, "message")
         self._plot = plot
         self._document: OpenDocument | None = None
         self._index: StreamIndex | None = None
@@ -328,6 +330,7 @@ class MessagesPane(QWidget):
         message = self.message()
         shown = self.fields_button.isChecked() and message is not None
         self.beside.setVisible(shown)
+        self._message_read.cancel()
         if message is not None and shown:
             self.beside.set_message(message, self._faults.words(message))
             self._read_fields(message)
@@ -350,7 +353,7 @@ class MessagesPane(QWidget):
             self.fields.say(error_text(error))
 
         title = f"Read message {message}"
-        document.tasks.run(document.owner("message"), title, read, self.fields.show_fields, failed)
+        self._message_read.run(document, title, read, self.fields.show_fields, failed)
 
     # Assembly
 

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.facets.charts import BarsChart, PointsChart
 from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -462,6 +463,7 @@ class ChartsPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("nestedCharts")
+        self._reading = Latest(self, "nested charts")
         self._source: PlotSource | None = None
         self._node: ArrayNode | None = None
         self._is_shown = self._is_reading = self._everything = False
@@ -547,9 +549,7 @@ class ChartsPane(QWidget):
 
         title = f"Read {' and '.join(field.title for field in fields)} of {node.path}"
         self._pages.setCurrentWidget(self._plot_page)
-        source.tasks.run(
-            source.owner("nested charts"), title, read, self._done, self._failed, received=self._take
-        )
+        self._reading.run(source, title, read, self._done, self._failed, received=self._take)
         self._show()
 
     def read_all(self) -> None:
@@ -565,8 +565,7 @@ class ChartsPane(QWidget):
 
     def _stop(self) -> None:
         self._is_reading = False
-        if self._source is not None:
-            self._source.tasks.cancel_owner(self._source.owner("nested charts"))
+        self._reading.cancel()
 
     def _take(self, found: Collected) -> None:
         self._found = found

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
@@ -70,6 +71,7 @@ class RowPages(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
+        self._latest = Latest(self, "nested")
         self._source: PlotSource | None = None
         self._node: ArrayNode | None = None
         self._pages: OrderedDict[int, list[Block]] = OrderedDict()
@@ -147,8 +149,8 @@ class RowPages(QObject):
                     raise
                 control.send((number, blocks))
 
-        source.tasks.run(
-            source.owner("nested"),
+        self._latest.run(
+            source,
             f"Read rows of {node.path}",
             read,
             self._done,
@@ -180,8 +182,7 @@ class RowPages(QObject):
     def _stop(self) -> None:
         self._soon.stop()
         self._reading.clear()
-        if self._source is not None:
-            self._source.tasks.cancel_owner(self._source.owner("nested"))
+        self._latest.cancel()
 
 
 def _blocks(dataset: Dataset, node: ArrayNode, start: int, stop: int, token: CancelToken) -> Iterator[Block]:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QStackedWidget, QVBoxLayout, QW
 from refbrowser.app.facets.supply_looks import SupplyItem, SupplyLegend
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, one_shot
@@ -347,6 +348,7 @@ class SupplyPane(QWidget):
         self._message: int | None = None
         self.found: Supplied | None = None
         self.view = SupplyView()
+        self._looking = Latest(self, "supply")
         self.legend = SupplyLegend()
         self.sliders = DimensionSliders("messages_")
         self.status = ElidedLabel("messagesStatus", role="muted")
@@ -374,9 +376,8 @@ class SupplyPane(QWidget):
     def set_stream(self, document: OpenDocument | None, index: StreamIndex | None, until: int | None) -> None:
         """Show another stream, or as it was after another message."""
         if (document, index, until) != (self._document, self._index, self._until):
-            if self._document is not None:
-                # What was looked for before would be taken for what the new stream has.
-                self._document.tasks.cancel_owner(self._document.owner("supply"))
+            # What was looked for before would be taken for what the new stream has.
+            self._looking.cancel()
             self._document, self._index, self._until = document, index, until
             self.found = None
             if document is None:
@@ -432,8 +433,8 @@ class SupplyPane(QWidget):
             self._show(None)
             self._say_hint(NOTHING)
             return
-        tasks, owner = document.tasks, document.owner("supply")
-        if self._plot.source() is not document:
+        is_plotted = self._plot.source() is document
+        if not is_plotted:
             return
         known = self.found
         sections = known.sections if known is not None and known.path == node.path else None
@@ -450,7 +451,7 @@ class SupplyPane(QWidget):
             return Supplied(path, state, given, coloured(supply), labels(supply))
 
         title = f"Look for the messages of {one_line(path)}"
-        tasks.run(owner, title, find, self._found)
+        self._looking.run(document, title, find, self._found)
 
     def _found(self, found: Supplied) -> None:
         self._show(found)

@@ -16,6 +16,7 @@ from refbrowser.app.panes.attribute_cells import NAME, NEW, VALUE
 from refbrowser.app.panes.attributes_tree import AttributesTree
 from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.shell.docks import hint_of
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -73,6 +74,9 @@ class AttributesPane(QWidget):
         self._internal = False
         #: What was typed and is to be gone on with as soon as it can be edited, and where it is wrong.
         self._wanted: tuple[Typed, tuple[int, int] | None] | None = None
+        self._metadata_read = Latest(self, "metadata")
+        self._stored_count = Latest(self, "stored")
+        self._variables_search = Latest(self, "dimension")
         self.tree = AttributesTree()
         self.metadata = MetadataEditor()
         self._empty = hint_label(hint_of("attributesDock"))
@@ -137,6 +141,8 @@ class AttributesPane(QWidget):
         if anew:
             self._waiting = []
         self._item = item
+        for work in (self._metadata_read, self._stored_count, self._variables_search):
+            work.cancel()
         node = node_of(item)
         self.tabs.setVisible(node is not None)
         self._bar.setVisible(node is not None)
@@ -238,15 +244,14 @@ class AttributesPane(QWidget):
             return read_metadata(dataset, document, node, control.token)
 
         def done(texts: list[MetadataText]) -> None:
-            if self._item is item:
-                self._texts, self._read = texts, document
-                self.metadata.show_texts(opened, texts, anew=anew)
-                self._show_editable(node)
-                self._go_on()
-                self._show_wanted()
+            self._texts, self._read = texts, document
+            self.metadata.show_texts(opened, texts, anew=anew)
+            self._show_editable(node)
+            self._go_on()
+            self._show_wanted()
 
         title = f"Read the metadata of {node.path}"
-        opened.tasks.run(opened.owner("metadata"), title, read, done, lambda _error: None)
+        self._metadata_read.run(opened, title, read, done, lambda _error: None)
 
     def _flavour(self) -> Flavour:
         from refbrowser.model.nodes import Flavour
@@ -286,17 +291,14 @@ class AttributesPane(QWidget):
             return stored_chunks(node, control.check)
 
         def done(found: StoredChunks | None) -> None:
-            if self._item is item:
-                for name, value in stored_pairs(found).items():
-                    self.tree.set_text(name, value)
+            for name, value in stored_pairs(found).items():
+                self.tree.set_text(name, value)
 
         def failed(error: BaseException) -> None:
-            if self._item is item:
-                for name in (STORED, STORED_SIZE):
-                    self.tree.set_text(name, f"not counted: {error}")
+            for name in (STORED, STORED_SIZE):
+                self.tree.set_text(name, f"not counted: {error}")
 
-        document = item.document
-        document.tasks.run(document.owner("stored"), f"Count the chunks of {node.path}", count, done, failed)
+        self._stored_count.run(item.document, f"Count the chunks of {node.path}", count, done, failed)
 
     def _find_variables(self, item: Item) -> None:
         """Look for the variables of the dimension that is shown."""
@@ -310,12 +312,10 @@ class AttributesPane(QWidget):
             return variables_of(hierarchy, path, control.check)
 
         def done(found: DimensionUse) -> None:
-            if self._item is item:
-                self.tree.show_sections(dimension_sections(item, found), anew=False)
+            self.tree.show_sections(dimension_sections(item, found), anew=False)
 
-        document = item.document
         title = f"Look for the variables of dimension {path}"
-        document.tasks.run(document.owner("dimension"), title, find, done, lambda _error: None)
+        self._variables_search.run(item.document, title, find, done, lambda _error: None)
 
     def _link_chosen(self, path: str) -> None:
         if self._item is not None:

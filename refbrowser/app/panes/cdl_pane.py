@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.rows import tool_button
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
@@ -271,6 +272,7 @@ class CdlPane(QWidget):
         super().__init__(parent)
         self._document: OpenDocument | None = None
         self._made_of: object = None
+        self._writing, self._finding = Latest(self, "cdl"), Latest(self, "cdl find")
         self._lines: Lines | None = None
         self._found: tuple[int, ...] = ()
         self._sought = ""
@@ -328,6 +330,8 @@ class CdlPane(QWidget):
     def set_document(self, document: OpenDocument | None) -> None:
         """Show another document."""
         self._document, self._made_of, self._lines = document, None, None
+        self._writing.cancel()
+        self._finding.cancel()
         self.refresh()
 
     def refresh(self) -> None:
@@ -355,20 +359,19 @@ class CdlPane(QWidget):
             return Lines.of(dataset.cdl(token=control.token))
 
         def made(lines: Lines) -> None:
-            if self._made_of is dataset:
-                self._lines = lines
-                self.text.set_lines(lines)
-                self._show_state()
-                self._find()
+            self._lines = lines
+            self.text.set_lines(lines)
+            self._show_state()
+            self._find()
 
         def failed(error: BaseException) -> None:
-            if self._made_of is dataset:
-                self._made_of = self._lines = None
-                self._error.set_error("The dataset cannot be written as CDL", error)
-                self._pages.setCurrentWidget(self._error_page)
-                self._show_state()
+            self._finding.cancel()
+            self._made_of = self._lines = None
+            self._error.set_error("The dataset cannot be written as CDL", error)
+            self._pages.setCurrentWidget(self._error_page)
+            self._show_state()
 
-        document.tasks.run(document.owner("cdl"), f"Write {document.title} as CDL", make, made, failed)
+        self._writing.run(document, f"Write {document.title} as CDL", make, made, failed)
 
     def _show_state(self) -> None:
         lines = self._lines
@@ -415,15 +418,13 @@ class CdlPane(QWidget):
             return lines.find(wanted, control.check)
 
         def found(places: tuple[int, ...]) -> None:
-            if self._lines is not lines:
-                return
             is_new, self._sought, self._found = wanted != self._sought, wanted, places
             self.text.set_found(places, len(wanted))
             if is_new and places:
                 self._select(self._place_at(self.text.position()))
             self._show_count()
 
-        document.tasks.run(document.owner("cdl find"), "Find in the CDL", find, found)
+        self._finding.run(document, "Find in the CDL", find, found)
 
     def _place_at(self, position: int) -> int:
         """Return the number of the first found place from a position on; the first one after the last."""

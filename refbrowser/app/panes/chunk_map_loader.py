@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.chunk_log import ReadState
@@ -17,7 +18,7 @@ from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSo
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.engine.jobs import JobHandle, JobStatus
+    from refbrowser.engine.jobs import JobStatus
     from refbrowser.model.nodes import ArrayNode
 
 
@@ -38,6 +39,10 @@ def source_of(document: OpenDocument, node: ArrayNode) -> MapSource:
         before = manifest_in(node.manifest, saved)
     log = dataset.session.chunk_log.of(dataset.access.memory, node.path, len(node.shape))
     return MapSource(node.manifest, before, log)
+
+
+#: What is computed: the whole map, and the part of it that is looked at more closely.
+_WHOLE, _DETAIL = "chunk-map", "chunk-map-detail"
 
 
 class MapLoader(QObject):
@@ -61,13 +66,13 @@ class MapLoader(QObject):
         self._detail: ChunkMapValues | None = None
         self._maps: dict[str, ColouredMap] = {}
         self._is_awake = False
-        self._handles: dict[str, JobHandle] = {}
+        self._works = {what: Latest(self, what) for what in (_WHOLE, _DETAIL)}
         self._timer = one_shot(self, PACE, self._look)
 
     @property
     def is_busy(self) -> bool:
         """Whether anything is being computed."""
-        return any(map(self._is_updating, self._handles))
+        return any(work.is_running for work in self._works.values())
 
     def set_map(self, document: OpenDocument, node: ArrayNode, layout: ChunkLayout) -> None:
         """Show the chunks of an array in a layout."""
@@ -76,7 +81,7 @@ class MapLoader(QObject):
         self._document, self._title = document, f"{_TITLE} {node.path}"
         self.source = source_of(document, node)
         self.whole = ChunkMapValues.whole(self.source, layout)
-        self._update("chunk-map", self.whole)
+        self._update(_WHOLE, self.whole)
 
     def set_by(self, by: ColourBy) -> None:
         """Colour by something else."""
@@ -95,10 +100,8 @@ class MapLoader(QObject):
     def stop(self) -> None:
         """Compute nothing more."""
         self._timer.stop()
-        self._handles.clear()
-        if self._document is not None:
-            for what in ("chunk-map", "chunk-map-detail"):
-                self._document.tasks.cancel_owner(self._document.owner(what))
+        for work in self._works.values():
+            work.cancel()
 
     def set_awake(self, awake: bool) -> None:
         """Follow reads, or not while nobody sees the map."""
@@ -112,9 +115,9 @@ class MapLoader(QObject):
     def refresh(self) -> None:
         """Bring the map up to date."""
         if self.whole is not None:
-            self._update("chunk-map", self.whole)
+            self._update(_WHOLE, self.whole)
         if self._detail is not None:
-            self._update("chunk-map-detail", self._detail)
+            self._update(_DETAIL, self._detail)
 
     def look_closer(self, rows: range, columns: range) -> None:
         """Look at every chunk of a part of the map, where the whole leaves chunks out."""
@@ -128,14 +131,13 @@ class MapLoader(QObject):
             layout = whole.layout
             part = _widened(rows, layout.rows), _widened(columns, layout.columns)
             self._detail = ChunkMapValues(self.source, layout, *part)
-            self._update("chunk-map-detail", self._detail)
+            self._update(_DETAIL, self._detail)
 
     def _drop_detail(self) -> None:
-        if self._detail is not None and self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner("chunk-map-detail"))
+        if self._detail is not None:
+            self._works[_DETAIL].cancel()
             self._detail = None
-            self._handles.pop("chunk-map-detail", None)
-            if self._maps.pop("chunk-map-detail", None) is not None:
+            if self._maps.pop(_DETAIL, None) is not None:
                 self._tell()
 
     def _update(self, what: str, values: ChunkMapValues) -> None:
@@ -159,15 +161,10 @@ class MapLoader(QObject):
             self._maps[what] = found
             self._tell()
 
-        self._handles[what] = document.tasks.run(document.owner(what), self._title, work, show, received=show)
-
-    def _is_updating(self, what: str) -> bool:
-        status = self._handles[what].status if what in self._handles else None
-        return status is not None and not status.state.finished
+        self._works[what].run(document, self._title, work, show, received=show)
 
     def _tell(self) -> None:
-        order = ("chunk-map", "chunk-map-detail")
-        self.shown.emit([self._maps[what] for what in order if what in self._maps])
+        self.shown.emit([self._maps[what] for what in self._works if what in self._maps])
 
     # Reads
 
@@ -179,8 +176,8 @@ class MapLoader(QObject):
         """Take what is new in the log; again a little later while anything runs."""
         if not self._is_awake or self._document is None:
             return
-        for what, values in (("chunk-map", self.whole), ("chunk-map-detail", self._detail)):
-            if values is not None and values.has_news and not self._is_updating(what):
+        for what, values in ((_WHOLE, self.whole), (_DETAIL, self._detail)):
+            if values is not None and values.has_news and not self._works[what].is_running:
                 self._update(what, values)
         others = (
             status
@@ -221,6 +218,7 @@ class PointedChunk(QObject):
         self._coords: tuple[int, ...] | None = None
         self._cell: tuple[int, int] | None = None
         self._waits = False
+        self._latest = Latest(self, _OWNER)
         self.facts: ChunkFacts | None = None
         self._timer = one_shot(self, _REST, self._look_up)
 
@@ -237,8 +235,7 @@ class PointedChunk(QObject):
     def forget(self) -> None:
         """Point at nothing."""
         self._timer.stop()
-        if self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner(_OWNER))
+        self._latest.cancel()
         self._document = self._node = self._coords = self._cell = self.facts = None
         self._waits = False
 
@@ -284,4 +281,4 @@ class PointedChunk(QObject):
             self._waits = False
 
         title = f"Look up a chunk of {node.path}"
-        document.tasks.run(document.owner(_OWNER), title, look, found, failed, priority=Priority.POINTER)
+        self._latest.run(document, title, look, found, failed, priority=Priority.POINTER)

@@ -13,6 +13,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.panes.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
 from refbrowser.app.shell.docks import hint_of
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
@@ -60,6 +61,7 @@ class ExplainPane(QWidget):
         self._subject.setMargin(theme.SMALL)
         self._patience = one_shot(self, PATIENCE, self._announce)
         self._job: int | None = None
+        self._looking = Latest(self, "explain")
         self._folded: set[str] = set()
         self._cancel = self._tool_button("Cancel", "explainCancelButton")
         self._cancel.setToolTip("Stop looking")
@@ -198,7 +200,7 @@ class ExplainPane(QWidget):
         if before is document:
             return
         if before is not None:
-            before.tasks.cancel_owner(before.owner("explain"))
+            self._looking.cancel()
             before.tasks.statusChanged.disconnect(self._watch)
             before.problems.changed.disconnect(self._follow_problems)
         if document is not None:
@@ -219,7 +221,7 @@ class ExplainPane(QWidget):
             return
         asked = (problem.kind, problem.message, problem.where)
         if all((other.kind, other.message, other.where) != asked for other in document.problems.found.items):
-            document.tasks.cancel_owner(document.owner("explain"))
+            self._looking.cancel()
             self._end("Solved", "This problem is not found any more.", "ok")
             self._question, self._is_asked = None, False
 
@@ -248,7 +250,7 @@ class ExplainPane(QWidget):
 
         self._patience.start()
         title = f"Explain {one_line(str(question))[:80]}"
-        handle = document.tasks.run(document.owner("explain"), title, work, self._show, self._failed)
+        handle = self._looking.run(document, title, work, self._show, self._failed)
         self._job = handle.number
 
     def _show(self, explanation: Explanation) -> None:

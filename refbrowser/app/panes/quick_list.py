@@ -46,6 +46,7 @@ from refbrowser.app.commands.actions import Actions
 from refbrowser.app.commands.group import ActionSpec
 from refbrowser.app.commands.menus import MENUS
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import cut_around
@@ -359,10 +360,10 @@ class GoToDialog(QuickList):
     def __init__(self, document: OpenDocument, parent: QWidget) -> None:
         super().__init__("goToDialog", f"Go to a key of {one_line(document.title)}", KEY_HINT, parent)
         self._document = document
-        self._owner = document.owner("go to")
+        self._keys_search = Latest(self, "go to")
         self.typed.connect(self._search)
         self.chosen.connect(self._go)
-        self.finished.connect(lambda _code: document.tasks.cancel_owner(self._owner))
+        self.finished.connect(lambda _code: self._keys_search.cancel())
         # The document may be closed under the dialog.
         document.destroyed.connect(self.close)
         self._search("")
@@ -377,8 +378,8 @@ class GoToDialog(QuickList):
 
             return search_keys(state, hierarchy, text, control.check)
 
-        self._document.tasks.run(
-            self._owner, "Search keys", search, lambda hits: self._show(text, hits), self._failed
+        self._keys_search.run(
+            self._document, "Search keys", search, lambda hits: self._show(text, hits), self._failed
         )
 
     def _show(self, text: str, hits: Hits) -> None:

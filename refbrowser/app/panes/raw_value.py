@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
@@ -87,6 +88,7 @@ class RawValuePane(QWidget):
         super().__init__(parent)
         self._document: OpenDocument | None = None
         self._key: str | None = None
+        self._reading = Latest(self, "raw")
         self._data = b""
         self._texts: dict[View, str] = {}
         self._read = False
@@ -176,7 +178,7 @@ class RawValuePane(QWidget):
 
             return excerpt(state, line, column, control.check)
 
-        document.tasks.run(document.owner("raw"), f"Find line {line}", read, self._show_place, self._failed)
+        self._reading.run(document, f"Find line {line}", read, self._show_place, self._failed)
 
     def _show_place(self, found: Excerpt) -> None:
         wide = len(str(found.lines[-1][0])) if found.lines else 1
@@ -223,6 +225,7 @@ class RawValuePane(QWidget):
     # Reading
 
     def _stop_showing(self, heading: str, text: str) -> None:
+        self._reading.cancel()
         self._read = False
         self._data, self._texts = b"", {}
         self._size.setText("")
@@ -242,7 +245,7 @@ class RawValuePane(QWidget):
             data = dataset.read_key(key, control.token)
             return data, texts_of(data)
 
-        document.tasks.run(document.owner("raw"), f"Read {key[:80]}", read, self._show, self._failed)
+        self._reading.run(document, f"Read {key[:80]}", read, self._show, self._failed)
 
     def _show(self, result: tuple[bytes, dict[View, str]]) -> None:
         self._data, self._texts = result

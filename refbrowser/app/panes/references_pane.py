@@ -13,6 +13,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.field_drafts import KeyDraft, key_mistake
 from refbrowser.app.editors.typed import DraftKind, Typed
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
@@ -246,6 +247,7 @@ class ReferencesPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document: OpenDocument | None = None
+        self._search = Latest(self, "references")
         self._quiet = False
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -303,6 +305,7 @@ class ReferencesPane(QWidget):
         """Show another document; the table begins at its first row."""
         if document is not self._document:
             self._document = document
+            self._search.cancel()
             self.changed_only.setChecked(False)
             self._show_rows(keep=False)
 
@@ -390,7 +393,7 @@ class ReferencesPane(QWidget):
             return first_row_of(state, dataset, path)
 
         title = f"Find the keys of {path}"
-        document.tasks.run(document.owner("references"), title, find, self._show_row_quietly)
+        self._search.run(document, title, find, self._show_row_quietly)
 
     def show_rule(self, number: int) -> None:
         """Scroll to the rows of a gen rule."""
@@ -411,9 +414,7 @@ class ReferencesPane(QWidget):
 
             return row_of_key(state, key)
 
-        document.tasks.run(
-            document.owner("references"), f"Find {key[:60]}", find, lambda answer: self._found(answer, focus)
-        )
+        self._search.run(document, f"Find {key[:60]}", find, lambda answer: self._found(answer, focus))
 
     # Reactions
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 
-from refbrowser.app.plot.reader import HOLD, cancel_ahead, read_ahead
+from refbrowser.app.plot.reader import AHEAD_OF_FRAME, HOLD, read_ahead
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import plain_label, tool_button
 from refbrowser.views.plot.plan import AHEAD, Course, Ending, Tempo, plans_ahead
@@ -59,6 +60,7 @@ class Animation(QObject):
         #: Chunks along the dimension: that were read ahead, and that are being read.
         self._ahead: set[int] = set()
         self._reading: set[int] = set()
+        self._ahead_reads = Latest(self, AHEAD_OF_FRAME)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -102,8 +104,7 @@ class Animation(QObject):
         self._timer.stop()
         self._wanted = self._held = None
         self._presenter.loader.hold, self._presenter.is_animated = HOLD, False
-        if self._played is not None:
-            cancel_ahead(self._played[0])
+        self._ahead_reads.cancel()
         self._ahead.clear()
         self._reading.clear()
         self._played = None
@@ -214,7 +215,7 @@ class Animation(QObject):
         ]
         if plans:
             self._reading = {number for number, _plan in plans}
-            read_ahead(document, node, plans, self._came, self._ahead_ended)
+            read_ahead(self._ahead_reads, document, node, plans, self._came, self._ahead_ended)
 
     def _came(self, number: int) -> None:
         self._reading.discard(number)

@@ -11,13 +11,14 @@ from refbrowser.app.plot.element_choice import ElementChoice
 from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.reader import (
+    NEIGHBOURS,
     AuxiliaryReader,
     CoordinateReader,
     PlotSource,
-    cancel_reads,
     read_neighbours,
 )
 from refbrowser.app.plot.stage import Stage, Subject
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
@@ -60,6 +61,7 @@ class Presenter(QObject):
         self.look = Look(pane, self.subject, self.stage, self)
         self.look.codingChanged.connect(self.changed)
         self._auxiliary.came.connect(self._auxiliary_came)
+        self._neighbours = Latest(self, NEIGHBOURS)
         self.coordinates.came.connect(self._coordinates_came)
         self.stage.pictureEnded.connect(self._picture_ended)
         self._idle_timer = one_shot(self, IDLE, self._idle)
@@ -96,7 +98,7 @@ class Presenter(QObject):
         document = self.subject.document
         if document is not None:
             document.hierarchyChanged.disconnect(self._follow)
-            cancel_reads(document)
+            self._neighbours.cancel()
         self._idle_timer.stop()
         self.coordinates.clear()
         self._auxiliary.clear()
@@ -337,7 +339,7 @@ class Presenter(QObject):
         if self.stepped is None or not self.reads_ahead or self.is_animated:
             return
         if subject.is_plot and not self.loader.is_reading:
-            read_neighbours(document, node, state, self.stepped)
+            read_neighbours(self._neighbours, document, node, state, self.stepped)
 
     # One chunk
 

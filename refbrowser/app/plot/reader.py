@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.nodes import ArrayNode
@@ -57,13 +58,14 @@ class PlotSource(Protocol):
         ...
 
 
-_COORDINATES, _AUXILIARY, _NEIGHBOURS = "plot-coordinates", "plot-auxiliary", "plot-neighbours"
-_AHEAD = "plot-ahead"
+_COORDINATES, _AUXILIARY = "plot-coordinates", "plot-auxiliary"
+NEIGHBOURS, AHEAD_OF_FRAME = "plot-neighbours", "plot-ahead"
 #: Neighbouring slices are read ahead when they are at most this large.
 AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
 
 
 def read_coordinates(
+    latest: Latest,
     document: PlotSource,
     node: ArrayNode,
     arrays: tuple[ArrayNode | None, ...],
@@ -82,10 +84,11 @@ def read_coordinates(
         )
 
     title = f"Read the coordinates of {node.path}"
-    document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
+    latest.run(document, title, read, done, lambda _error: done(None))
 
 
 def read_auxiliary(
+    latest: Latest,
     document: PlotSource,
     nodes: tuple[AuxiliaryNode, ...],
     plan: ViewPlan,
@@ -102,8 +105,8 @@ def read_auxiliary(
 
         return auxiliary.read_auxiliary(dataset.session, dataset.access.at_once(), nodes, plan, control.token)
 
-    document.tasks.run(
-        document.owner(_AUXILIARY),
+    latest.run(
+        document,
         f"Read the coordinates {', '.join(each.node.name for each in nodes)}",
         read,
         done,
@@ -112,7 +115,9 @@ def read_auxiliary(
     )
 
 
-def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, dimension: int) -> None:
+def read_neighbours(
+    latest: Latest, document: PlotSource, node: ArrayNode, state: SliceState, dimension: int
+) -> None:
     """Read the slices before and after along a dimension into the cache, where they are in other chunks."""
     dataset = document.dataset
     plans = neighbour_plans(node, state, dimension)
@@ -130,8 +135,8 @@ def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, di
                 priority=Priority.NEIGHBOUR,
             )
 
-    document.tasks.run(
-        document.owner(_NEIGHBOURS),
+    latest.run(
+        document,
         f"Read ahead in {node.path}",
         read,
         failed=_ignore,
@@ -152,6 +157,7 @@ def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[
 
 
 def read_ahead(
+    latest: Latest,
     document: PlotSource,
     node: ArrayNode,
     plans: Sequence[tuple[int, ViewPlan]],
@@ -175,8 +181,8 @@ def read_ahead(
             )
             control.send(number)
 
-    document.tasks.run(
-        document.owner(_AHEAD),
+    latest.run(
+        document,
         f"Read ahead in {node.path}",
         read,
         lambda _none: ended(),
@@ -184,17 +190,6 @@ def read_ahead(
         received=came,
         priority=Priority.NEIGHBOUR,
     )
-
-
-def cancel_ahead(document: PlotSource) -> None:
-    """Stop reading ahead."""
-    document.tasks.cancel_owner(document.owner(_AHEAD))
-
-
-def cancel_reads(document: PlotSource) -> None:
-    """Stop these reads."""
-    for what in (_COORDINATES, _AUXILIARY, _NEIGHBOURS, _AHEAD):
-        document.tasks.cancel_owner(document.owner(what))
 
 
 def _ignore(_error: BaseException) -> None:
@@ -237,8 +232,7 @@ class PictureLoader(QObject):
 
     def __init__(self, what: str, parent: QObject | None = None, verb: str = "Plot") -> None:
         super().__init__(parent)
-        self._what, self._verb = what, verb
-        self._document: PlotSource | None = None
+        self._latest, self._verb = Latest(self, what), verb
         self._incoming: Picture | None = None
         self._handle: JobHandle | None = None
         self._since = 0.0
@@ -283,18 +277,14 @@ class PictureLoader(QObject):
             picture.finished = True
             self._look_soon()
 
-        self._document = document
         self._incoming = picture
         self._since = time.monotonic() - (self.hold if at_once else 0.0)
-        self._handle = document.tasks.run(
-            document.owner(self._what), f"{self._verb} {node.path}", read, done, failed
-        )
+        self._handle = self._latest.run(document, f"{self._verb} {node.path}", read, done, failed)
         self._timer.start(0 if at_once else QUICKEST)
 
     def stop(self) -> None:
         """Give up reading; what has come stays."""
-        if self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner(self._what))
+        self._latest.cancel()
         self._timer.stop()
         self._incoming = self._handle = None
         self._told_end = True
@@ -304,7 +294,7 @@ class PictureLoader(QObject):
     def clear(self) -> None:
         """Give up reading and let go of the picture."""
         self.stop()
-        self.current = self._document = None
+        self.current = None
 
     def _look_soon(self) -> None:
         self._timer.start(0)
@@ -364,6 +354,7 @@ class CoordinateReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._latest = Latest(self, _COORDINATES)
         self.coordinates: tuple[Coordinate, ...] = ()
         #: Why some dimensions show indices.
         self.errors: tuple[str, ...] = ()
@@ -374,6 +365,7 @@ class CoordinateReader(QObject):
     def clear(self) -> None:
         """Let go of everything."""
         self._timer.stop()
+        self._latest.cancel()
         self.coordinates, self.errors, self.waits = (), (), False
 
     def begin(self, node: ArrayNode) -> None:
@@ -390,7 +382,7 @@ class CoordinateReader(QObject):
         if any(arrays):
             self.waits = not self._has_values()
             self._timer.start()
-            read_coordinates(document, node, arrays, self._came)
+            read_coordinates(self._latest, document, node, arrays, self._came)
 
     def _has_values(self) -> bool:
         return any(coordinate.values is not None for coordinate in self.coordinates)
@@ -426,11 +418,13 @@ class AuxiliaryReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._latest = Latest(self, _AUXILIARY)
         self.found: tuple[Auxiliary, ...] = ()
         self._read_for: object = None
 
     def clear(self) -> None:
         """Let go of everything."""
+        self._latest.cancel()
         self.found, self._read_for = (), None
 
     def read(self, document: PlotSource, node: ArrayNode, plan: ViewPlan) -> None:
@@ -442,7 +436,7 @@ class AuxiliaryReader(QObject):
             return
         self._read_for = wanted
         if nodes:
-            read_auxiliary(document, nodes, plan, self._came)
+            read_auxiliary(self._latest, document, nodes, plan, self._came)
         elif self.found:
             self._came(())
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.app.plot.reader import PlotSource
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.picture import Picture
@@ -67,6 +68,7 @@ class SeriesReader(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._latest = Latest(self, _OWNER)
         self._document: PlotSource | None = None
         self._waiting: deque[SeriesRead] = deque()
         self._handle: JobHandle | None = None
@@ -102,8 +104,7 @@ class SeriesReader(QObject):
         """Give up reading; what has come stays."""
         from refbrowser.io.cancel import Cancelled
 
-        if self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner(_OWNER))
+        self._latest.cancel()
         self._timer.stop()
         for read in (self.current, *self._waiting):
             if read is not None:
@@ -162,7 +163,7 @@ class SeriesReader(QObject):
 
         self._seen = -1
         title = f"Series of {read.node.path}"
-        self._handle = document.tasks.run(document.owner(_OWNER), title, work, done, failed)
+        self._handle = self._latest.run(document, title, work, done, failed)
         self._timer.start()
         self.changed.emit()
 
