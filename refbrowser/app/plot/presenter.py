@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.plot.element_choice import ElementChoice
+from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.reader import (
