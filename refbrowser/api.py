@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.ncstream.options import Order, StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.exporting.options import ExportOptions
@@ -71,7 +71,7 @@ def open(
 
 
 def expand(
-    document: Path | Dataset | ReferenceDocument | Mapping[str, Any],
+    document: Path | Dataset | Document | Mapping[str, Any],
     *,
     templates: Mapping[str, str] | None = None,
     skip_bad: bool = False,
@@ -93,7 +93,7 @@ def expand(
         An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`):
         look at rows of ``dataset.document.expansion`` then.
     """
-    source = _document(document, dict(templates or {}))
+    source = _document(document, dict(templates or {})).written()
     expansion = source.expansion
     if expansion.rows > LIMITS.write_out_question:
         raise RefbrowserError(
@@ -107,14 +107,12 @@ def expand(
     return expanded
 
 
-def _document(
-    document: Path | Dataset | ReferenceDocument | Mapping[str, Any], values: dict[str, str]
-) -> ReferenceDocument:
+def _document(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
     if isinstance(document, Dataset):
         document = document.document
     if isinstance(document, Mapping):
         document = ReferenceDocument.of(json.dumps(document).encode())
-    if isinstance(document, ReferenceDocument):
+    if isinstance(document, Document):
         return document.with_template_values({**document.values, **values}) if values else document
     return open_document(OpenRequest(os.fspath(document), templates=values)).document
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +29,7 @@ from refbrowser.formats.registry import GROUP, Format, Opened, Opening, Written,
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.references.document.content import FileOrigin
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.manifest import ManifestBuilder
 
 GRID = Format(
     name="textgrid",
@@ -52,7 +52,7 @@ GRID = Format(
 
 
 def open_grid(opening: Opening) -> Opened:
-    """Open a grid: one chunk, which is the rest of the file."""
+    """Open a grid: each of its rows is a chunk, a range of the file."""
     path = os.path.realpath(opening.seen.local or "")
     with open(path, "rb") as file:
         line = file.readline(80)
@@ -62,21 +62,20 @@ def open_grid(opening: Opening) -> Opened:
     array = {
         "zarr_format": 2,
         "shape": sides,
-        "chunks": sides,
+        "chunks": [1, *sides[1:]],
         "dtype": "<f8",
         "fill_value": "NaN",
         "order": "C",
         "compressor": None,
         "filters": None,
     }
-    refs = {
-        ".zgroup": '{"zarr_format": 2}',
-        "values/.zarray": json.dumps(array),
-        "values/" + ".".join("0" * len(sides)): [path, len(line), 8 * int(np.prod(sides))],
-    }
-    document = ReferenceDocument.of(json.dumps({"version": 1, "refs": refs}).encode(), name=opening.path)
-    access = Access.for_document(path, opening.allow, opening.settings)
-    return Opened(replace(document, derived=FileOrigin(path, GRID.name)), access, opening.identity())
+    manifest = ManifestBuilder(path)
+    manifest.add_metadata({".zgroup": b'{"zarr_format": 2}', "values/.zarray": json.dumps(array).encode()})
+    rows, size = np.arange(sides[0]), 8 * int(np.prod(sides[1:]))
+    coords = np.stack([rows, *[np.zeros_like(rows)] * (len(sides) - 1)], axis=1)
+    manifest.add_ranges("values/", coords, len(line) + rows * size, np.full(len(rows), size))
+    document = manifest.document(name=opening.path, derived=FileOrigin(path, GRID.name))
+    return Opened(document, Access.for_document(path, opening.allow, opening.settings), opening.identity())
 
 
 @documented

@@ -24,7 +24,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.references.checks.lacking import LeftOut
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: Rows that are made together.
 PAGE = 4096
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     for name in ("start", "count"):
         if (getattr(arguments, name) or 0) < 0:
             raise RefbrowserError(ErrorKind.USAGE, f"--{name} must not be below 0")
-    document = open_document(arguments.path, arguments, token).document
+    document = open_document(arguments.path, arguments, token).document.written()
     whole = arguments.start is None and arguments.count is None and arguments.key is None
     if arguments.key is None:
         start, stop = _window(document, arguments)
@@ -65,9 +65,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-def _write_rows(
-    document: ReferenceDocument, arguments: argparse.Namespace, whole: bool, token: CancelToken
-) -> None:
+def _write_rows(document: Document, arguments: argparse.Namespace, whole: bool, token: CancelToken) -> None:
     from refbrowser.references.checks.lacking import LeftOut, lacking
     from refbrowser.references.checks.positions import as_known
 
@@ -86,7 +84,7 @@ def _write_rows(
     _tell_left_out(document, left_out)
 
 
-def _check_rows(document: ReferenceDocument, whole: bool) -> None:
+def _check_rows(document: Document, whole: bool) -> None:
     """Raise for rows that are not there and not counted; where all of it is asked for, for all it lacks."""
     from refbrowser.references.checks.lacking import lacking
 
@@ -96,7 +94,7 @@ def _check_rows(document: ReferenceDocument, whole: bool) -> None:
         raise error
 
 
-def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
+def _tell_warnings(document: Document, whole: bool) -> None:
     from refbrowser.references.checks.positions import as_known
     from refbrowser.references.checks.rule_checks import all_findings
 
@@ -106,13 +104,13 @@ def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
     tell_findings(finding for finding in findings if finding.severity is Severity.WARNING)
 
 
-def _tell_left_out(document: ReferenceDocument, left_out: LeftOut) -> None:
+def _tell_left_out(document: Document, left_out: LeftOut) -> None:
     """Count what is not in what was written."""
     if str(left_out):
         tell_warning(RefbrowserError(ErrorKind.REF, f"left out: {left_out}", Place(document=document.name)))
 
 
-def _window(document: ReferenceDocument, arguments: argparse.Namespace) -> tuple[int, int]:
+def _window(document: Document, arguments: argparse.Namespace) -> tuple[int, int]:
     rows = document.expansion.rows
     start = min(arguments.start or 0, rows)
     return start, rows if arguments.count is None else min(start + arguments.count, rows)
@@ -131,7 +129,7 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
         raise error
 
 
-def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
+def _write_object(document: Document, skip_bad: bool, token: CancelToken) -> None:
     from refbrowser.references.checks.positions import as_known
     from refbrowser.references.checks.rule_checks import all_findings
     from refbrowser.references.document.version0 import Version0
@@ -149,7 +147,7 @@ def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToke
 
 
 def _write_json(
-    document: ReferenceDocument, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
+    document: Document, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
 ) -> None:
     expansion = document.expansion
     counts = {"rows": expansion.rows, "refs": expansion.refs_rows, "gen": list(expansion.gen_rows)}
@@ -172,7 +170,7 @@ def _streamed(counts: dict[str, Any], items: Iterator[list[Any]]) -> Iterator[by
 
 
 def _items(
-    document: ReferenceDocument, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
+    document: Document, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
 ) -> Iterator[list[Any]]:
     """Yield the items asked for; a faulty one is an error, or left out with a warning and counted."""
     from refbrowser.references.document.expansion import REFS
@@ -197,8 +195,8 @@ def _items(
             yield [first + position, key, _value(document, first + position)]
 
 
-def _item_of_key(document: ReferenceDocument, key: str, skip_bad: bool) -> list[Any]:
-    from refbrowser.references.rules.gen import NotDecided
+def _item_of_key(document: Document, key: str, skip_bad: bool) -> list[Any]:
+    from refbrowser.references.rules.layouts import NotDecided
 
     row = document.expansion.find(key)
     lost = document.expansion.lost(key) if row is None else None
@@ -211,7 +209,7 @@ def _item_of_key(document: ReferenceDocument, key: str, skip_bad: bool) -> list[
     return [row, key, None if row is None else _value(document, row)]
 
 
-def _value(document: ReferenceDocument, row: int) -> Any:
+def _value(document: Document, row: int) -> Any:
     """Return the Version 0 value of a row: text as the document has it, or a list with the URL."""
     from refbrowser.model.reference import ByteRange, Inline, WholeFile
 
@@ -227,7 +225,7 @@ def _value(document: ReferenceDocument, row: int) -> Any:
     return _inline_text(document, expansion.origin(row)[1], found)
 
 
-def _inline_text(document: ReferenceDocument, position: int, found: Any) -> str:
+def _inline_text(document: Document, position: int, found: Any) -> str:
     text = json.loads(document.refs.value_text(document.refs.slot(position)))
     if isinstance(text, str):
         return text

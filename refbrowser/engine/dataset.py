@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.model.nested import NestedRows
     from refbrowser.model.netcdf.types import NetcdfDataset
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
@@ -105,7 +105,7 @@ class Dataset:
     def __init__(
         self,
         path: str,
-        document: ReferenceDocument,
+        document: Document,
         hierarchy: Hierarchy,
         access: Access,
         session: Session,
@@ -174,7 +174,7 @@ class Dataset:
         """Return this dataset under another path, with the permissions that it has there."""
         return Dataset(path, self.document, self.hierarchy, access, self.session, self.elsewhere)
 
-    def with_document(self, document: ReferenceDocument, control: JobControl | None = None) -> Dataset:
+    def with_document(self, document: Document, control: JobControl | None = None) -> Dataset:
         """Return the dataset that an edited document describes.
 
         Raises

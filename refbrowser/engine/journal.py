@@ -19,7 +19,7 @@ from refbrowser.io.journal import JournalFile, abandoned_journals, read_head, re
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.content import DocumentContent
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 from refbrowser.references.edits.history import History
 from refbrowser.references.edits.journal import Operation, Recorder, replayed
 
@@ -308,7 +308,7 @@ class Recovery:
         return made
 
 
-def find_recoveries(path: str, document: ReferenceDocument, cancel: CancelToken) -> tuple[Recovery, ...]:
+def find_recoveries(path: str, document: Document, cancel: CancelToken) -> tuple[Recovery, ...]:
     """Return the unsaved edits that lost processes left of a document as it was just read, newest first.
 
     Journals that hold none are removed.
@@ -325,7 +325,7 @@ def find_recoveries(path: str, document: ReferenceDocument, cancel: CancelToken)
     return tuple(found)
 
 
-def _read(journal: Path, state: str, document: ReferenceDocument) -> Recovery | None:
+def _read(journal: Path, state: str, document: Document) -> Recovery | None:
     """Return what a journal holds, None where that is no unsaved edit."""
     try:
         content = read_journal(journal)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.reference_values import BASE64_PREFIX
-from refbrowser.references.rules.gen import NotDecided
+from refbrowser.references.rules.layouts import NotDecided
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: Rows that are looked at together.
 PAGE = 4096
 
 
-def reference_of(document: ReferenceDocument, key: str) -> Reference | None:
+def reference_of(document: Document, key: str) -> Reference | None:
     """Return what counts for `key`, None where there is no such key.
 
     Raises
@@ -37,7 +37,7 @@ def reference_of(document: ReferenceDocument, key: str) -> Reference | None:
     return found
 
 
-def keys_below(document: ReferenceDocument, prefix: str = "") -> Iterator[str]:
+def keys_below(document: Document, prefix: str = "") -> Iterator[str]:
     """Yield the keys that begin with `prefix`, each once, in the order of their first rows."""
     expansion = document.expansion
     seen: set[str] = set()

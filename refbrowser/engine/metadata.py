@@ -13,15 +13,15 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Hierarchy
 from refbrowser.model.reference import Inline, Missing, Reference, columns_of
-from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.rules.gen import NotDecided
+from refbrowser.references.document.document import Document
+from refbrowser.references.rules.layouts import NotDecided
 
 #: Bytes of metadata that were read from elsewhere, or why they could not be, by where they are.
 Elsewhere = Mapping[Reference, "bytes | RefbrowserError"]
 
 
 def described(
-    document: ReferenceDocument,
+    document: Document,
     access: Access,
     resources: Resources,
     token: CancelToken,
@@ -47,7 +47,7 @@ def described(
 
 
 def _described(
-    document: ReferenceDocument,
+    document: Document,
     access: Access,
     resources: Resources,
     token: CancelToken,
@@ -88,7 +88,7 @@ class _Metadata(Mapping[str, bytes]):
         return len(self._answers)
 
 
-def _references_of_metadata(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
+def _references_of_metadata(document: Document) -> Iterator[tuple[str, Reference]]:
     """Yield metadata keys with what they stand for; where values are known, those that are elsewhere."""
     known = document.known
     for key in document.expansion.metadata_keys() if known is None else known.elsewhere:

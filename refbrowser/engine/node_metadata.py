@@ -21,9 +21,9 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.references.document.consolidated import CONSOLIDATED_V3
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 from refbrowser.references.document.expansion import REFS
-from refbrowser.references.rules.gen import NotDecided
+from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.text.json_text import JsonError, parse
 from refbrowser.references.text.typed_values import laid_out, parsed
 
@@ -90,9 +90,7 @@ class MetadataText:
     fault: str = ""
 
 
-def read_metadata(
-    dataset: Dataset, document: ReferenceDocument, node: Node, token: CancelToken
-) -> list[MetadataText]:
+def read_metadata(dataset: Dataset, document: Document, node: Node, token: CancelToken) -> list[MetadataText]:
     """Return the metadata documents of a node; what lies elsewhere is read, where that is permitted."""
     keys = metadata_keys(document, node, dataset.hierarchy.flavour)
     return [_read(dataset, place_of(document, key), token) for key in keys]
@@ -127,9 +125,7 @@ def uses_v3(node: Node) -> bool:
     return any(uses_v3(child) for child in below)
 
 
-def metadata_keys(
-    document: ReferenceDocument, node: Node, flavour: Flavour = Flavour.ZARR_V2
-) -> tuple[str, ...]:
+def metadata_keys(document: Document, node: Node, flavour: Flavour = Flavour.ZARR_V2) -> tuple[str, ...]:
     """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
     if flavour in DRAFTS:
         return node.metadata_keys or (attributes_key(node, flavour),)
@@ -166,7 +162,7 @@ def prefix_of(node: Node) -> str:
     return f"{node.path.strip('/')}/".removeprefix("/")
 
 
-def place_of(document: ReferenceDocument, key: str) -> MetadataPlace:
+def place_of(document: Document, key: str) -> MetadataPlace:
     """Return where the metadata document under a key lies, with its bytes where the document holds them."""
     try:
         row = document.expansion.find(key)
@@ -195,7 +191,7 @@ def place_of(document: ReferenceDocument, key: str) -> MetadataPlace:
     return MetadataPlace(key, Origin.INLINE, "", data)
 
 
-def _not_there(document: ReferenceDocument, key: str) -> MetadataPlace:
+def _not_there(document: Document, key: str) -> MetadataPlace:
     value = _consolidated(document, key)
     if value is not None:
         above, data = value
@@ -204,7 +200,7 @@ def _not_there(document: ReferenceDocument, key: str) -> MetadataPlace:
     return MetadataPlace(key, Origin.ABSENT, "There is none yet. Apply adds it.", b"{}")
 
 
-def _consolidated(document: ReferenceDocument, key: str) -> tuple[str, bytes] | None:
+def _consolidated(document: Document, key: str) -> tuple[str, bytes] | None:
     """Return the key of the nearest consolidated document that repeats `key`, and the text there."""
     folder, name = split_key(key)
     folder = f"{folder}/" if folder else ""

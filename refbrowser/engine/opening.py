@@ -22,7 +22,7 @@ from refbrowser.io.cancel import linked
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 
 
 def _yes(error: RefbrowserError) -> bool:
@@ -130,7 +130,7 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
 
 def dataset_of(
     path: str,
-    document: ReferenceDocument,
+    document: Document,
     access: Access,
     session: Session,
     control: JobControl | None = None,

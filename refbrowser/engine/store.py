@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 class AssembledChunks:
@@ -118,7 +118,7 @@ class ReferenceStore(Store):
     def __init__(
         self,
         name: str,
-        document: ReferenceDocument,
+        document: Document,
         hierarchy: Hierarchy,
         access: Access,
         resources: Session,

@@ -16,7 +16,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
@@ -62,7 +62,7 @@ class Rewriting:
         return self.keeps is None or self.keeps(key)
 
 
-def rewritten(document: ReferenceDocument, how: Rewriting, token: CancelToken) -> ReferenceDocument:
+def rewritten(document: Document, how: Rewriting, token: CancelToken) -> ReferenceDocument:
     """Return the document rewritten, of the same version.
 
     Raises
@@ -72,7 +72,7 @@ def rewritten(document: ReferenceDocument, how: Rewriting, token: CancelToken) -
     Cancelled
         `token` was cancelled.
     """
-    writer = _Writer(document, how, token)
+    writer = _Writer(document.written(), how, token)
     return ReferenceDocument.read(_joined(writer.pieces()), name=document.name, values=document.values)
 
 

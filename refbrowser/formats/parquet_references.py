@@ -18,7 +18,7 @@ from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 from refbrowser.references.text.json_text import JsonError, parse
 
 #: Chunks in one record file.
@@ -26,7 +26,7 @@ RECORD_SIZE = 100_000
 
 
 def write_parquet(
-    document: ReferenceDocument,
+    document: Document,
     target: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -77,7 +77,7 @@ def _raised(error: RefbrowserError) -> None:
 
 
 def _write(
-    document: ReferenceDocument,
+    document: Document,
     folder: Path,
     cancel: CancelToken,
     record_size: int,

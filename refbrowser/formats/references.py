@@ -31,6 +31,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.references.document.document import Document
 from refbrowser.references.document.reader import PIECE, ReadProgress, read_source
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class _Opening:
             give_memory_back()
         if kind is None:
             return document
-        from refbrowser.references.document.document import Packed
+        from refbrowser.references.document.content import Packed
 
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
 
@@ -275,9 +276,7 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def document_chunks(
-    document: ReferenceDocument, path: str | os.PathLike[str] | None = None
-) -> Iterator[bytes]:
+def document_chunks(document: Document, path: str | os.PathLike[str] | None = None) -> Iterator[bytes]:
     """Yield the bytes of the file that a document is saved as.
 
     An unedited document gives the bytes that were read, packed or not.
@@ -287,6 +286,7 @@ def document_chunks(
     path
         Its suffix (``.gz``, ``.zst``) says how the file is packed; None keeps what it was.
     """
+    document = document.written()
     packed = document.packed
     kind: Compression | None = packed.kind if packed is not None else None
     if path is not None:
@@ -308,7 +308,7 @@ def packed_chunks(blocks: Iterator[bytes], path: str | os.PathLike[str]) -> Iter
 # The hierarchy
 
 
-def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | None = None) -> Hierarchy:
+def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None) -> Hierarchy:
     """Return the groups and arrays that a document describes.
 
     Parameters

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.content import DerivedOrigin
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.document.table import ReferenceTable
 
 #: The group of entry points by which other packages add formats.
@@ -211,7 +211,7 @@ class Opening:
 class Opened:
     """A document, what it may read, and the state of its file when it was read."""
 
-    document: ReferenceDocument
+    document: Document
     access: Access
     identity: FileIdentity | ObjectIdentity | None = None
 

@@ -16,12 +16,12 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.chunk_codes import Rows, union_of, without_rows
 from refbrowser.references.document.expansion import REFS
 from refbrowser.references.document.table import ODD
+from refbrowser.references.rules.layouts import Generated
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.document.refs import References
     from refbrowser.references.document.table import ReferenceTable
-    from refbrowser.references.rules.gen import GenRule
 
 
 class Difference:
@@ -35,16 +35,16 @@ class Difference:
     same_templates
         Whether the templates of both are the same.
     partners
-        The saved rule that each rule is compared with, and whether all its rows are the same.
+        What was saved of each rule or layout, and whether all its rows are the same.
     """
 
-    def __init__(self, document: ReferenceDocument, saved: ReferenceDocument) -> None:
+    def __init__(self, document: Document, saved: Document) -> None:
         self.document = document
         self.saved = saved
         self.same_templates = document.templates.texts == saved.templates.texts
         # Of entries that both read from one text all but the URL is the same.
-        self._is_shared = document.refs.table.start is saved.refs.table.start
-        self.partners = [self._partner(rule) for rule in document.rules]
+        self._is_shared = document.refs.table.origin is saved.refs.table.origin
+        self.partners = [*map(self._partner, range(len(document.generated)))]
 
     def changed(self, row: int) -> bool:
         """Tell whether a row differs from the saved state."""
@@ -64,7 +64,7 @@ class Difference:
         return not self.same_templates and shown(self.document, slot) != shown(self.saved, before)
 
     @staticmethod
-    def _url_of(document: ReferenceDocument, row: int) -> tuple[str, str]:
+    def _url_of(document: Document, row: int) -> tuple[str, str]:
         """Return the URL of a row of the table, as written and rendered."""
         number, urls = int(document.refs.table.url[row]), document.urls
         return document.refs.table.urls[number], str(urls.faults.get(number, urls.texts[number]))
@@ -87,20 +87,24 @@ class Difference:
             return False
         if partner is None or row >= partner.count:
             return True
-        now, before = self.document.rules[number].row(row), partner.row(row)
+        now, before = self.document.generated[number].row(row), partner.row(row)
         return (now.key, now.reference) != (before.key, before.reference)
 
-    def _partner(self, rule: GenRule) -> tuple[GenRule | None, bool]:
-        """Return the saved rule to compare with, and whether all its rows are the same."""
-        fields = self.document.rule_nodes[rule.index].to_python()
+    def _partner(self, number: int) -> tuple[Generated | None, bool]:
+        """Return the saved rule or layout to compare with, and whether all its rows are the same."""
+        if not self.document.rules:
+            theirs = self.saved.generated
+            other = theirs[number] if number < len(theirs) else None
+            return other, other == self.document.generated[number]
+        fields = self.document.rule_nodes[number].to_python()
         saved = [node.to_python() for node in self.saved.rule_nodes]
         if fields in saved:
             return self.saved.rules[saved.index(fields)], self.same_templates
-        partner = self.saved.rules[rule.index] if rule.index < len(saved) else None
+        partner = self.saved.rules[number] if number < len(saved) else None
         return partner, False
 
 
-def shown(document: ReferenceDocument, slot: int) -> object:
+def shown(document: Document, slot: int) -> object:
     """Return what an entry stands for, or why it cannot be read."""
     try:
         return document.view.reference(slot)
@@ -194,7 +198,7 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
     document, saved = difference.document, difference.saved
     here, there = document.refs, saved.refs
     is_exact = True
-    if here.table.start is there.table.start:
+    if here.table.origin is there.table.origin:
         positions, removed, lost = _of_one_table(difference, pause)
     else:
         positions, removed, is_exact = _of_other_tables(difference, pause)
@@ -210,7 +214,7 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
         if is_same:
             continue
         found = _of_rule(document, number, partner, left, pause)
-        left -= min(left, document.rules[number].count)
+        left -= min(left, document.generated[number].count)
         is_exact &= not isinstance(found, range)
         rules[number] = len(found)
         if len(found):
@@ -371,7 +375,7 @@ def _with_above(counts: Mapping[str, int]) -> dict[str, int]:
 # Templates and rules
 
 
-def _templates(document: ReferenceDocument, saved: ReferenceDocument) -> frozenset[str]:
+def _templates(document: Document, saved: Document) -> frozenset[str]:
     before = saved.templates.texts
     return frozenset(
         name for name, text in document.templates.texts.items() if name not in before or before[name] != text
@@ -379,14 +383,14 @@ def _templates(document: ReferenceDocument, saved: ReferenceDocument) -> frozens
 
 
 def _of_rule(
-    document: ReferenceDocument,
+    document: Document,
     number: int,
-    partner: GenRule | None,
+    partner: Generated | None,
     most: int,
     pause: Callable[[], None],
 ) -> Rows | range:
     """Return the rows of a rule that differ from those of the saved one; all where they are too many."""
-    rule = document.rules[number]
+    rule = document.generated[number]
     first = document.expansion.row_of(number, 0)
     if partner is None or rule.count > most:
         return range(first, first + rule.count)
@@ -399,7 +403,7 @@ def _of_rule(
     return np.array(found, np.int64) + first
 
 
-def _cells(rule: GenRule, start: int, size: int) -> list[Sequence[object]]:
+def _cells(rule: Generated, start: int, size: int) -> list[Sequence[object]]:
     size = max(0, min(size, rule.count - start))
     if not size:
         return []
@@ -408,9 +412,9 @@ def _cells(rule: GenRule, start: int, size: int) -> list[Sequence[object]]:
     return list(zip(*(column if column is not None else [None] * size for column in columns), strict=True))
 
 
-def _of_generated(document: ReferenceDocument, number: int, found: Rows | range) -> dict[str, int]:
+def _of_generated(document: Document, number: int, found: Rows | range) -> dict[str, int]:
     """Return how many of the rows of a rule are in each directory; 0 where that is not counted."""
-    directories = [each.strip("/") for each in document.rules[number].directories() or ()]
+    directories = [each.strip("/") for each in document.generated[number].directories() or ()]
     if len(directories) == 1:
         return {directories[0]: len(found)}
     return dict.fromkeys(directories, 0)

@@ -18,7 +18,7 @@ from refbrowser.views.words import count_text, one_line, size_text
 if TYPE_CHECKING:
     from refbrowser.model.nested import NestedType
     from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
 
 
@@ -49,7 +49,7 @@ class ShownDocument(Protocol):
         ...
 
     @property
-    def document(self) -> ReferenceDocument | None:
+    def document(self) -> Document | None:
         """The document with its edits; None until it is read."""
         ...
 

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from refbrowser.references.document.chunk_codes import BITS, Group, unpack_many
 from refbrowser.references.document.table import ODD
+from refbrowser.references.rules.layouts import Generated
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Hierarchy, Node
-    from refbrowser.references.document.document import ReferenceDocument
-    from refbrowser.references.rules.gen import GenRule
+    from refbrowser.references.document.document import Document
 
 
 T = TypeVar("T")
@@ -176,7 +176,7 @@ class _OutOfTimeError(Exception):
 
 
 def search(
-    state: ReferenceDocument,
+    state: Document,
     hierarchy: Hierarchy | None,
     typed: str,
     check: Callable[[], None] = lambda: None,
@@ -217,7 +217,7 @@ def search(
 
 
 def _hits(
-    state: ReferenceDocument, hierarchy: Hierarchy | None, text: str, beat: Callable[[], None]
+    state: Document, hierarchy: Hierarchy | None, text: str, beat: Callable[[], None]
 ) -> Iterator[Hit | None]:
     """Yield hits, the likely ones first; None where a part of the document has more than it gave."""
     number = row_number(text)
@@ -230,7 +230,7 @@ def _hits(
     if text:
         text = text.removeprefix("/")
         yield from _refs_keys(state, text, beat)
-        for index, rule in enumerate(state.rules):
+        for index, rule in enumerate(state.generated):
             beat()
             yield from _rule_keys(rule, "chunk" if state.rules_are_made else f"rule {index}", text, beat)
         yield from _other_keys(state, text, beat)
@@ -270,7 +270,7 @@ def _node_detail(node: Node) -> str:
 # Keys of refs
 
 
-def _refs_keys(state: ReferenceDocument, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
+def _refs_keys(state: Document, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
     """Yield keys of chunks: group by group, by the text before the coordinates and by the coordinates."""
     table = state.refs.table
     folded = text.casefold()
@@ -348,7 +348,7 @@ def _begins(column: npt.NDArray[np.int64], digits: str) -> npt.NDArray[np.bool_]
     return result
 
 
-def _other_keys(state: ReferenceDocument, text: str, beat: Callable[[], None]) -> Iterator[Hit]:
+def _other_keys(state: Document, text: str, beat: Callable[[], None]) -> Iterator[Hit]:
     """Yield keys that are no chunks of the table: metadata, odd names, and what was edited."""
     refs, folded = state.refs, text.casefold()
     edited = [*(patch.key for patch in refs.replaced.values()), *refs.appended]
@@ -367,7 +367,7 @@ def _other_keys(state: ReferenceDocument, text: str, beat: Callable[[], None]) -
 # Keys of rules
 
 
-def _rule_keys(rule: GenRule, detail: str, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
+def _rule_keys(rule: Generated, detail: str, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
     """Yield keys of one rule: its first ones where its own text is meant, else those of its first rows."""
     if not rule.count:
         return
@@ -381,7 +381,7 @@ def _rule_keys(rule: GenRule, detail: str, text: str, beat: Callable[[], None]) 
         return
     if not (folded.startswith(fixed) or any(fixed.endswith(folded[:cut]) for cut in range(1, len(folded)))):
         return
-    if rule.columns is not None:
+    if rule.is_quick:
         row = rule.find(text)
         if isinstance(row, int):
             yield _key_hit(text, text, detail)
@@ -395,8 +395,8 @@ def _rule_keys(rule: GenRule, detail: str, text: str, beat: Callable[[], None]) 
                 if given >= EACH:
                     yield None
                     return
-        if rule.columns is None:
+        if not rule.is_quick:
             # Each row costs a hundred times as much: the first page has to do.
             break
-    if rule.count > (ROWS_SEEN if rule.columns is not None else _PAGE):
+    if rule.count > (ROWS_SEEN if rule.is_quick else _PAGE):
         yield None

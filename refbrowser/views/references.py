@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.document.expansion import Page
     from refbrowser.references.document.refs import References
     from refbrowser.views.changed_rows import ChangedRows
@@ -106,10 +106,10 @@ class ReferenceColumn(Column):
     """
 
     text: Callable[[ReferenceRow], str]
-    widest: Callable[[ReferenceDocument], str] | None = None
+    widest: Callable[[Document], str] | None = None
 
 
-def _widest_row(document: ReferenceDocument) -> str:
+def _widest_row(document: Document) -> str:
     return count_text(max(0, document.expansion.rows - 1))
 
 
@@ -179,7 +179,7 @@ class ExpansionRows:
 
     def __init__(
         self,
-        document: ReferenceDocument,
+        document: Document,
         is_changed: Callable[[int], bool] | None,
         later: Callable[[], None],
     ) -> None:
@@ -314,7 +314,7 @@ class ChangedOnlyRows:
         self,
         rows: ExpansionRows,
         changes: ChangedRows,
-        saved: ReferenceDocument,
+        saved: Document,
         later: Callable[[], None],
     ) -> None:
         self._inner = rows

@@ -15,6 +15,8 @@ import pytest
 import zarr
 from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
+from refbrowser.references.edits.edits import SetReference
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from servers.http_server import HttpServer
@@ -28,7 +30,6 @@ from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.edits.edits import SetMetadata
-from refbrowser.references.edits.outer_edits import InsertRule
 
 
 def read_by_others(document: Path) -> dict[str, np.ndarray]:
@@ -87,7 +88,7 @@ def test_the_parquet_form_of_a_store(tmp_path: Path) -> None:
 def test_arrays_without_missing_chunks_keep_their_rule(tmp_path: Path) -> None:
     path, _ = store_in(tmp_path, "folder", 3)
     with refbrowser.open(path) as dataset:
-        assert len(dataset.document.rules) == 2
+        assert len(dataset.document.layouts) == 2
         made = portable_document(dataset, JobControl()).document
     (rule,) = made.rules
     assert rule.key == "sub/full/c/{{i}}/{{j}}"
@@ -137,8 +138,7 @@ def test_an_edited_store_saved_as_a_file(tmp_path: Path, container: str) -> None
         attributes = {"units": "K"}
         document = dataset.document.apply(SetMetadata("temp/.zattrs", attributes))
         (tmp_path / "chunk.bin").write_bytes(np.full(4, 9, "<i2").tobytes())
-        rule = {"key": "sub/full/0.0", "url": str(tmp_path / "chunk.bin"), "dimensions": {"i": [0]}}
-        document = document.apply(InsertRule(len(document.rules), rule))
+        document = document.apply(SetReference("sub/full/0.0", [str(tmp_path / "chunk.bin")]))
         made = portable_document(dataset.with_document(document), JobControl()).document
         write_document(made, SaveOrder(str(out)))
     with refbrowser.open(out) as again:
@@ -160,7 +160,7 @@ def test_a_store_that_cannot_be_listed_keeps_its_rules_with_a_warning(tmp_path: 
     }
     with HttpServer(files) as server, refbrowser.open(server.url("/s.zarr/")) as dataset:
         made = portable_document(dataset, JobControl())
-        assert made.document is dataset.document
+        assert made.document is dataset.document.written()
         assert ["cannot be listed" in loss.what for loss in made.losses] == [True]
         report = refbrowser.export(dataset, tmp_path / "out.json", format="refs-v1")
         assert report.losses

@@ -30,7 +30,7 @@ from refbrowser.exporting.saving.store import (
 from refbrowser.io import atomic
 from refbrowser.io.cancel import CancelToken
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.edits.edits import RemoveReference, SetMetadata, SetReference, SetRule
+from refbrowser.references.edits.edits import RemoveReference, SetMetadata, SetReference, SetTemplate
 
 #: Flavours of stores, and whether their metadata is consolidated.
 STORES = ("v2", "v2 consolidated", "v3", "v3 consolidated", "draft", "nczarr")
@@ -213,14 +213,13 @@ def test_what_a_store_has_no_place_for_is_said(stores: dict[str, Path], tmp_path
     path = Path(shutil.copytree(stores["v2"], tmp_path / "s.zarr"))
     with refbrowser.open(path) as dataset:
         saved = dataset.document
-    rule = saved.rule_nodes[0].to_python()
     before = content(path)
     for document, words in (
         (
             saved.apply(SetReference("g/a/0", ["elsewhere", 0, 8])),
             "references of chunks were edited ('g/a/0')",
         ),
-        (saved.apply(SetRule(0, {**rule, "url": "elsewhere"})), "references of chunks were edited"),
+        (saved.apply(SetTemplate("u", "/elsewhere")), "references of chunks were edited"),
         (saved.apply(RemoveReference("g/a/.zarray")), "'g/a/.zarray' was removed"),
     ):
         assert words in store_change(document, saved).obstacle

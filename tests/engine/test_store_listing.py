@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
+from refbrowser.references.edits.edits import SetReference
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from servers.http_server import HttpServer
@@ -24,7 +26,6 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
-from refbrowser.references.edits.outer_edits import InsertRule
 from refbrowser.views.attributes import stored_chunks
 
 
@@ -85,8 +86,7 @@ def test_a_reference_that_was_edited_is_not_missing(tmp_path: Path, container: s
     (tmp_path / "other.bin").write_bytes(b"\0" * 8)
     with refbrowser.open(path) as dataset:
         list_store(dataset)
-        rule = {"key": "temp/3.1", "url": str(tmp_path / "other.bin"), "dimensions": {"i": [0]}}
-        edit = InsertRule(len(dataset.document.rules), rule)
+        edit = SetReference("temp/3.1", [str(tmp_path / "other.bin")])
         edited = dataset.with_document(dataset.document.apply(edit))
         node = node_of(edited, "/temp")
         kinds = node.manifest.kinds()
@@ -102,8 +102,7 @@ def test_a_reference_to_another_place_of_the_store_is_not_missing(tmp_path: Path
     (path / "other" / "temp" / "3.1").write_bytes(b"\0" * 8)
     with refbrowser.open(path) as dataset:
         list_store(dataset)
-        rule = {"key": "temp/3.1", "url": "{{u}}/other/temp/3.1", "dimensions": {"i": [0]}}
-        edit = InsertRule(len(dataset.document.rules), rule)
+        edit = SetReference("temp/3.1", [f"{path}/other/temp/3.1"])
         edited = dataset.with_document(dataset.document.apply(edit))
         kinds = node_of(edited, "/temp").manifest.kinds()
         assert kinds[3].tolist() == [ReferenceKind.MISSING, ReferenceKind.WHOLE, ReferenceKind.MISSING]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.references.document.expansion import RuleIndex, literal_prefix
+from refbrowser.references.document.expansion import RuleIndex
 from refbrowser.references.rules import gen
+from refbrowser.references.rules.layouts import literal_prefix
 
 PIECES = st.sampled_from(
     ["a", "a/", "{{i}}", "{{ i }}", "{{i-1}}", ".", " ", "{{- i}}", "\r", "{", "{{'x'}}", "0"]
@@ -25,10 +26,10 @@ def document_of(keys: list[str]) -> ReferenceDocument:
 @given(st.lists(RULE, max_size=5))
 def test_every_key_is_found_where_a_search_of_all_rules_finds_it(keys: list[str]) -> None:
     expansion = document_of(keys).expansion
-    made = [item.key for rule in expansion.rules for item in map(rule.row, range(rule.count))]
+    made = [item.key for rule in expansion.generated for item in map(rule.row, range(rule.count))]
     for key in {*filter(None, made), "a", "a/0", "0", "", "x", "a/x"}:
         last = None
-        for number, rule in enumerate(expansion.rules):
+        for number, rule in enumerate(expansion.generated):
             row = rule.find(key)
             last = last if row is None else expansion.row_of(number, row)
         assert expansion.find(key) == last
@@ -37,7 +38,7 @@ def test_every_key_is_found_where_a_search_of_all_rules_finds_it(keys: list[str]
 @given(st.lists(RULE, max_size=5), st.sampled_from(["", "a", "a/", "a/a", "0", "x/"]))
 def test_no_rule_below_a_prefix_is_left_out(keys: list[str], prefix: str) -> None:
     document = document_of(keys)
-    found = RuleIndex((rule.key, rule.dimension_names) for rule in document.rules).below(prefix)
+    found = RuleIndex(rule.key_begins for rule in document.rules).below(prefix)
     assert found == sorted(set(found))
     for number, rule in enumerate(document.rules):
         made = (rule.row(row).key or "" for row in range(rule.count))

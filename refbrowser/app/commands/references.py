@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
     from refbrowser.views.references import SelectedRows
 
@@ -287,7 +287,7 @@ class ReferenceCommands(CommandGroup):
             self._frame.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
             return
         self._centre.tabs.setCurrentIndex(REFERENCES)
-        state: ReferenceDocument = document.document
+        state: Document = document.document
         taken: set[str] = set()
         pairs = []
         for start, stop in chosen.entries:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
     from refbrowser.references.document.content import StoreOrigin
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.compare import Part
 
 
@@ -195,7 +195,7 @@ class DocumentSaving(QObject):
         self._write(document, write, self._document.path, is_copy=False)
 
     def _write(
-        self, state: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
+        self, state: Document, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
     ) -> None:
         opened = self._document
         if self.is_running:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.content import DerivedOrigin
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.history import History
     from refbrowser.views.changed_rows import Difference
 
@@ -147,12 +147,12 @@ class EditedDocument(QObject):
         return derived is not None and "://" not in self.path and self.path == self._opened
 
     @property
-    def document(self) -> ReferenceDocument | None:
+    def document(self) -> Document | None:
         """The document with every edit made so far."""
         return None if self.history is None else self.history.document
 
     @property
-    def saved_document(self) -> ReferenceDocument | None:
+    def saved_document(self) -> Document | None:
         """The document as it was read or last saved: what Revert goes back to."""
         return None if self.history is None else self.history.saved
 
@@ -246,12 +246,12 @@ class EditedDocument(QObject):
         if before is None or history is None:
             return
 
-        def make(_control: TaskControl) -> ReferenceDocument:
+        def make(_control: TaskControl) -> Document:
             from refbrowser.app.controller.work import edited
 
             return edited(before, edit)
 
-        def made(changed: ReferenceDocument) -> None:
+        def made(changed: Document) -> None:
             if self.history is not history or self.document is not before:
                 self.editFailed.emit(moved_on(edit))
                 return
@@ -261,7 +261,7 @@ class EditedDocument(QObject):
 
         self.tasks.run(self.owner("edit"), edit.title, make, made, self.editFailed.emit)
 
-    def take_step(self, edit: Any, changed: ReferenceDocument) -> None:
+    def take_step(self, edit: Any, changed: Document) -> None:
         """Make a step of an edit of the document as it is now, whose result was made off the GUI thread."""
         if self.history is not None:
             self.history.take(edit, changed)
@@ -285,7 +285,7 @@ class EditedDocument(QObject):
             self.history.go_to(position)
             self._edited()
 
-    def count_from(self, document: ReferenceDocument | None, identity: Identity | None) -> None:
+    def count_from(self, document: Document | None, identity: Identity | None) -> None:
         """Count pending edits from what is in the file now; None where there is nothing that can be read."""
         if self.history is None:
             return
@@ -383,6 +383,6 @@ class EditedDocument(QObject):
         """Show what was read, or is to be seen in its place; the history begins anew."""
         raise NotImplementedError
 
-    def take_saved(self, document: ReferenceDocument, saved: Saved, path: str) -> None:
+    def take_saved(self, document: Document, saved: Saved, path: str) -> None:
         """Go on with what was written of a state of the document."""
         raise NotImplementedError

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.journal import JournalWriter, Keepable, Recovery
     from refbrowser.errors import RefbrowserError
     from refbrowser.io.archives.directory import ZipMember
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows, Difference
 
 
@@ -124,7 +124,7 @@ class DocumentChanges(QObject):
     def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
-        self._state: ReferenceDocument | None = None
+        self._state: Document | None = None
         self.rows: ChangedRows | None = None
         document.savedChanged.connect(self._nothing_left)
 

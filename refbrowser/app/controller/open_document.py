@@ -19,7 +19,7 @@ from refbrowser.app.shell.tasks import TaskControl, Tasks
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Opened, Saved
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
     from refbrowser.views.references import FirstRows
 
@@ -137,7 +137,7 @@ class OpenDocument(EditedDocument):
         super()._take(state)
         self.changes.look(state.difference)
 
-    def take_saved(self, document: ReferenceDocument, saved: Saved, path: str) -> None:
+    def take_saved(self, document: Document, saved: Saved, path: str) -> None:
         """Go on with what was written of a state of the document; `saving` calls it."""
         history, written = self.history, saved.written
         if history is None or written.document is None:

@@ -6,7 +6,6 @@ What only edits, saves and permissions need is imported where it is used: the fi
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import Loss
     from refbrowser.exporting.saving.store import StoreWritten
     from refbrowser.exporting.saving.write import SaveOrder, Written
-    from refbrowser.references.document.content import StoreOrigin
-    from refbrowser.references.document.document import Edit, ReferenceDocument
+    from refbrowser.references.document.content import Edit, StoreOrigin
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.history import History
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.views.changed_rows import Difference
@@ -85,7 +84,7 @@ class Saved:
 class OnDisk:
     """What is in a document's file."""
 
-    document: ReferenceDocument
+    document: Document
     identity: Identity | None
 
 
@@ -155,9 +154,7 @@ def open_document(
     return Opened(History(dataset.document), _state(dataset, None), identity)
 
 
-def _with_kept_permission(
-    path: str, access: Access, document: ReferenceDocument, identity: Identity | None
-) -> Access:
+def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
     from refbrowser.io.permissions import Permissions
 
@@ -168,14 +165,12 @@ def _with_kept_permission(
     return access.allow(grant.origins).allow(grant.private, private=True)
 
 
-def rebuilt(
-    dataset: Dataset, document: ReferenceDocument, saved: ReferenceDocument, control: TaskControl
-) -> DatasetState:
+def rebuilt(dataset: Dataset, document: Document, saved: Document, control: TaskControl) -> DatasetState:
     """Return what follows from an edited document."""
     return _state(dataset.with_document(document, control), saved)
 
 
-def edited(document: ReferenceDocument, edit: Edit) -> ReferenceDocument:
+def edited(document: Document, edit: Edit) -> Document:
     """Return a document after an edit, with what the window asks it first ready."""
     changed = document.apply(edit)
     changed.expansion.items(0, 1)
@@ -183,7 +178,7 @@ def edited(document: ReferenceDocument, edit: Edit) -> ReferenceDocument:
     return changed
 
 
-def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
+def _state(dataset: Dataset, saved: Document | None) -> DatasetState:
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
     difference = None
@@ -204,7 +199,7 @@ def keep_permission(path: str, identity: Identity, access: Access) -> None:
 # Finding rows
 
 
-def row_of_key(document: ReferenceDocument, key: str) -> int | str:
+def row_of_key(document: Document, key: str) -> int | str:
     """Return the row of the Version 0 view that counts for a key, or why there is none."""
     found = document.expansion.find(key)
     if isinstance(found, int):
@@ -214,7 +209,7 @@ def row_of_key(document: ReferenceDocument, key: str) -> int | str:
     return f"Not known: only {found.rows_checked:,} rows were checked"
 
 
-def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> int | None:
+def first_row_of(document: Document, dataset: Dataset, path: str) -> int | None:
     """Return the first row of a group or array, a chunk rather than metadata; None where there is none."""
     node = dataset.hierarchy.find(path)
     keys = []
@@ -232,7 +227,7 @@ def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> in
 
 
 def save_document(
-    document: ReferenceDocument,
+    document: Document,
     dataset: Dataset,
     order: SaveOrder,
     expected: Identity | None,
@@ -269,8 +264,8 @@ def save_document(
 
 
 def save_into_store(
-    document: ReferenceDocument,
-    before: ReferenceDocument,
+    document: Document,
+    before: Document,
     ours: Mapping[str, FileIdentity],
     control: TaskControl,
 ) -> Saved:
@@ -290,8 +285,8 @@ def save_into_store(
 
 
 def _portable(
-    document: ReferenceDocument, dataset: Dataset, version: int, control: TaskControl
-) -> tuple[ReferenceDocument, tuple[Loss, ...]]:
+    document: Document, dataset: Dataset, version: int, control: TaskControl
+) -> tuple[Document, tuple[Loss, ...]]:
     """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
     if document.store is None:
         return document, ()
@@ -347,7 +342,7 @@ def read_on_disk(
     return OnDisk(ZARR.open(opening).document, now)
 
 
-def as_written(document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> ReferenceDocument:
+def as_written(document: Document, dataset: Dataset, control: TaskControl) -> Document:
     """Return a document as a file of its version holds it: of a store, with references others can follow.
 
     Raises
@@ -358,7 +353,7 @@ def as_written(document: ReferenceDocument, dataset: Dataset, control: TaskContr
     return _portable(document, dataset, document.version, control)[0]
 
 
-def has_text_of(path: str, document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> bool:
+def has_text_of(path: str, document: Document, dataset: Dataset, control: TaskControl) -> bool:
     """Tell whether a file has the very bytes that a document was saved as."""
     try:
         with open(path, "rb") as file:
@@ -434,53 +429,28 @@ def identity_of_store(store: StoreOrigin) -> FileIdentity | None:
     return None if path is None else identity_on_disk(path)
 
 
-#: `{{u}}/a/{{i}}`, and `zip://a/{{i}}::{{u}}`.
-_ABOVE = re.compile(
-    r"\{\{(?P<folder>[A-Za-z_]\w*)\}\}/|zip://(?:(?!::).)*::\{\{(?P<archive>[A-Za-z_]\w*)\}\}\Z"
-)
 #: Rows of a rule that are looked at for its URLs and the sum of their lengths.
 ROWS_SEEN = 1_000
 #: Edited entries are few; of more than this, only so many are looked at one by one.
 EDITED_SEEN = 20_000
 
 
-def sources_of(document: ReferenceDocument) -> list[Source]:
+def sources_of(document: Document) -> list[Source]:
     """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
-    found = _refs_sources(document)
-    same: Counter[str] = Counter()
-    for rule in document.rules:
-        if not rule.count:
-            continue
-        above = _template_above(rule) if document.store is not None else None
-        if above is None:
-            found.append(_rule_source(document, rule))
-        else:
-            same[above] += rule.count
-    return [*found, *_sources_below(document, same)]
+    rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
+    return [*_refs_sources(document), *rules, *_places(document)]
 
 
-def _template_above(rule: GenRule) -> str | None:
-    """Return the template that the URLs of a rule begin with, as a folder or as the archive of members.
-
-    Told from the text alone: a store has as many rules as arrays, and parsing them takes seconds.
-    """
-    found = _ABOVE.match(rule.url or "")
-    name = None if found is None else found["folder"] or found["archive"]
-    if found is None or name in rule.dimension_names:
-        return None
-    return f"{{{{{name}}}}}/" if found["folder"] else f"{{{{{name}}}}}"
+def _places(document: Document) -> Iterator[Source]:
+    """Yield the folders and archives that chunks with computed references lie in."""
+    counts: Counter[str] = Counter()
+    for each in document.layouts:
+        counts[each.place] += each.count
+    for place, count in counts.items():
+        yield Source(place, count, is_pattern=place.endswith("/"))
 
 
-def _sources_below(document: ReferenceDocument, counts: Mapping[str, int]) -> Iterator[Source]:
-    for text, count in counts.items():
-        try:
-            yield Source(document.templates.render(text), count, is_pattern=text.endswith("/"))
-        except RefbrowserError:
-            # Its rules have faults.
-            continue
-
-
-def _refs_sources(document: ReferenceDocument) -> list[Source]:
+def _refs_sources(document: Document) -> list[Source]:
     refs, urls = document.refs, document.urls.texts
     table = refs.table
     kept = table.url >= 0
@@ -498,7 +468,7 @@ def _refs_sources(document: ReferenceDocument) -> list[Source]:
     return found + _edited_sources(document)
 
 
-def _edited_sources(document: ReferenceDocument) -> list[Source]:
+def _edited_sources(document: Document) -> list[Source]:
     refs = document.refs
     slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
     page = (document.refs.position(slot) for slot in slots[:EDITED_SEEN])
@@ -511,7 +481,7 @@ def _edited_sources(document: ReferenceDocument) -> list[Source]:
     return sources
 
 
-def _rule_source(document: ReferenceDocument, rule: GenRule) -> Source:
+def _rule_source(document: Document, rule: GenRule) -> Source:
     """Return the origin of a rule: its URL where it does not change, else its static beginning."""
     size = None
     url = rule.static_origin()
@@ -527,7 +497,7 @@ def _rule_source(document: ReferenceDocument, rule: GenRule) -> Source:
     return Source(url, rule.count, size, is_pattern=True)
 
 
-def _archive(document: ReferenceDocument, rule: GenRule) -> str | None:
+def _archive(document: Document, rule: GenRule) -> str | None:
     """Return the zip archive that all rows of a rule are members of; None where there is no such one."""
     url = rule.url or ""
     if not is_chained(url):

@@ -15,7 +15,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.errors import RefbrowserError
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 TEXT_FIELDS = ("key", "url", "offset", "length")
 OPTIONAL_FIELDS = frozenset({"offset", "length"})
@@ -289,7 +289,7 @@ class RuleDraft:
 
     def edit(self, at: int, edited: Edited) -> Any:
         """Return the edit, see `Draft.edit`; faults that the document's rule has already are no hindrance."""
-        from refbrowser.references.edits.edits import SetRule
+        from refbrowser.references.edits.outer_edits import SetRule
         from refbrowser.references.rules.gen import GenRule
 
         for number, column, reason in self.mistakes():
@@ -314,7 +314,7 @@ class RuleDraft:
         return {"json": self.json()}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> RuleDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> RuleDraft | None:
         """Return what `to_json` gave this value of; None where the document has no such rule."""
         if not isinstance(at, int) or not 0 <= at < len(document.rule_nodes):
             return None
@@ -358,7 +358,7 @@ def _cell_mistakes(draft: DimensionDraft) -> list[tuple[str, str]]:
     ]
 
 
-def rule_fields(document: ReferenceDocument, index: int) -> Mapping[str, Any]:
+def rule_fields(document: Document, index: int) -> Mapping[str, Any]:
     """Return the JSON object of a rule; of one that is none, an object without members."""
     value = document.rule_nodes[index].to_python()
     return value if isinstance(value, Mapping) else {}

@@ -20,7 +20,7 @@ from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 logger = logging.getLogger(__name__)
 
@@ -312,7 +312,7 @@ class Drafts(QObject):
                 if not entry.draft.is_changed:
                     del self._templates[name]
 
-    def _rebase_references(self, document: ReferenceDocument) -> None:
+    def _rebase_references(self, document: Document) -> None:
         for key, entry in list(self._references.items()):
             if key is None:
                 continue
@@ -332,7 +332,7 @@ class Drafts(QObject):
         self._document.journal.keep_typed(self.all())
 
 
-def _rule_fields(document: ReferenceDocument | None) -> list[Any]:
+def _rule_fields(document: Document | None) -> list[Any]:
     return [] if document is None else [rule_fields(document, at) for at in range(len(document.rule_nodes))]
 
 

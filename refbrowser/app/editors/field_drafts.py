@@ -11,7 +11,7 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.model.nodes import Node
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
 
 
@@ -94,7 +94,7 @@ class AttributeDraft:
         return {"name": self.name, "text": self.text, "old": self.old}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> AttributeDraft:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> AttributeDraft:
         """Return what `to_json` gave this value of."""
         return cls(value["name"], value["text"], str(value["old"]))
 
@@ -129,12 +129,12 @@ class KeyDraft:
         return {"key": self.key}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> KeyDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> KeyDraft | None:
         """Return what `to_json` gave this value of; None where the document has no such key."""
         return None if document.refs.find_slot(at) is None else cls(str(value["key"]), str(at))
 
 
-def key_mistake(document: ReferenceDocument | None, key: str) -> str:
+def key_mistake(document: Document | None, key: str) -> str:
     """Return why a key cannot be given to an entry, or nothing."""
     if not key:
         return "the key is empty"
@@ -181,7 +181,7 @@ class PrefixDraft:
         return edit_to_json(ReplacePrefixIn(self.old, self.new, self.scope))
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> PrefixDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> PrefixDraft | None:
         """Return what `to_json` gave this value of."""
         from refbrowser.references.edits.journal import edit_from_json
         from refbrowser.references.edits.many_edits import ReplacePrefixIn

@@ -33,7 +33,7 @@ from refbrowser.views.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome
     from refbrowser.app.editors.rule_source import RuleSource
-    from refbrowser.references.document.document import Edit
+    from refbrowser.references.document.content import Edit
 
 LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
 #: Width of the buttons over the form, which stand beside the title on small screens too.
@@ -384,7 +384,7 @@ class GenEditor(EditorForm):
         """Make what is typed one step of the history."""
         if self._document is None or self._draft is None or not self.apply_button.isEnabled():
             return
-        from refbrowser.references.edits.edits import SetRule
+        from refbrowser.references.edits.outer_edits import SetRule
 
         draft, drafts = self._draft, drafts_of(self._document)
         drafts.drop_rule(self._index)
@@ -413,7 +413,8 @@ class GenEditor(EditorForm):
         document = None if self._document is None else self._document.document
         if document is None or self._document is None:
             return
-        from refbrowser.references.edits.edits import Compound, InsertRule, SetVersion
+        from refbrowser.references.edits.edits import Compound, SetVersion
+        from refbrowser.references.edits.outer_edits import InsertRule
 
         index = self._index + 1 if self._draft is not None else 0
         edit: Edit = InsertRule(index, fields)
@@ -428,7 +429,7 @@ class GenEditor(EditorForm):
         """Remove this rule as one step of the history."""
         if self._document is None or self._draft is None:
             return
-        from refbrowser.references.edits.edits import RemoveRule
+        from refbrowser.references.edits.outer_edits import RemoveRule
 
         drafts_of(self._document).drop_rule(self._index)
         self._document.apply(RemoveRule(self._index))
@@ -438,7 +439,7 @@ class GenEditor(EditorForm):
         target = self._index + step
         if self._document is None or not 0 <= target < self._rule_count():
             return
-        from refbrowser.references.edits.edits import MoveRule
+        from refbrowser.references.edits.outer_edits import MoveRule
 
         index, self._index = self._index, target
         if not self._document.apply(MoveRule(index, target)):

@@ -9,7 +9,7 @@ from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.edits import SetMetadata
 
 
@@ -45,7 +45,7 @@ class MetadataDraft:
         return {"text": self.text, "old_text": self.old_text}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> MetadataDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> MetadataDraft | None:
         """Return what `to_json` gave this value of."""
         return cls(str(at), str(value["text"]), str(value["old_text"]))
 

@@ -14,12 +14,13 @@ from refbrowser.references.edits.many_edits import ReplacePrefixIn, outer_with_p
 from refbrowser.references.edits.url_prefixes import (
     PrefixScope,
     ScopeKind,
+    entries_of_scope,
     entries_with_prefix,
     with_new_prefix,
 )
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: Changes that are shown as examples.
 EXAMPLES = 3
@@ -75,10 +76,10 @@ class Suggestion:
 
 
 def prefix_changes(
-    document: ReferenceDocument, old: str, new: str, scope: PrefixScope, check: Callable[[], None]
+    document: Document, old: str, new: str, scope: PrefixScope, check: Callable[[], None]
 ) -> PrefixChanges:
     """Return what replacing the prefix `old` would change; `check` raises when the work is cancelled."""
-    slots = entries_with_prefix(document.refs, old, scope, check)
+    slots = entries_with_prefix(document, old, scope, check)
     check()
     templates, rules = outer_with_prefix(document, old, scope)
     everywhere = outer_with_prefix(document, old, PrefixScope())
@@ -93,14 +94,14 @@ def prefix_changes(
     return replace(changes, examples=tuple(_examples(document, changes)))
 
 
-def _uses(document: ReferenceDocument, templates: Sequence[str], check: Callable[[], None]) -> int:
+def _uses(document: Document, templates: Sequence[str], check: Callable[[], None]) -> int:
     from refbrowser.app.editors.template_uses import count_uses
 
     uses = count_uses(document, check) if templates else {}
     return sum(uses.get(name, 0) for name in templates)
 
 
-def _examples(document: ReferenceDocument, changes: PrefixChanges) -> Iterable[Example]:
+def _examples(document: Document, changes: PrefixChanges) -> Iterable[Example]:
     old, new, left = changes.edit.old, changes.edit.new, EXAMPLES
     found = outer_urls(document, changes)[:left]
     room = max(1, left - len(found))
@@ -109,11 +110,9 @@ def _examples(document: ReferenceDocument, changes: PrefixChanges) -> Iterable[E
     return (Example(name, url, with_new_prefix(url, old, new)) for name, url in found[: max(left, room)])
 
 
-def outer_urls(document: ReferenceDocument, changes: PrefixChanges) -> list[tuple[str, str]]:
+def outer_urls(document: Document, changes: PrefixChanges) -> list[tuple[str, str]]:
     """Return names and URLs of the templates and gen rules that change."""
-    found = [
-        (template_name(document, name), document.templates.templates[name]) for name in changes.templates
-    ]
+    found = [(template_name(document, name), document.places[name]) for name in changes.templates]
     for number in changes.rules:
         rule = document.rules[number]
         path = (rule.key or "").partition("{{")[0].rpartition("/")[0]
@@ -122,7 +121,7 @@ def outer_urls(document: ReferenceDocument, changes: PrefixChanges) -> list[tupl
     return found
 
 
-def template_name(document: ReferenceDocument, name: str) -> str:
+def template_name(document: Document, name: str) -> str:
     """Return what a template is called; one that nobody wrote is what it stands for."""
     if not document.rules_are_made:
         return f"template {name}"
@@ -130,31 +129,38 @@ def template_name(document: ReferenceDocument, name: str) -> str:
 
 
 def suggested_prefix(
-    document: ReferenceDocument, scope: PrefixScope, check: Callable[[], None] = lambda: None
+    document: Document, scope: PrefixScope, check: Callable[[], None] = lambda: None
 ) -> Suggestion:
     """Return the longest prefix that the URLs of a part have in common, up to a slash.
 
     Where all of them begin with the same template, that is the part in which the prefix stands.
     """
     texts = _urls(document, scope, check)
-    heads = {match[1] if (match := _LEADING.match(text)) else "" for text in texts}
-    named = document.templates.templates if document.version == 1 else {}
-    if len(heads) == 1 and (name := next(iter(heads))) and isinstance(named.get(name), str):
+    heads = {_place_of(document, text) for text in texts}
+    named = document.places if document.version == 1 else {}
+    if len(heads) == 1 and (name := next(iter(heads))) in named:
         inner = PrefixScope(ScopeKind.TEMPLATE, name)
         return Suggestion(inner, _common([named[name]]))
-    plain = [text for text in texts if not _LEADING.match(text)]
+    plain = [text for text in texts if not _place_of(document, text)]
     if scope.kind is ScopeKind.ALL:
-        plain += [named[name] for name in sorted(heads) if isinstance(named.get(name), str)]
+        plain += [named[name] for name in sorted(heads) if name in named]
     return Suggestion(scope, _common(plain))
 
 
-def _urls(document: ReferenceDocument, scope: PrefixScope, check: Callable[[], None]) -> list[str]:
+def _place_of(document: Document, url: str) -> str:
+    """Return the name of the template, or place, that a URL begins with; empty where there is none."""
+    if document.is_at_place(url):
+        return next(iter(document.places))
+    match = _LEADING.match(url)
+    return match[1] if match else ""
+
+
+def _urls(document: Document, scope: PrefixScope, check: Callable[[], None]) -> list[str]:
     """Return the distinct URLs of a part as written."""
     refs = document.refs
     if scope.kind is ScopeKind.TEMPLATE:
-        text = document.templates.templates.get(scope.text)
-        return [text] if isinstance(text, str) else []
-    slots = entries_with_prefix(refs, "", scope, check)
+        return [document.places[scope.text]] if scope.text in document.places else []
+    slots = entries_of_scope(refs, scope, check)
     single = (slots < 0) | np.isin(slots, np.array([*refs.replaced], np.int64))
     numbers = refs.table.url[slots[~single]]
     texts = {refs.table.urls[number]: None for number in np.unique(numbers[numbers >= 0]).tolist()}
@@ -163,6 +169,8 @@ def _urls(document: ReferenceDocument, scope: PrefixScope, check: Callable[[], N
     texts.update(
         (document.rules[index].url or "", None) for index in outer_with_prefix(document, "", scope)[1]
     )
+    made = (each for at, each in enumerate(document.layouts) if scope.holds_rule(document, at))
+    texts.update((each.head + each.tail, None) for each in made)
     return list(texts)
 
 

@@ -22,7 +22,7 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
 
 #: What changes is counted after this pause in typing, in milliseconds.
@@ -224,7 +224,7 @@ class PrefixEditor(EditorForm):
             lambda found: self._take_suggestion(document, found),
         )
 
-    def _take_suggestion(self, document: ReferenceDocument, found: Suggestion) -> None:
+    def _take_suggestion(self, document: Document, found: Suggestion) -> None:
         from refbrowser.app.editors.prefix_changes import template_name
 
         if found.scope != self.scope():
@@ -305,7 +305,7 @@ class PrefixEditor(EditorForm):
             lambda error: self._outcome.show_fault(str(error)),
         )
 
-    def _show_count(self, document: ReferenceDocument, changes: PrefixChanges, mistake: str) -> None:
+    def _show_count(self, document: Document, changes: PrefixChanges, mistake: str) -> None:
         from refbrowser.app.editors.prefix_source import PrefixSource
 
         if self._document is None or self._document.document is not document:
@@ -402,7 +402,7 @@ class PrefixEditor(EditorForm):
         self._new.setFocus()
 
 
-def counted(document: ReferenceDocument, changes: PrefixChanges) -> str:
+def counted(document: Document, changes: PrefixChanges) -> str:
     """Return how many references, templates and gen rules change, by their nouns; nothing where none does."""
     nouns = MADE if document.rules_are_made else WRITTEN
     parts = [

@@ -16,14 +16,14 @@ from refbrowser.references.document.table import WHOLE
 from refbrowser.references.edits.url_prefixes import with_new_prefix
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 @dataclass(frozen=True, eq=False)
 class PrefixSource:
     """Templates, gen rules and entries of `refs` whose URL changes, in this order."""
 
-    document: ReferenceDocument
+    document: Document
     changes: PrefixChanges
     title: str = "URLs"
     is_quick: bool = True
@@ -96,7 +96,7 @@ class PrefixSource:
         )
 
 
-def mistake_in(document: ReferenceDocument, changes: PrefixChanges) -> str:
+def mistake_in(document: Document, changes: PrefixChanges) -> str:
     """Return why the first URL that changes could not be written so, or nothing."""
     from refbrowser.references.templates.syntax import Template
 

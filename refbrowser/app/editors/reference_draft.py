@@ -13,7 +13,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.reference_values import BASE64_PREFIX, decode_base64
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: An inline value longer than this is not put into the field, in bytes of JSON.
 EDITED_BYTES = 64 * 1024
@@ -140,7 +140,7 @@ class ReferenceDraft:
                     found[member] = f"the {member} is below 0"
         return found
 
-    def mistakes_in(self, document: ReferenceDocument, at: str | None) -> dict[str, str]:
+    def mistakes_in(self, document: Document, at: str | None) -> dict[str, str]:
         """Return what cannot be written as the entry of a key (None for a new one) of a document."""
         found = self.mistakes()
         if self.key != at and document.refs.find(self.key) is not None:
@@ -174,7 +174,7 @@ class ReferenceDraft:
         return {"of": self.kind.value, **{name: getattr(self, name) for name in members}}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> ReferenceDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> ReferenceDraft | None:
         """Return what `to_json` gave this value of; None where the document has no such key."""
         stored = cls("") if at is None else stored_draft(document, at)
         if stored is None:
@@ -183,7 +183,7 @@ class ReferenceDraft:
         return cls(kind=ReferenceKind(value["of"]), given=stored.given, **texts)
 
 
-def stored_draft(document: ReferenceDocument, key: str) -> ReferenceDraft | None:
+def stored_draft(document: Document, key: str) -> ReferenceDraft | None:
     """Return the draft of the entry that counts for a key, None where `refs` has none."""
     slot = document.refs.find_slot(key)
     if slot is None:

@@ -22,7 +22,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 KINDS = (ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.TEXT, ReferenceKind.BASE64)
 
@@ -133,7 +133,7 @@ class ReferenceEditor(EditorForm):
         self._key = key
         self._show_reference()
 
-    def _contents(self) -> ReferenceDocument | None:
+    def _contents(self) -> Document | None:
         return None if self._document is None else self._document.document
 
     def _show_reference(self) -> None:
@@ -210,7 +210,7 @@ class ReferenceEditor(EditorForm):
         )
         self._show_source(document, draft)
 
-    def _show_url(self, document: ReferenceDocument, draft: ReferenceDraft) -> None:
+    def _show_url(self, document: Document, draft: ReferenceDraft) -> None:
         self._url.set_names(Names(templates=document.templates))
         try:
             self._outcomes["url"].show_result(document.templates.render(draft.url))
@@ -235,7 +235,7 @@ class ReferenceEditor(EditorForm):
         self.show_pending("Reference", pending=False, can_apply=False, moved_on=False)
         self.publish(self._document, NoSource())
 
-    def _show_source(self, document: ReferenceDocument, draft: ReferenceDraft) -> None:
+    def _show_source(self, document: Document, draft: ReferenceDraft) -> None:
         from refbrowser.app.editors.reference_source import ReferenceSource
 
         saved = None if self._document is None else self._document.saved_document

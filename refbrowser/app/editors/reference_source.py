@@ -15,7 +15,7 @@ from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, Wh
 from refbrowser.references.document.reference_values import decode_inline
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.templates.templates import TemplateSet
 
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ReferenceSource:
     """The row of the reference as it is typed, and of its old key where that changes."""
 
-    document: ReferenceDocument
+    document: Document
     key: str
     title: str
     entries: tuple[PreviewRow, ...]
@@ -33,8 +33,8 @@ class ReferenceSource:
     @classmethod
     def of(
         cls,
-        document: ReferenceDocument,
-        saved: ReferenceDocument | None,
+        document: Document,
+        saved: Document | None,
         key: str | None,
         draft: ReferenceDraft,
     ) -> ReferenceSource:
@@ -89,9 +89,7 @@ def _tally(row: PreviewRow, mark: Mark) -> Tally:
     return Tally(1, row.number, None, row.note) if row.mark & mark else Tally()
 
 
-def _typed_row(
-    document: ReferenceDocument, saved: ReferenceDocument | None, draft: ReferenceDraft
-) -> PreviewRow:
+def _typed_row(document: Document, saved: Document | None, draft: ReferenceDraft) -> PreviewRow:
     mistakes = "; ".join(draft.mistakes().values())
     try:
         cells = Cells.of(typed_reference(draft, document.templates))
@@ -125,7 +123,7 @@ def typed_reference(draft: ReferenceDraft, templates: TemplateSet) -> Reference:
     return WholeFile(url)
 
 
-def saved_cells(saved: ReferenceDocument | None, key: str) -> Cells | None:
+def saved_cells(saved: Document | None, key: str) -> Cells | None:
     """Return the cells of an entry of `refs` in the saved state, None where it has none."""
     slot = None if saved is None else saved.refs.find_slot(key)
     if slot is None or saved is None:

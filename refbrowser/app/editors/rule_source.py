@@ -13,12 +13,13 @@ from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.checks.rule_checks import Aspect, RuleContext, findings_beside
-from refbrowser.references.rules.gen import GenRows, GenRule
+from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
+from refbrowser.references.rules.rule_rows import GenRows
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: Rows that are compared with the saved ones where arithmetic does not tell how many change.
 COMPARED_ROWS = 5_000
@@ -43,12 +44,10 @@ class RuleSource:
     title: str
     rule: GenRule
     base: GenRule | None
-    document: ReferenceDocument
+    document: Document
 
     @classmethod
-    def of(
-        cls, document: ReferenceDocument, saved: ReferenceDocument | None, index: int, fields: Any
-    ) -> RuleSource:
+    def of(cls, document: Document, saved: Document | None, index: int, fields: Any) -> RuleSource:
         """Return the preview of rule `index` with other members."""
         rule = GenRule(fields, document.templates, index)
         number = None if saved is None else counterpart(document, saved, index)
@@ -238,7 +237,7 @@ def _steps(rule: GenRule) -> int:
     )
 
 
-def counterpart(document: ReferenceDocument, saved: ReferenceDocument, index: int) -> int | None:
+def counterpart(document: Document, saved: Document, index: int) -> int | None:
     """Return the number that a rule has in the saved document; None for one that was added since.
 
     Rules before and after those that changed are matched by their text; what is left is paired in order.
@@ -255,10 +254,10 @@ def counterpart(document: ReferenceDocument, saved: ReferenceDocument, index: in
     return index if index < len(then) - tail else None
 
 
-def _same(document: ReferenceDocument, saved: ReferenceDocument, numbers: range, end: int) -> int:
+def _same(document: Document, saved: Document, numbers: range, end: int) -> int:
     """Return how many rules are the same from the beginning (0) or the end (-1)."""
     for number in numbers:
         now, then = (each.rule_nodes[number if end == 0 else -1 - number] for each in (document, saved))
-        if document.outer[now.start : now.stop] != saved.outer[then.start : then.stop]:
+        if document.written().outer[now.start : now.stop] != saved.written().outer[then.start : then.stop]:
             return number
     return len(numbers)

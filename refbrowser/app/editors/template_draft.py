@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.app.editors.typed import Edited, fault
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class TemplateDraft:
         return {"name": self.name, "text": self.text, "renames_uses": self.renames_uses}
 
     @classmethod
-    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> TemplateDraft | None:
+    def from_json(cls, at: Any, value: dict[str, Any], document: Document) -> TemplateDraft | None:
         """Return what `to_json` gave this value of; None where the document has no such template."""
         old = document.templates.templates.get(at)
         if old is None:
@@ -64,7 +64,7 @@ class TemplateDraft:
         return cls(name, text, at, str(old), renames)
 
 
-def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
+def name_mistake(document: Document, draft: TemplateDraft) -> str:
     """Return why a template cannot have the name that is typed, or nothing."""
     if draft.name == "":
         return "the template has no name"
@@ -87,8 +87,9 @@ def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
 
 def template_edit(draft: TemplateDraft) -> Any:
     """Return the edit of `references.edits` that a draft stands for."""
-    from refbrowser.references.edits.edits import Compound, RenameTemplate, SetTemplate
+    from refbrowser.references.edits.edits import Compound
     from refbrowser.references.edits.many_edits import RenameTemplateAndUses
+    from refbrowser.references.edits.outer_edits import RenameTemplate, SetTemplate
 
     edits: list[Any] = []
     if draft.name != draft.old_name:

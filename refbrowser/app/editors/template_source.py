@@ -32,7 +32,7 @@ from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.templates.templates import TemplateSet
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: Affected references that are compared with the saved state, of which there may be millions.
 CHECKED_REFERENCES = 20_000
@@ -58,7 +58,7 @@ class ReferencesSource:
     refs: References
     templates: TemplateSet
     slots: npt.NDArray[np.int64]
-    saved: ReferenceDocument | None
+    saved: Document | None
     title: str = ""
     is_quick: bool = True
     finds_quickly: bool = True
@@ -198,7 +198,7 @@ def _added(total: Tally | None, more: Tally | None, begin: int) -> Tally | None:
 
 
 def template_source(
-    document: ReferenceDocument, saved: ReferenceDocument | None, draft: TemplateDraft, uses: TemplateUses
+    document: Document, saved: Document | None, draft: TemplateDraft, uses: TemplateUses
 ) -> JoinedSource:
     """Return what a template as it is typed affects, where `uses` tells who uses it."""
     templates = edited_templates(document.templates, draft)

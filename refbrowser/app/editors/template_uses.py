@@ -14,7 +14,7 @@ from refbrowser.references.document.refs import References
 from refbrowser.references.templates.syntax import names_in
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
 #: Distinct URLs or rules that are looked at between two looks at the cancel token.
@@ -69,9 +69,9 @@ class UsesListed:
         return self.rule_fields + self.references
 
 
-def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[str, int]:
+def count_uses(document: Document, check: Callable[[], None]) -> dict[str, int]:
     """Return how many references and rule fields use each template; `check` raises when cancelled."""
-    found = dict.fromkeys(document.templates.texts, 0)
+    found = dict.fromkeys([*document.templates.texts, *document.places], 0)
     refs = document.refs
     counts = np.bincount(refs.table.url[refs.table.url >= 0], minlength=len(refs.table.urls)).tolist()
     for slot in (*refs.removed.tolist(), *refs.replaced):
@@ -84,9 +84,13 @@ def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[s
     for number, (text, count) in enumerate(texts):
         if number % STEP == 0:
             check()
-        for name in names_in(text):
+        names = document.places if document.is_at_place(text) else names_in(text)
+        for name in names:
             if name in found:
                 found[name] += count
+    for layout in document.layouts:
+        for name in document.places if document.is_at_place(layout.head + layout.tail) else ():
+            found[name] += 1
     for rule in document.rules:
         for _field, text in _rule_texts(rule):
             for name in names_in(text, _dimensions(rule)):
@@ -95,7 +99,7 @@ def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[s
     return found
 
 
-def listed_uses(document: ReferenceDocument, name: str, uses: TemplateUses) -> UsesListed:
+def listed_uses(document: Document, name: str, uses: TemplateUses) -> UsesListed:
     """Return the first uses of a template one by one, and count all of them."""
     found: list[TemplateUse] = []
     fields = 0
@@ -112,7 +116,7 @@ def listed_uses(document: ReferenceDocument, name: str, uses: TemplateUses) -> U
     return UsesListed(tuple(found), fields, len(uses.slots))
 
 
-def uses_of(document: ReferenceDocument, name: str, check: Callable[[], None]) -> TemplateUses:
+def uses_of(document: Document, name: str, check: Callable[[], None]) -> TemplateUses:
     """Return what uses one template; `check` raises when the work is cancelled."""
     refs = document.refs
     wanted = [number for number, url in enumerate(refs.table.urls) if name in names_in(url)]

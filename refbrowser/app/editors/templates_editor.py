@@ -27,7 +27,7 @@ from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUses, UsesListed
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.templates.syntax import Template
     from refbrowser.references.templates.templates import TemplateSet
 
@@ -53,7 +53,7 @@ class TemplatesEditor(EditorForm):
         self.setAccessibleName("Templates")
         self._document: OpenDocument | None = None
         self._draft: TemplateDraft | None = None
-        self._uses: tuple[ReferenceDocument, str, TemplateUses, UsesListed] | None = None
+        self._uses: tuple[Document, str, TemplateUses, UsesListed] | None = None
         self._removing = ""
         self._loading = False
         self._build()
@@ -363,7 +363,8 @@ class TemplatesEditor(EditorForm):
         opened, templates = self._document, self._templates()
         if opened is None or templates is None or opened.document is None:
             return
-        from refbrowser.references.edits.edits import AddTemplate, Compound, SetVersion
+        from refbrowser.references.edits.edits import Compound, SetVersion
+        from refbrowser.references.edits.outer_edits import AddTemplate
 
         name = next(name for number in range(1, 10**6) if (name := f"t{number}") not in templates.texts)
         edit: Any = AddTemplate(name, "")
@@ -414,7 +415,7 @@ class TemplatesEditor(EditorForm):
         opened, templates = self._document, self._templates()
         if opened is None or templates is None or name not in templates.templates:
             return
-        from refbrowser.references.edits.edits import RemoveTemplate
+        from refbrowser.references.edits.outer_edits import RemoveTemplate
 
         drafts_of(opened).drop_template(name)
         opened.apply(RemoveTemplate(name))

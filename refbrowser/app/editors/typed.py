@@ -12,7 +12,7 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 class DraftKind(StrEnum):
@@ -31,7 +31,7 @@ class DraftKind(StrEnum):
 class Edited:
     """What typing is made an edit of, on a worker thread: the document as it is, and its dataset."""
 
-    document: ReferenceDocument
+    document: Document
     dataset: Dataset
     token: CancelToken
 

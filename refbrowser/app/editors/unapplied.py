@@ -13,7 +13,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class _Made:
     """One edit of all that is valid, the document with it, what was applied, and what is not valid."""
 
     edit: Any
-    document: ReferenceDocument
+    document: Document
     applied: tuple[Typed, ...]
     refused: tuple[Refused, ...]
 

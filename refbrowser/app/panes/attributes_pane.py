@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
     from refbrowser.errors import Place
     from refbrowser.model.nodes import Flavour
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.views.attributes import StoredChunks
     from refbrowser.views.dimensions import DimensionUse
 
@@ -68,7 +68,7 @@ class AttributesPane(QWidget):
         self._item: Item | None = None
         self._later: Item | None = None
         self._texts: list[MetadataText] = []
-        self._read: ReferenceDocument | None = None
+        self._read: Document | None = None
         self._waiting: list[AttributeChange] = []
         self._then: str | None = None
         self._internal = False

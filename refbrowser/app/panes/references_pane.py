@@ -31,7 +31,7 @@ from refbrowser.views.rows import NoRows
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 class GeneratedBar(QFrame):
@@ -440,9 +440,7 @@ class ReferencesPane(QWidget):
         self._show_count()
         self._show_origin()
 
-    def _rows(
-        self, document: OpenDocument, state: ReferenceDocument
-    ) -> ExpansionRows | ChangedOnlyRows | NoRows:
+    def _rows(self, document: OpenDocument, state: Document) -> ExpansionRows | ChangedOnlyRows | NoRows:
         """Return what the table shows, with the words for when that is nothing."""
         rows = ExpansionRows(state, document.is_row_changed, self._rest.start)
         if not self.changed_only.isChecked():

@@ -17,15 +17,13 @@ from refbrowser.formats.awkward0_rows import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 
-def with_measured(
-    document: ReferenceDocument, resources: Resources, access: Access, token: CancelToken
-) -> ReferenceDocument:
+def with_measured(document: Document, resources: Resources, access: Access, token: CancelToken) -> Document:
     """Return a document whose origin knows how many rows its arrays have, those of parents too.
 
     Raises

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.access import Access, Want
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 def failures_of(dataset: Dataset) -> list[RefbrowserError]:
@@ -92,7 +92,7 @@ class DatasetFindings:
 
 
 def dataset_findings(
-    document: ReferenceDocument,
+    document: Document,
     hierarchy: Hierarchy | None,
     access: Access | None = None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -125,7 +125,7 @@ def dataset_findings(
 
 
 def _of_document(
-    document: ReferenceDocument,
+    document: Document,
     hierarchy: Hierarchy | None,
     access: Access | None,
     cancelled: Callable[[], bool],
@@ -133,7 +133,7 @@ def _of_document(
     yield from all_findings(document, cancelled)
     left = SearchTime(cancelled, _SECONDS)
     # Of a store and of other files each reference was made here.
-    if document.store is None and document.derived is None:
+    if not document.rules_are_made:
         yield from range_findings(document, access, left)
     if hierarchy is not None:
         yield from key_findings(document, hierarchy, left)
@@ -172,7 +172,7 @@ _OF_URLS = (ErrorKind.SOURCE, ErrorKind.IO, ErrorKind.PROTOCOL, ErrorKind.UNSAFE
 
 
 def collect(
-    document: ReferenceDocument,
+    document: Document,
     hierarchy: Hierarchy | None = None,
     wants: Iterable[Want] = (),
     failures: Iterable[RefbrowserError] = (),

@@ -16,7 +16,7 @@ from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.model.listing import NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
-from refbrowser.references.checks.positions import Found, Positions, located, placed
+from refbrowser.references.checks.positions import Found, located, placed, positions_of
 from refbrowser.references.document.chunk_codes import (
     BITS,
     Group,
@@ -41,7 +41,7 @@ from refbrowser.references.text.json_text import NodeKind, pointer
 if TYPE_CHECKING:
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
 #: Rows at each end of a rule that are looked at where arithmetic does not decide.
@@ -52,7 +52,7 @@ NO_ARRAY = "the rule gives keys of no array"
 NO_CHUNKS = "the rule gives no chunk of its array"
 
 
-def key_findings(document: ReferenceDocument, hierarchy: Hierarchy, left: SearchTime) -> Iterator[Finding]:
+def key_findings(document: Document, hierarchy: Hierarchy, left: SearchTime) -> Iterator[Finding]:
     """Yield keys that are no chunks, rules for no array, and templates that nothing uses.
 
     Parameters
@@ -62,7 +62,7 @@ def key_findings(document: ReferenceDocument, hierarchy: Hierarchy, left: Search
     left
         The time that there is for URLs that may use a template.
     """
-    if document.store is not None or document.derived is not None:
+    if document.rules_are_made:
         return
     yield from _unused_templates(document, left)
     arrays = _Arrays(node for node in hierarchy.walk() if isinstance(node, ArrayNode))
@@ -146,8 +146,8 @@ def _beginning_with(text: str, rising: list[str]) -> Iterator[str]:
 # Entries of refs
 
 
-def _of_refs(document: ReferenceDocument, arrays: _Arrays, cancelled: Callable[[], bool]) -> Iterator[Found]:
-    positions = Positions(document)
+def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool]) -> Iterator[Found]:
+    positions = positions_of(document)
     for group, codes in _codes(document).items():
         if cancelled():
             return
@@ -174,7 +174,7 @@ def _of_refs(document: ReferenceDocument, arrays: _Arrays, cancelled: Callable[[
                 )
 
 
-def _codes(document: ReferenceDocument) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+def _codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the packed coordinates of all chunk keys of refs, by group."""
     refs, table = document.refs, document.refs.table
     gone = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
@@ -320,9 +320,7 @@ def _is_chunk(key: str, near: list[ExpansionManifest]) -> bool | None:
 
 
 def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
-    from refbrowser.references.edits.edits import (
-        RemoveRule,  # Sound documents, which most are, need no edits.
-    )
+    from refbrowser.references.edits.outer_edits import RemoveRule
 
     place = Place(rule=rule.index, field="key", row=row, pointer=f"/gen/{rule.index}/key")
     fix = RemoveRule(rule.index) if message in (NO_ARRAY, NO_CHUNKS) else None
@@ -339,9 +337,9 @@ def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
 # Templates
 
 
-def _unused_templates(document: ReferenceDocument, left: SearchTime) -> Iterator[Finding]:
+def _unused_templates(document: Document, left: SearchTime) -> Iterator[Finding]:
     """Yield the templates that neither a URL of refs nor a rule uses."""
-    node = document.node.member("templates") if document.version == 1 else None
+    node = document.written().node.member("templates") if document.version == 1 else None
     if node is None or node.kind is not NodeKind.OBJECT:
         return
     faulty = {name for name, _ in document.templates.faults}
@@ -356,13 +354,13 @@ def _unused_templates(document: ReferenceDocument, left: SearchTime) -> Iterator
             del words[name]
     if not words:
         return
-    from refbrowser.references.edits.edits import RemoveTemplate  # As above.
+    from refbrowser.references.edits.outer_edits import RemoveTemplate
 
     is_decided = not left.is_over
     message = "the template {} is not used"
     if not is_decided:
         message = f"whether the template {{}} is used is not decided ({checked} texts checked)"
-    positions = Positions(document)
+    positions = positions_of(document)
     found = [
         Found(
             Severity.WARNING,
@@ -378,7 +376,7 @@ def _unused_templates(document: ReferenceDocument, left: SearchTime) -> Iterator
     yield from placed(document, found)
 
 
-def _texts(document: ReferenceDocument) -> Iterator[str]:
+def _texts(document: Document) -> Iterator[str]:
     """Yield every text that may use a template: fields of rules first, as they are fewer."""
     for rule in document.rules:
         for text in (rule.key, rule.url, rule.offset, rule.length):

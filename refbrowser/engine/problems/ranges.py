@@ -14,7 +14,13 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.checks.positions import Found, Positions, located, placed
+from refbrowser.references.checks.positions import (
+    AnyPositions,
+    Found,
+    located,
+    placed,
+    positions_of,
+)
 from refbrowser.references.document.reference_values import LARGEST, ValueKind
 from refbrowser.references.rules.integer_expressions import (
     Affine,
@@ -28,7 +34,7 @@ from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.references.rules.rule_rows import RuleColumns
 
@@ -79,7 +85,7 @@ class _Files:
         return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def range_findings(document: ReferenceDocument, access: Access | None, left: SearchTime) -> Iterator[Finding]:
+def range_findings(document: Document, access: Access | None, left: SearchTime) -> Iterator[Finding]:
     """Yield the references that no file can have; nothing is read, the sizes of local files are asked for.
 
     Parameters
@@ -110,9 +116,9 @@ def range_findings(document: ReferenceDocument, access: Access | None, left: Sea
 # Entries of refs
 
 
-def _of_refs(document: ReferenceDocument, files: _Files) -> Iterator[Found]:
+def _of_refs(document: Document, files: _Files) -> Iterator[Found]:
     refs, view = document.refs, document.view
-    positions = Positions(document)
+    positions = positions_of(document)
     told: Counter[str] = Counter()
     for start in range(0, len(refs), _PAGE):
         if files.left.cancelled():
@@ -139,7 +145,7 @@ def _of_refs(document: ReferenceDocument, files: _Files) -> Iterator[Found]:
             yield Found(Severity.FAULT, _kind_of(kind), message, _where_all(document), None)
 
 
-def _where_all(document: ReferenceDocument) -> str:
+def _where_all(document: Document) -> str:
     return "" if document.version == 0 else "/refs"
 
 
@@ -155,14 +161,14 @@ def _kind_of(kind: str) -> ErrorKind:
     return ErrorKind.REF if kind == "empty" else ErrorKind.RANGE
 
 
-def _is_large(document: ReferenceDocument, slot: int) -> bool:
+def _is_large(document: Document, slot: int) -> bool:
     patch = document.refs.patch(slot)
     if patch is not None:
         return patch.value.kind is ValueKind.LARGE
     return int(document.refs.table.url[slot]) == ValueKind.LARGE
 
 
-def _of_slot(document: ReferenceDocument, positions: Positions, slot: int, message: str) -> Found:
+def _of_slot(document: Document, positions: AnyPositions, slot: int, message: str) -> Found:
     key = document.refs.key_of(slot)
     kind = ErrorKind.REF if message == _EMPTY else ErrorKind.RANGE
     where = document.key_pointer(key)

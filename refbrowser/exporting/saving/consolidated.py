@@ -18,15 +18,13 @@ from refbrowser.references.edits.edits import SetReference
 
 if TYPE_CHECKING:
     from refbrowser.references.document.content import StoreOrigin
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 _NODE_V3 = "zarr.json"
 LEFT_OUT = "there is no consolidated metadata, read it with consolidated=False"
 
 
-def with_consolidated(
-    document: ReferenceDocument, store: StoreOrigin | None
-) -> tuple[ReferenceDocument, list[Loss]]:
+def with_consolidated(document: Document, store: StoreOrigin | None) -> tuple[Document, list[Loss]]:
     """Return a document with the consolidated metadata that its store has, and what was left out.
 
     Parameters

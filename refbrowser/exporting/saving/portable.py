@@ -34,7 +34,7 @@ from refbrowser.references.rules.gen import GenRule
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 Ints = npt.NDArray[np.int64]
 #: Chunks whose references are made together.
@@ -45,6 +45,7 @@ UNKNOWN = (
 RULES = (
     "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
 )
+NO_RULE = "the document has no room for the references of its chunks: other software reads the fill value"
 DRAFT = (
     "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
     "zarr-python opens no array; export to zarr-v3 for that"
@@ -55,7 +56,7 @@ DRAFT = (
 class Portable:
     """A document for other software, and what it does not say."""
 
-    document: ReferenceDocument
+    document: Document
     losses: list[Loss] = field(default_factory=list)
 
 
@@ -81,10 +82,12 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     if origin is not None:
         make = facet(origin, "portable")
         return (
-            Portable(*make(dataset, control)) if make else Portable(replace(dataset.document, derived=None))
+            Portable(*make(dataset, control))
+            if make
+            else Portable(replace(dataset.document.written(), derived=None))
         )
     if dataset.document.store is None:
-        return Portable(dataset.document)
+        return Portable(dataset.document.written())
     portable = _followed(dataset, control)
     if version == 1 and portable.document.rules:
         portable.losses.append(Loss("/", RULES))
@@ -102,20 +105,26 @@ def foreseen_losses(dataset: Dataset) -> Iterator[Loss]:
 
 def _followed(dataset: Dataset, control: JobControl) -> Portable:
     """Return the document of a store with references that lead to something, as far as that is known."""
-    document = dataset.document
+    document, store = dataset.document.written(), dataset.document.store
+    left_out = frozenset() if document.store is None else document.store.left_out
     if not can_be_listed(dataset):
-        return Portable(document, [Loss("/", f"the store cannot be listed: {UNKNOWN}")])
+        losses = [Loss(f"/{prefix.rstrip('/')}", NO_RULE) for prefix in sorted(left_out)]
+        return Portable(document, [Loss("/", f"the store cannot be listed: {UNKNOWN}"), *losses])
     list_store(dataset, control)
     arrays = list(_arrays(dataset))
     unknown: list[Loss] = []
-    if document.store is not None and document.store.container != "zip":
+    if store is not None and store.container != "zip":
         unknown = [Loss(array.node.path, UNKNOWN) for array in arrays if array.listed is None]
-        arrays = [array for array in arrays if array.listed is not None and array.listed.missing]
+        arrays = [
+            array
+            for array in arrays
+            if array.manifest.prefix in left_out or (array.listed is not None and array.listed.missing)
+        ]
     if not arrays:
         return Portable(document, unknown)
     writing = _Writing(dataset, arrays, control)
     how = Rewriting(keeps=writing.keeps, rule_stays=writing.rule_stays, added=writing.references())
-    made = replace(rewritten(document, how, control.token), store=document.store, notes=document.notes)
+    made = replace(rewritten(document, how, control.token), store=store, notes=dataset.document.notes)
     return Portable(made, [*unknown, *writing.losses()])
 
 

@@ -11,7 +11,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.edits.many_edits import prefix_between, relative_urls
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
 #: Rows of a rule that are written out to learn how long they are: in blocks spread over it.
@@ -53,7 +53,7 @@ class Prospect:
 
 
 def prospect_of(
-    document: ReferenceDocument,
+    document: Document,
     version: int,
     base: str,
     folder: str,
@@ -69,6 +69,7 @@ def prospect_of(
         Where it goes.
     """
     rows = size = None
+    document = document.written()
     if version == 0 and document.version == 1:
         rows, size = document.expansion.rows, version0_size(document, pause)
     prefix = prefix_between(base, folder)
@@ -89,22 +90,22 @@ def prospect_of(
     return Prospect(rows, size, too_large, rules, count, example, prefix, obstacle)
 
 
-def proposed_version(document: ReferenceDocument) -> int:
+def proposed_version(document: Document) -> int:
     """Return the version that a document is best saved in: of a store, one that fsspec reads by default."""
     if document.store is None:
         return document.version
     return 0 if document.expansion.rows <= PROPOSED_ROWS else 1
 
 
-def rules_kept(document: ReferenceDocument) -> int:
+def rules_kept(document: Document) -> int:
     """Return how many gen rules the Version 1 form of a store has at most: that of an archive has none."""
     store = document.store
-    return 0 if store is None or store.container == "zip" else len(document.rules)
+    return 0 if store is None or store.container == "zip" else len(document.generated)
 
 
-def version0_size(document: ReferenceDocument, pause: Callable[[], None] = lambda: None) -> int:
+def version0_size(document: Document, pause: Callable[[], None] = lambda: None) -> int:
     """Return about how many bytes the Version 0 form of a document has."""
-    size = max(0, sum(len(chunk) for chunk in document.to_chunks()) - len(document.outer))
+    size = max(0, sum(len(chunk) for chunk in document.to_chunks()) - len(document.written().outer))
     for rule in document.rules:
         pause()
         size += _rule_size(rule)

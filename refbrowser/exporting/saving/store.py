@@ -32,7 +32,7 @@ from refbrowser.references.text.json_text import JsonError, parse
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
     from refbrowser.references.document.content import StoreOrigin
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 #: The folder with what was replaced is named as the store with this behind, and each file in it as its key.
 BACKUP, OLD = ".refbrowser-backup", ".old"
@@ -92,7 +92,7 @@ class PartlyWrittenError(RefbrowserError):
 
 
 def store_change(
-    document: ReferenceDocument, saved: ReferenceDocument, ours: Mapping[str, FileIdentity] = NOTHING
+    document: Document, saved: Document, ours: Mapping[str, FileIdentity] = NOTHING
 ) -> StoreChange:
     """Return what saving into the store would write, and what is in the way.
 
@@ -116,7 +116,7 @@ def store_change(
     chunks = [key for key in changed if not is_metadata_key(key)]
     removed = [key for key in keys if key not in now and key.endswith(_OF_ARRAYS)]
     obstacle = _obstacle(store)
-    if not obstacle and (chunks or document.outer != saved.outer):
+    if not obstacle and (chunks or document.frame != saved.frame):
         example = f" ({quoted(chunks[0])})" if chunks else ""
         obstacle = f"references of chunks were edited{example}: a store has no place for them"
     elif not obstacle and removed:
@@ -137,8 +137,8 @@ def _obstacle(store: StoreOrigin) -> str:
 
 
 def save_into_store(
-    document: ReferenceDocument,
-    saved: ReferenceDocument,
+    document: Document,
+    saved: Document,
     token: CancelToken | None = None,
     ours: Mapping[str, FileIdentity] = NOTHING,
 ) -> StoreWritten:
@@ -194,19 +194,19 @@ def _outermost(folder: str) -> str:
     return folder
 
 
-def _entries(document: ReferenceDocument) -> dict[str, bytes]:
+def _entries(document: Document) -> dict[str, bytes]:
     """Return the values of `refs` by key, as they are written."""
     refs = document.refs
     slots = (refs.slot(position) for position in range(len(refs)))
     return {refs.key_of(slot): refs.value_text(slot) for slot in slots}
 
 
-def _value(document: ReferenceDocument, key: str) -> Any:
+def _value(document: Document, key: str) -> Any:
     """Return the bytes of a metadata document, whatever they are; `_ABSENT` where there is none."""
     return _ABSENT if document.refs.find_slot(key) is None else document.expansion.value(key) or b""
 
 
-def _sound(document: ReferenceDocument, key: str) -> Any:
+def _sound(document: Document, key: str) -> Any:
     """Return the bytes of a metadata document that is to be written; `_ABSENT` where it is removed.
 
     Raises
@@ -230,8 +230,8 @@ def _json(data: bytes | None) -> Any:
 
 
 def _check_unchanged(
-    document: ReferenceDocument,
-    saved: ReferenceDocument,
+    document: Document,
+    saved: Document,
     store: StoreOrigin,
     is_ours: Callable[[str], bool],
     token: CancelToken | None,

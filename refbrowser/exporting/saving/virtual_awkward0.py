@@ -38,7 +38,7 @@ from refbrowser.model.reference import (
     WholeFile,
 )
 from refbrowser.model.values import Rows
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 
 #: Chunks whose references are made together.
 _PAGE = 1024
@@ -48,7 +48,7 @@ NO_ROOM = "its values have no room in the document (inlined_members); it is left
 NO_FORM = "Awkward 2 cannot take its buffers as they are: other software has them without awkward_form"
 
 
-def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDocument, list[Loss]]:
+def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, list[Loss]]:
     """Return the document of a file of Awkward 0 with references that other software can follow.
 
     Raises

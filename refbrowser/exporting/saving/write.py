@@ -10,7 +10,7 @@ from refbrowser.formats.references import document_chunks, packed_chunks
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Compound, SetVersion
 from refbrowser.references.edits.many_edits import RebaseUrls
 
@@ -49,12 +49,12 @@ class Written:
     """
 
     identity: FileIdentity | None
-    document: ReferenceDocument | None
+    document: Document | None
     edit: Any = None
 
 
 def write_document(
-    document: ReferenceDocument,
+    document: Document,
     order: SaveOrder,
     expected: FileIdentity | None = None,
     cancel: CancelToken | None = None,
@@ -75,7 +75,7 @@ def write_document(
     for edit in edits:
         state = state.apply(edit)
     blocks: Iterable[bytes]
-    written: ReferenceDocument | None
+    written: Document | None
     if order.version == 0 and state.version == 1 and order.is_copy:
         blocks, written = packed_chunks(state.expansion.to_version0(), order.path), None
     else:

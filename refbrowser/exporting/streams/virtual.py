@@ -36,7 +36,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import Pieces
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 
 #: Level of the zlib streams that are made.
 _LEVEL = 6
@@ -46,7 +46,7 @@ _ZLIB = {"id": "zlib", "level": 1}
 NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
 
 
-def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDocument, list[Loss]]:
+def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, list[Loss]]:
     """Return the document of a dataset whose values are derived, with references and values alone.
 
     Raises
@@ -59,7 +59,7 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDo
     writing = _Writing(dataset, control)
     writing.write()
     if not writing.changes_anything:
-        return replace(dataset.document, derived=None), writing.losses
+        return replace(dataset.document.written(), derived=None), writing.losses
     how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
     made = rewritten(dataset.document, how, control.token)
     return made, writing.losses

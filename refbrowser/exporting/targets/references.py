@@ -32,7 +32,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.model.values import Rows
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
@@ -66,7 +66,7 @@ class ReferencesTarget(Target):
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
-        self.document = dataset.document
+        self.document: Document = dataset.document.written()
         self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
@@ -116,7 +116,7 @@ class ReferencesTarget(Target):
         rows = self.document.expansion.rows
         if self.request.format == "refs-v1":
             rows = self.document.expansion.refs_rows
-        return ExportEstimate(rows, 0, 0, rows * ENTRY_BYTES + len(self.document.outer))
+        return ExportEstimate(rows, 0, 0, rows * ENTRY_BYTES + len(self.document.written().outer))
 
     def place(self) -> DocumentPlace:
         """Return where the document is written: in one step, by what writes it."""
@@ -184,7 +184,7 @@ class ReferencesTarget(Target):
             chosen[path] = replace(choice, path=path)
         self.request = replace(self.request, arrays=tuple(chosen.values()))
 
-    def _document(self, token: CancelToken) -> tuple[ReferenceDocument, list[RefbrowserError]]:
+    def _document(self, token: CancelToken) -> tuple[Document, list[RefbrowserError]]:
         """Return the document with what was chosen, and URLs that hold at the target."""
         base = self._base()
         if base:
@@ -292,14 +292,14 @@ class ReferencesTarget(Target):
 
     # Writing
 
-    def _blocks(self, document: ReferenceDocument) -> Iterator[bytes]:
+    def _blocks(self, document: Document) -> Iterator[bytes]:
         if self.request.format == "refs-v0":
             return document.expansion.to_version0(self.request.skip_bad)
         if document.version == 0:
             document = document.apply(SetVersion(1))
         return document_chunks(document, self.request.target)
 
-    def _write(self, document: ReferenceDocument, control: JobControl) -> tuple[int, str]:
+    def _write(self, document: Document, control: JobControl) -> tuple[int, str]:
         digest = hashlib.sha256()
         written = 0
 
@@ -314,7 +314,7 @@ class ReferencesTarget(Target):
         write_atomically(self.request.target, blocks(), cancel=control.token)
         return written, digest.hexdigest()
 
-    def _verify(self, digest: str, document: ReferenceDocument, token: CancelToken) -> None:
+    def _verify(self, digest: str, document: Document, token: CancelToken) -> None:
         """Read the file again: its bytes by hash, and its keys by number."""
         found = hashlib.sha256()
         with open(self.request.target, "rb") as stream:
@@ -331,9 +331,7 @@ class ReferencesTarget(Target):
                 Place(path=self.request.target),
             )
 
-    def _parquet(
-        self, document: ReferenceDocument, skipped: list[RefbrowserError], control: JobControl
-    ) -> int:
+    def _parquet(self, document: Document, skipped: list[RefbrowserError], control: JobControl) -> int:
         from refbrowser.formats.parquet_references import write_parquet
 
         return write_parquet(

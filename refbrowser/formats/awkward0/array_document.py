@@ -25,10 +25,9 @@ from refbrowser.formats.awkward0.layouts import (
     PlainLayout,
     length_of,
 )
-from refbrowser.formats.stores.text import ROOT, StoreText
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.references.document.content import DerivedOrigin, KnownMetadata
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.content import DerivedOrigin
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.text.json_text import read_value
 
 #: What tells how an array is stored: shown among internal members only.
@@ -261,7 +260,7 @@ _MOST_TEXT = 4096
 
 def document_of_arrays(
     arrays: Sequence[Awkward0Array], container: Container, origin: DerivedOrigin, name: str
-) -> ReferenceDocument:
+) -> ManifestDocument:
     """Return the document of a file.
 
     Every array is a group with one array for each basic array of its schema; one that is basic itself is an
@@ -274,24 +273,20 @@ def document_of_arrays(
     name
         For messages.
     """
-    text = Awkward0Text(container.url)
+    gathering = _Gathering(container.url)
     for array in arrays:
-        text.add_array(array)
-    before, entries = text.parts()
+        gathering.add_array(array)
     findings = [finding for array in arrays for finding in findings_of(array)]
-    return ReferenceDocument.of_parts(
-        before,
-        entries,
-        templates=text.templates,
-        gen=text.gen,
-        known=KnownMetadata(text.metadata, parsed=text.parsed),
-        name=name,
-        derived=origin,
-        notes=(*container.findings, *findings, *text.findings),
+    return gathering.document(
+        name=name, derived=origin, notes=(*container.findings, *findings, *gathering.findings)
     )
 
 
-class Awkward0Text(StoreText):
+#: A chunk: its key, and its bytes or its URL with offset and length.
+_Chunk = tuple[str, bytes | tuple[Any, ...]]
+
+
+class _Gathering:
     """Gathers what a document says of a file.
 
     Parameters
@@ -301,15 +296,28 @@ class Awkward0Text(StoreText):
     """
 
     def __init__(self, url: str) -> None:
-        super().__init__(url)
         self.metadata: dict[str, bytes] = {".zgroup": _GROUP}
         #: What is in the attributes and in the metadata of buffers: the hierarchy is made from that.
         self.parsed: dict[str, Mapping[str, Any]] = {}
         self.findings: list[Finding] = []
         self._forms: dict[Built, bytes] = {}
         self._buffers = BufferMemory()
-        self._url_of_file = url
-        self._lines: list[str] = []
+        self._url = url
+        self._chunks: list[_Chunk] = []
+
+    def document(self, **fields: Any) -> ManifestDocument:
+        """Return the document: metadata first, chunks after that."""
+        manifest = ManifestBuilder(self._url, parsed=self.parsed)
+        manifest.add_metadata(self.metadata)
+        for key, reference in self._chunks:
+            if isinstance(reference, bytes):
+                manifest.add_bytes(key, reference)
+            elif len(reference) == 1:
+                manifest.add_whole(key, *reference)
+            else:
+                url, offset, length = reference
+                manifest.add_range(key, offset, length, url)
+        return manifest.document(**fields)
 
     def add_array(self, array: Awkward0Array) -> None:
         """Add one array, as far as it can be read."""
@@ -365,7 +373,7 @@ class Awkward0Text(StoreText):
             at = prefix.find("/", at + 1)
 
     def _add_buffer(self, prefix: str, made: BufferArray, attributes: dict[str, bytes]) -> None:
-        if len(self._lines) + made.chunks > _MOST_REFERENCES:
+        if len(self._chunks) + made.chunks > _MOST_REFERENCES:
             made = made.uncut()
         parsed, text = self._buffers.metadata(made)
         self._add_metadata(prefix, parsed, text)
@@ -378,7 +386,7 @@ class Awkward0Text(StoreText):
                 Finding(severity=Severity.WARNING, kind=ErrorKind.REF, message=message, place=place)
             )
         for key, reference in made.references():
-            self._add_chunk(prefix + key, reference)
+            self._chunks.append((prefix + key, reference))
 
     def _add_metadata(self, prefix: str, metadata: Mapping[str, Any], text: bytes) -> None:
         self.metadata[f"{prefix}.zarray"] = text
@@ -389,19 +397,6 @@ class Awkward0Text(StoreText):
     def _add_attributes(self, prefix: str, attributes: dict[str, bytes]) -> None:
         self.metadata[f"{prefix}.zattrs"] = _object(attributes)
         self.parsed[f"{prefix}.zattrs"] = JsonMembers(attributes)
-
-    def _add_chunk(self, key: str, reference: bytes | tuple[Any, ...]) -> None:
-        if isinstance(reference, bytes):
-            self._lines.append(f'{_text(key)}:"base64:{base64.b64encode(reference).decode("ascii")}"')
-            return
-        url, *place = reference
-        before = url.removesuffix(self._url_of_file)
-        # fsspec takes any brace beside a template for one.
-        if before == url or "{" in url or "}" in url:
-            self.add_reference(key, *place, url=url)
-            return
-        numbers = "".join(f",{number}" for number in place)
-        self._lines.append(f"{_text(key)}:[{_text(f'{before}{{{{{ROOT}}}}}')}{numbers}]")
 
     def _add_value(self, prefix: str, value: Any, attributes: dict[str, bytes]) -> bool:
         """Add a plain value as an array without dimensions; tell whether Zarr can hold it."""
@@ -420,14 +415,8 @@ class Awkward0Text(StoreText):
         }
         self._add_metadata(prefix, metadata, _json(metadata))
         self._add_attributes(prefix, attributes)
-        self._add_chunk(f"{prefix}0", np.array(value, dtype).tobytes())
+        self._chunks.append((f"{prefix}0", np.array(value, dtype).tobytes()))
         return True
-
-    def parts(self) -> tuple[bytes, bytes]:
-        """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
-        self.add_metadata(self.metadata)
-        before, entries = super().parts()
-        return before, b",".join(part for part in (entries, ",".join(self._lines).encode()) if part)
 
 
 def _is_plain(layout: NumpyLayout) -> bool:

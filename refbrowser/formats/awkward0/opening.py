@@ -34,7 +34,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
 from refbrowser.references.document.content import Fact
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
@@ -258,7 +258,7 @@ def open_named_arrays(opening: Opening) -> Opened:
     return Opened(document, access, identity)
 
 
-def _document(path: str, is_named_so: bool, access: Access, opening: Opening) -> ReferenceDocument:
+def _document(path: str, is_named_so: bool, access: Access, opening: Opening) -> Document:
     """Read a file or folder of Awkward 0: a zip archive (also a URL of one), an HDF5 file, named blobs.
 
     Only names and schemas are read.

@@ -31,7 +31,7 @@ from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.references.document.content import Fact
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.manifest import ManifestDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
@@ -160,7 +160,7 @@ def open_remote(
     *,
     options: StreamOptions | None = None,
     token: CancelToken | None = None,
-) -> ReferenceDocument:
+) -> ManifestDocument:
     """Open the dataset of a service of CDM Remote.
 
     Nothing is asked for but its description, and the sequences in that.
@@ -197,7 +197,7 @@ def open_remote(
     return _document(RemoteOrigin(replace(index, faults=faults), options, sequences), path)
 
 
-def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
+def _document(origin: RemoteOrigin, name: str) -> ManifestDocument:
     """Return the document of a service; a variable without data in it is asked for when it is shown."""
     faults = [each.finding(origin.path) for each in origin.header.faults]
     return document_of_layouts(origin.description.layouts, origin, faults, name=name)

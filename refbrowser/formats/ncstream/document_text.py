@@ -1,93 +1,33 @@
-"""The text of a Version 1 reference document that points into a stream."""
+"""A stream as a document: the metadata of its variables, and where their messages are."""
 
 from __future__ import annotations
 
 import base64
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
 from refbrowser.formats.ncstream.elements import fill_of, is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
-from refbrowser.formats.stores.text import ROOT, StoreText
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
-from refbrowser.references.document.content import DerivedOrigin, KnownMetadata
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.content import DerivedOrigin
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.value_table import json_of
 
-Ints = npt.NDArray[np.int64]
 #: What zlib streams of a level that nobody knows are read with.
 _ZLIB = {"id": "zlib", "level": 1}
 _GROUP = b'{"zarr_format":2}'
 
 
-class StreamText(StoreText):
-    """Gathers what a document says of a stream.
-
-    Parameters
-    ----------
-    url
-        URL or absolute path of the stream.
-    """
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self._ranges: list[str] = []
-
-    def add_ranges(self, prefix: str, coords: Ints, offsets: Ints, lengths: Ints) -> None:
-        """Add the references of chunks: stretches of the stream."""
-        start = f"{json.dumps(prefix, ensure_ascii=False)[:-1]}"
-        if not coords.shape[1]:
-            coords = np.zeros((len(coords), 1), np.int64)
-        rows = zip(coords.tolist(), offsets.tolist(), lengths.tolist(), strict=True)
-        self._ranges.extend(
-            f'{start}{".".join(map(str, at))}":["{{{{{ROOT}}}}}",{offset},{length}]'
-            for at, offset, length in rows
-        )
-
-    def add_inline(self, key: str, data: bytes) -> None:
-        """Add a chunk whose bytes stand in the document."""
-        self._refs[key] = "base64:" + base64.b64encode(data).decode("ascii")
-
-    def parts(self) -> tuple[bytes, bytes]:
-        """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
-        before, entries = super().parts()
-        return before, b",".join(part for part in (entries, ",".join(self._ranges).encode()) if part)
-
-
-def stream_text(layouts: StreamLayouts) -> tuple[StreamText, dict[str, bytes], list[Finding]]:
-    """Return what a document says of a stream, its metadata by key, and what of the stream it leaves out."""
-    index = layouts.index
-    text = StreamText(index.url)
-    metadata: dict[str, bytes] = {}
-    findings: list[Finding] = []
-    for path, group in groups_of(layouts.definition):
-        if not _can_be_key(path, findings):
-            continue
-        prefix = key_prefix(path)
-        metadata[f"{prefix}.zgroup"] = _GROUP
-        if group.attributes:
-            metadata[f"{prefix}.zattrs"] = _json(attribute_values(group.attributes))
-    shown = {path: each for path, each in layouts.by_path.items() if _can_be_key(path, findings)}
-    for path, layout in shown.items():
-        metadata[f"{key_prefix(path)}.zarray"] = _json(_array(layout))
-        metadata[f"{key_prefix(path)}.zattrs"] = _json(_attributes(layout))
-    text.add_metadata(metadata)
-    for path, layout in shown.items():
-        _add_chunks(text, key_prefix(path), layout, layouts)
-    return text, metadata, findings
-
-
 def document_of_layouts(
     layouts: StreamLayouts, origin: DerivedOrigin, faults: Iterable[Finding], *, name: str
-) -> ReferenceDocument:
+) -> ManifestDocument:
     """Return the document of a stream.
 
     Parameters
@@ -99,18 +39,37 @@ def document_of_layouts(
     name
         For messages.
     """
-    text, metadata, findings = stream_text(layouts)
-    before, entries = text.parts()
-    return ReferenceDocument.of_parts(
-        before,
-        entries,
-        templates=text.templates,
-        gen=text.gen,
-        known=KnownMetadata(metadata),
-        name=name,
-        derived=origin,
-        notes=(*faults, *findings),
-    )
+    manifest = ManifestBuilder(layouts.index.url)
+    findings: list[Finding] = []
+    for path, group in groups_of(layouts.definition):
+        if not _can_be_key(path, findings):
+            continue
+        prefix = key_prefix(path)
+        metadata = {f"{prefix}.zgroup": _GROUP}
+        if group.attributes:
+            metadata[f"{prefix}.zattrs"] = json_of(attribute_values(group.attributes))
+        manifest.add_metadata(metadata)
+    shown = {path: each for path, each in layouts.by_path.items() if _can_be_key(path, findings)}
+    for path, layout in shown.items():
+        array, attributes = json_of(_array(layout)), json_of(_attributes(layout))
+        manifest.add_metadata({f"{key_prefix(path)}.zarray": array, f"{key_prefix(path)}.zattrs": attributes})
+    # Values that stand in headers come before the ranges of messages.
+    for path, layout in shown.items():
+        if layout.inline:
+            key = ".".join("0" * max(len(layout.shape), 1))
+            manifest.add_bytes(key_prefix(path) + key, layout.inline)
+    for path, layout in shown.items():
+        if layout.inline is None and layout.is_regular:
+            _add_ranges(manifest, key_prefix(path), layout, layouts)
+    return manifest.document(name=name, derived=origin, notes=(*faults, *findings))
+
+
+def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: Layout, layouts: StreamLayouts) -> None:
+    table, numbers = layouts.index.table, layout.sections.numbers
+    coords = layout.sections.starts // np.asarray(layout.grid.chunk_shape, np.int64)
+    if not coords.shape[1]:
+        coords = np.zeros((len(coords), 1), np.int64)
+    manifest.add_ranges(prefix, coords, table.payload_offset[numbers], table.payload_length[numbers])
 
 
 def groups_of(definition: StreamDefinition) -> Iterator[tuple[str, StreamGroup]]:
@@ -189,17 +148,3 @@ def _fill(layout: Layout) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value.ljust(1, b"\0")).decode("ascii")
     return _plain(value.item())
-
-
-def _add_chunks(text: StreamText, prefix: str, layout: Layout, layouts: StreamLayouts) -> None:
-    if layout.inline is not None:
-        if layout.inline:
-            text.add_inline(prefix + ".".join("0" * max(len(layout.shape), 1)), layout.inline)
-    elif layout.is_regular:
-        table, numbers = layouts.index.table, layout.sections.numbers
-        coords = layout.sections.starts // np.asarray(layout.grid.chunk_shape, np.int64)
-        text.add_ranges(prefix, coords, table.payload_offset[numbers], table.payload_length[numbers])
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

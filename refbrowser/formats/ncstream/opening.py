@@ -38,7 +38,7 @@ from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.manifest import ManifestDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
@@ -379,7 +379,7 @@ def open_stream(
     options: StreamOptions | None = None,
     token: CancelToken | None = None,
     progress: Callable[[int, int | None], None] | None = None,
-) -> ReferenceDocument:
+) -> ManifestDocument:
     """Open a stream of messages: a local file, or a URL.
 
     Parameters
@@ -415,7 +415,7 @@ def open_stream(
     return document_of_stream(index, options or StreamOptions(), name=path)
 
 
-def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str) -> ReferenceDocument:
+def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str) -> ManifestDocument:
     """Return the document of a stream that was walked.
 
     Parameters

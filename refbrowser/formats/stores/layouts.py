@@ -16,27 +16,11 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour
 from refbrowser.model.values import ChunkManifest
+from refbrowser.references.rules.layouts import ChunkLayout
 
 #: Chunks of each spelling of an array that are looked for.
 _LOOKED_FOR = 16
 _ARRAY_V2, _NODE_V3 = ".zarray", "zarr.json"
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkLayout:
-    """The chunks of one array.
-
-    Attributes
-    ----------
-    prefix
-        What stands before the chunks' own keys: ``temp/``, ``data/temp/``; empty for a root array.
-    grid_shape
-        Number of chunks along each dimension.
-    """
-
-    prefix: str
-    grid_shape: tuple[int, ...]
-    encoding: ChunkKeyEncoding
 
 
 def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:

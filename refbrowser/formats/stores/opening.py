@@ -1,11 +1,12 @@
-"""A store as a reference document: what is found of it, written down and read like any document."""
+"""A store as a document: its metadata by key, and where its chunks are."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.registry import Opened, Opening
@@ -15,19 +16,20 @@ from refbrowser.formats.stores.flavour import LOOKED_FOR
 from refbrowser.formats.stores.folder import FolderReader
 from refbrowser.formats.stores.layouts import chunk_layouts
 from refbrowser.formats.stores.reader import StoreReader, is_text
-from refbrowser.formats.stores.text import StoreText, ZipText
 from refbrowser.formats.stores.walk import read_store
+from refbrowser.io.access import ZIP as ZIP_SCHEME
 from refbrowser.io.access import Access
 from refbrowser.io.archives.reading import read_archive
 from refbrowser.io.origins import scheme_of
-from refbrowser.references.document.content import KnownMetadata, StoreOrigin
-
-if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.content import StoreOrigin
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 
 Container = Literal["folder", "zip", "url"]
 #: What the URLs of archives end with.
 ZIP = ".zip"
+#: What a URL path holds unquoted, besides letters and digits.
+_PLAIN = "/-._~!$&'()*+,;=:@"
+_HTTP = re.compile(r"https?://", re.IGNORECASE)
 
 
 class NoStoreError(NotThisError):
@@ -72,7 +74,7 @@ def open_named_store(opening: Opening) -> Opened:
     return Opened(document, access)
 
 
-def _unpacked(path: str, access: Access, opening: Opening) -> ReferenceDocument:
+def _unpacked(path: str, access: Access, opening: Opening) -> ManifestDocument:
     """Open the store in a folder or below a URL."""
     reader: StoreReader
     if scheme_of(path) in (None, "file"):
@@ -85,10 +87,10 @@ def _unpacked(path: str, access: Access, opening: Opening) -> ReferenceDocument:
     contents = read_store(reader, opening.flavour)
     if contents is None:
         raise NoStoreError(path)
-    return store_document(contents, root, container, name=path, values=opening.values)  # type: ignore[arg-type]
+    return store_document(contents, root, container, name=path)  # type: ignore[arg-type]
 
 
-def _archived(path: str, access: Access, opening: Opening) -> ReferenceDocument:
+def _archived(path: str, access: Access, opening: Opening) -> ManifestDocument:
     """Open the store in a zip archive: keys at its top, or under one folder."""
     from refbrowser.formats.stores.zip import ZipReader
 
@@ -98,21 +100,16 @@ def _archived(path: str, access: Access, opening: Opening) -> ReferenceDocument:
     contents = read_store(ZipReader(directory, access, fetcher, token), opening.flavour)
     if contents is None:
         raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))
-    text = ZipText(archive, contents.folder)
-    add_all_chunks(text, contents)
+    manifest = ManifestBuilder(archive)
+    _add_chunks(manifest, contents, f"{ZIP_SCHEME}{contents.folder}", f"::{archive}")
     origin = StoreOrigin(archive, contents.flavour, "zip", contents.folder)
-    document = document_of(text, contents, origin, name=path, values=opening.values)
+    document = _document_of(manifest, contents, origin, name=path)
     return replace(document, notes=(*document.notes, *directory.findings()))
 
 
 def store_document(
-    contents: StoreContents,
-    root: str,
-    container: Container,
-    *,
-    name: str,
-    values: Mapping[str, str] | None = None,
-) -> ReferenceDocument:
+    contents: StoreContents, root: str, container: Container, *, name: str
+) -> ManifestDocument:
     """Return the document of a store whose chunks are objects of their own, found by their keys.
 
     Parameters
@@ -123,49 +120,57 @@ def store_document(
         For messages.
     """
     root = root.rstrip("/" if container == "url" else os.sep)
-    text = StoreText(root, contents.folder)
-    add_all_chunks(text, contents)
+    quotes = _HTTP.match(root) is not None
+    manifest = ManifestBuilder(
+        f"{root}/{_quoted(contents.folder) if quotes else contents.folder}".rstrip("/")
+    )
+    _add_chunks(manifest, contents, f"{manifest.place}/", "", quotes=quotes)
     origin = StoreOrigin(root, contents.flavour, container, contents.folder)
-    return document_of(text, contents, origin, name=name, values=values)
+    return _document_of(manifest, contents, origin, name=name)
 
 
-def add_all_chunks(text: StoreText, contents: StoreContents) -> None:
-    """Add what makes the references of every array of a store; warns of arrays that have none."""
+def _add_chunks(
+    manifest: ManifestBuilder, contents: StoreContents, head: str, tail: str, *, quotes: bool = False
+) -> None:
+    """Add what makes the references of every array of a store, its metadata, and where what is not read lies.
+
+    Parameters
+    ----------
+    head, tail
+        What stands before and behind a key in the URL of its object.
+    quotes
+        Keys are quoted in URLs.
+    """
+
+    def spelled(key: str) -> str:
+        return _quoted(key) if quotes else key
+
     for layout in chunk_layouts(contents):
-        text.add_chunks(layout)
-    if text.left_out:
-        more = f" and {len(text.left_out) - 1} others" if len(text.left_out) > 1 else ""
-        message = f"the chunks of this array{more} have no references: the store has too many arrays"
-        contents.warn(message, text.left_out[0].rstrip("/"), "Open an array, or its group, by its own path.")
+        count = layout.count
+        if count == 1:
+            key = layout.prefix + layout.encoding.encode((0,) * len(layout.grid_shape))
+            manifest.add_whole(key, head + spelled(key) + tail)
+        elif count:
+            manifest.layouts.append(replace(layout, head=head + spelled(layout.prefix), tail=tail))
+    manifest.add_metadata(contents.metadata)
+    for key in contents.unread:
+        manifest.elsewhere.append(key)
+        manifest.add_whole(key, head + spelled(key) + tail)
 
 
-def document_of(
-    text: StoreText,
-    contents: StoreContents,
-    origin: StoreOrigin,
-    *,
-    name: str,
-    values: Mapping[str, str] | None = None,
-) -> ReferenceDocument:
-    """Return the document with the chunks in `text` and the metadata of a store."""
-    from refbrowser.references.document.document import ReferenceDocument
+def _quoted(key: str) -> str:
+    return quote(key, safe=_PLAIN)
 
+
+def _document_of(
+    manifest: ManifestBuilder, contents: StoreContents, origin: StoreOrigin, *, name: str
+) -> ManifestDocument:
     if not is_text(origin.root):
         message = "the path of the store is no text, so that no document can hold it"
         raise RefbrowserError(ErrorKind.ENCODING, message, Place(document=name))
-    text.add_metadata(contents.metadata)
-    for key in contents.unread:
-        text.add_reference(key)
-    before, entries = text.parts()
-    return ReferenceDocument.of_parts(
-        before,
-        entries,
-        templates=text.templates,
-        gen=text.gen,
-        known=KnownMetadata(contents.metadata, tuple(contents.unread)),
+    return manifest.document(
         name=name,
-        values=dict(values or {}),
-        store=replace(origin, left_out=frozenset(text.left_out), is_consolidated=contents.is_consolidated),
+        store=replace(origin, is_consolidated=contents.is_consolidated),
         notes=(*_unread(contents), *contents.problems),
     )
 

@@ -14,10 +14,16 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
 from refbrowser.references.checks.lacking import faulty_templates, wrong_members
-from refbrowser.references.checks.positions import Found, Positions, found_error, placed
+from refbrowser.references.checks.positions import (
+    AnyPositions,
+    Found,
+    found_error,
+    placed,
+    positions_of,
+)
 from refbrowser.references.document.chunk_codes import BITS, Group, join_key, pack, split_key, unpack_many
 from refbrowser.references.document.consolidated import MetadataWarning, metadata_findings
-from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.refs import References
 from refbrowser.references.text.json_text import Member, Node, NodeKind, pointer
 
@@ -137,10 +143,11 @@ def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
 
 
 def _all(document: DocumentContent) -> Iterator[Found]:
-    positions = Positions(document)
-    yield from _top(document, positions)
+    positions = positions_of(document)
+    if isinstance(document, ReferenceText):
+        yield from _top(document)
     yield from wrong_members(document, positions)
-    if document.version == 1 and not document.is_made:
+    if isinstance(document, ReferenceText) and document.version == 1 and not document.is_made:
         yield from _odd(document, positions)
     yield from faulty_templates(document, positions)
     yield from _entries(document, positions)
@@ -162,7 +169,7 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
 
 
-def _alike_nodes(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def _alike_nodes(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
     """Yield nodes whose names some file systems cannot tell apart, each once."""
     told: set[str] = set()
     for key, other in equal_keys(document.refs):
@@ -185,13 +192,13 @@ def _consolidation(warning: MetadataWarning) -> Any:
     return Compound(title, (SetMetadata(warning.counts, warning.json),))
 
 
-def _about_key(document: DocumentContent, positions: Positions, key: str, message: str) -> Found:
+def _about_key(document: DocumentContent, positions: AnyPositions, key: str, message: str) -> Found:
     slot = document.refs.find_slot(key)
     position = None if slot is None else positions.entry(slot)
     return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
 
 
-def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def _top(document: ReferenceText) -> Iterator[Found]:
     if document.mark:
         message = "the document begins with a byte-order mark"
         yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0)
@@ -209,7 +216,7 @@ def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
         )
 
 
-def _odd(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def _odd(document: ReferenceText, positions: AnyPositions) -> Iterator[Found]:
     """Yield what is odd about members, whatever they hold: doubled, unknown, not JSON."""
     for parts, node in _walk(document.node, ()):
         where = positions.outer(node.start)
@@ -262,7 +269,7 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
         seen.add(member.key)
 
 
-def _entries(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def _entries(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
     refs = document.refs
     table = refs.table
     rows = set(table.flagged.tolist()) | set(refs.replaced)
@@ -291,7 +298,7 @@ def _doubled(document: DocumentContent) -> set[int]:
     return later
 
 
-def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bool) -> Iterator[Found]:
+def _entry(document: DocumentContent, positions: AnyPositions, slot: int, twice: bool) -> Iterator[Found]:
     refs = document.refs
     key = refs.key_of(slot)
     where = document.key_pointer(key)

@@ -6,8 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from refbrowser.errors import Finding, Severity, quoted
-from refbrowser.references.checks.positions import Found, Positions, found_error, located, placed
-from refbrowser.references.document.content import DocumentContent, wrong_member
+from refbrowser.references.checks.positions import (
+    AnyPositions,
+    Found,
+    found_error,
+    located,
+    placed,
+    positions_of,
+)
+from refbrowser.references.document.content import DocumentContent, ReferenceText, wrong_member
 from refbrowser.references.rules.rule_faults import static_faults
 from refbrowser.references.text.json_text import NodeKind, pointer
 
@@ -18,7 +25,7 @@ def lacking(document: DocumentContent) -> tuple[Finding, ...]:
     That are members of the wrong type, faulty templates and rules, and what could not be read when a document
     was made from other files. Entries and rows are not looked at.
     """
-    positions = Positions(document)
+    positions = positions_of(document)
     found = [*wrong_members(document, positions), *faulty_templates(document, positions)]
     rules = document.rules if document.known is None else ()
     of_rules = [finding for rule in rules for finding in static_faults(rule)]
@@ -32,15 +39,15 @@ def unread(document: DocumentContent) -> list[Finding]:
     return [note for note in document.notes if note.severity is Severity.FAULT]
 
 
-def wrong_members(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def wrong_members(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
     """Yield the members of the top level that are of the wrong type."""
     for name, node in document.wrong_members.items():
         yield found_error(wrong_member(name, node), pointer(name), positions.outer(node.start))
 
 
-def faulty_templates(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+def faulty_templates(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
     """Yield the faulty templates."""
-    if document.version == 0 or not document.templates.faults:
+    if not isinstance(document, ReferenceText) or document.version == 0 or not document.templates.faults:
         return
     node = document.node.member("templates")
     values = {} if node is None else {member.key: member.value for member in node.members}

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import Issue
 from refbrowser.references.document.writer import appended, splices
+from refbrowser.references.text.document_text import locate
 from refbrowser.references.text.json_text import Node, NodeKind
 
 
@@ -41,8 +42,14 @@ def found_error(error: RefbrowserError, where: str, position: int | None, key: s
 
 def placed(document: DocumentContent, found: Sequence[Found]) -> list[Finding]:
     """Return findings with the lines and columns of their bytes."""
-    places = document.locate(item.position for item in found if item.position is not None)
+    places = _lines(document, (item.position for item in found))
     return [_finding(item, places, document.name) for item in found]
+
+
+def _lines(document: DocumentContent, positions: Iterable[int | None]) -> dict[int, tuple[int, int]]:
+    """Return line and column of bytes of a document as it is now."""
+    wanted = [position for position in positions if position is not None]
+    return locate(document.to_chunks(), wanted) if wanted else {}
 
 
 def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) -> Finding:
@@ -74,10 +81,10 @@ def in_refs(document: DocumentContent, findings: Sequence[Finding]) -> list[Find
     """Return findings about keys with the places that these have in the text, where somebody wrote that."""
     if document.is_made:
         return [*findings]
-    positions = Positions(document)
+    positions = positions_of(document)
     slots = [None if each.place.key is None else document.refs.find_slot(each.place.key) for each in findings]
     at = [None if slot is None else positions.entry(slot) for slot in slots]
-    places = document.locate(position for position in at if position is not None)
+    places = _lines(document, at)
     result = []
     for finding, position in zip(findings, at, strict=True):
         if position is not None and finding.place.key is not None:
@@ -93,9 +100,10 @@ def located(document: DocumentContent, of_rules: Sequence[Finding]) -> list[Find
     """Return findings of rules with the document, line and column that their pointers mean."""
     if not of_rules:
         return []
-    positions = Positions(document)
-    places = [_position(document, positions, finding.place) for finding in of_rules]
-    found = document.locate(place for place in places if place is not None)
+    text = document.written()
+    positions = Positions(text)
+    places = [_position(text, positions, finding.place) for finding in of_rules]
+    found = _lines(text, places)
     result = []
     for finding, position in zip(of_rules, places, strict=True):
         line, column = (None, None) if position is None else found[position]
@@ -104,7 +112,7 @@ def located(document: DocumentContent, of_rules: Sequence[Finding]) -> list[Find
     return result
 
 
-def _position(document: DocumentContent, positions: Positions, place: Place) -> int | None:
+def _position(document: ReferenceText, positions: Positions, place: Place) -> int | None:
     """Return the byte of the document that a place in a rule means."""
     if place.pointer is None:
         return None
@@ -133,7 +141,7 @@ def _at(node: Node, pointer: str) -> Node:
 class Positions:
     """Bytes of the document as it is now, for what stands in its outer text and for entries of refs."""
 
-    def __init__(self, document: DocumentContent) -> None:
+    def __init__(self, document: ReferenceText) -> None:
         self._document = document
         starts, growth = [], [0]
         for start, stop, data in splices(document.refs, document.region):
@@ -161,7 +169,7 @@ class Positions:
     def entry(self, slot: int) -> int:
         """Return where the key of an entry stands."""
         if slot >= 0:
-            return self.read(int(self._document.refs.table.start[slot]))
+            return self.read(int(self._document.refs.text_table.start[slot]))
         return self.read(self._tail) + self._appended.starts[-2 - slot]
 
     def issue(self, slot: int, issue: Issue) -> int:
@@ -175,9 +183,33 @@ class Positions:
             return entry
         between = len(self._appended.between)
         if slot >= 0:
-            member = refs.table.member(slot)
+            member = refs.text_table.member(slot)
             between = member.value.start - member.key_stop
         return entry + len(patch.key_text) + between + issue.position
+
+
+class NoPositions:
+    """Of a document that has no text."""
+
+    def outer(self, position: int) -> None:
+        """Return that it stands nowhere."""
+        return
+
+    def entry(self, slot: int) -> None:
+        """Return that it stands nowhere."""
+        return
+
+    def issue(self, slot: int, issue: Issue) -> None:
+        """Return that it stands nowhere."""
+        return
+
+
+AnyPositions = Positions | NoPositions
+
+
+def positions_of(document: DocumentContent) -> AnyPositions:
+    """Return where the parts of a document stand in its text."""
+    return Positions(document) if isinstance(document, ReferenceText) else NoPositions()
 
 
 #: Lines before and after, and bytes of one line before and after the column, that are given.

@@ -114,7 +114,7 @@ class ReferenceView:
                 text = self.urls.texts[url]
                 return WholeFile(text) if length < 0 else ByteRange(text, int(table.offset[slot]), length)
             if url in _INLINE:
-                return _inline(url, table.inline_text(slot, url))
+                return Inline(table.inline(slot))
         return self._meaning(self.refs.value(slot), slot)
 
     def _meaning(self, value: Value, slot: int) -> Reference:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,8 +16,9 @@ from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
 from refbrowser.references.document.writer import region_chunks
 from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.layouts import ChunkLayout, Generated
 from refbrowser.references.templates.templates import TemplateSet
-from refbrowser.references.text.document_text import DocumentText, locate
+from refbrowser.references.text.document_text import DocumentText
 from refbrowser.references.text.json_text import JsonReader, Node, NodeKind, pointer
 
 if TYPE_CHECKING:
@@ -57,11 +59,11 @@ class Packed:
     refs: References
 
     @classmethod
-    def of(cls, kind: Literal["gzip", "zstd"], data: bytes, document: DocumentContent) -> Packed:
+    def of(cls, kind: Literal["gzip", "zstd"], data: bytes, document: ReferenceText) -> Packed:
         """Return the packed file of a document that was just read."""
         return cls(kind, data, document.outer, document.refs)
 
-    def is_of(self, document: DocumentContent) -> bool:
+    def is_of(self, document: ReferenceText) -> bool:
         """Return whether a document is still as it was read."""
         return document.outer is self.outer and document.refs is self.refs
 
@@ -184,24 +186,16 @@ class KnownMetadata:
     parsed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentContent:
-    """A reference document as data: version, templates, gen rules, refs, and members it does not know.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DocumentContent(ABC):
+    """What a document says, of either kind: references by key, and where they come from.
 
     Attributes
     ----------
-    version
-        0 or 1.
-    version_missing
-        Version 1 without its member `version`: a fault that `SetVersion(1)` repairs.
-    outer
-        The text of the document without what stands between the brackets of `refs`.
-    mark
-        Bytes of its byte-order mark.
     refs
-        The entries of `refs`; in Version 0 of the document itself.
-    region
-        Where `refs` stands in the text that was read.
+        The entries that stand one by one, edits included.
+    version
+        0 or 1: of its text, or of that which would be made of it.
     values
         Values that the user gave for templates; never saved.
     name
@@ -215,17 +209,13 @@ class DocumentContent:
     derived
         The file that it was made from, where that tells more than references can say.
     known
-        Its metadata, where the text was made from that; gone with the first edit.
+        Its metadata, where that was known before its references; gone with the first edit.
     notes
-        What was found to be wrong while it was opened, beside what its text tells.
+        What was found to be wrong while it was opened, beside what it says itself.
     """
 
-    version: int
-    outer: bytes
     refs: References
-    region: tuple[int, int] = (0, 0)
-    mark: int = 0
-    version_missing: bool = False
+    version: int = 1
     values: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
     packed: Packed | None = None
@@ -234,6 +224,229 @@ class DocumentContent:
     derived: DerivedOrigin | None = None
     known: KnownMetadata | None = None
     notes: tuple[Finding, ...] = ()
+
+    # What each kind has its own way
+
+    @abstractmethod
+    def written(self) -> ReferenceText:
+        """Return the document as the text that other software reads: itself where it has one."""
+
+    @property
+    @abstractmethod
+    def generated(self) -> Sequence[Generated]:
+        """What makes references that are not stored."""
+
+    @property
+    @abstractmethod
+    def edits_win(self) -> bool:
+        """Whether an entry that was edited counts before what is made for its key."""
+
+    @property
+    @abstractmethod
+    def templates(self) -> TemplateSet:
+        """The templates, with the values that the user gave."""
+
+    @property
+    @abstractmethod
+    def renders(self) -> TemplateSet | None:
+        """What URLs of entries are rendered with; None where each stands for itself."""
+
+    @property
+    @abstractmethod
+    def rules(self) -> tuple[GenRule, ...]:
+        """The gen rules."""
+
+    @property
+    @abstractmethod
+    def rule_nodes(self) -> list[Node]:
+        """The rules in its text."""
+
+    @property
+    @abstractmethod
+    def frame(self) -> object:
+        """What it says beside its entries: two states are one where this and the entries are the same."""
+
+    @property
+    @abstractmethod
+    def wrong_members(self) -> Mapping[str, Node]:
+        """The members of the top level that are of the wrong type: nothing of what they hold is known."""
+
+    # What it says
+
+    @property
+    def urls(self) -> RenderedUrls:
+        """The distinct URLs of `refs` after rendering."""
+        return RenderedUrls.of(self.refs.table.urls, self.renders)
+
+    @cached_property
+    def view(self) -> ReferenceView:
+        """What the entries of `refs` stand for."""
+        return ReferenceView(self.refs, self.urls, self.renders, self.place_of_key)
+
+    def mentions(self, name: str) -> bool:
+        """Return whether a template, a rule, or one of the first URLs ends in the name of a file."""
+        texts = [*self.refs.table.urls[:_MENTIONED]]
+        if self.version == 1:
+            texts += [*map(str, self.templates.templates.values()), *(str(rule.url) for rule in self.rules)]
+        return any(text == name or text.endswith((f"/{name}", f"}}{name}")) for text in texts)
+
+    @property
+    def layouts(self) -> tuple[ChunkLayout, ...]:
+        """Arrays whose chunks have references made from their keys, by no rule that stands in a text."""
+        return ()
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Texts that many URLs begin with, by name: templates, or the place of the store or file."""
+        return {name: text for name, text in self.templates.templates.items() if isinstance(text, str)}
+
+    def is_at_place(self, url: str) -> bool:
+        """Tell whether a URL, as it stands in the entries, changes with the place of the store or file."""
+        return False
+
+    def with_place(self, name: str, text: str) -> Self | None:
+        """Return the document with another place of the store or file; None where none is named so."""
+        return None
+
+    # Places
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its text was made here, from a store or other files: nobody knows the places in it."""
+        return self.rules_are_made or self.from_parquet
+
+    @property
+    def rules_are_made(self) -> bool:
+        """Whether it was made here of a store or another file: nobody wrote templates and rules."""
+        return self.store is not None or self.derived is not None
+
+    def shown_url(self, url: str) -> str:
+        """Return a URL as it is written; where nobody wrote it, what it leads to."""
+        try:
+            return self.renders.render(url) if self.rules_are_made and self.renders is not None else url
+        except RefbrowserError:
+            return url
+
+    def key_pointer(self, key: str) -> str:
+        """Return the JSON pointer of an entry of `refs`."""
+        return pointer(key) if self.version == 0 else pointer("refs", key)
+
+    def place_of_key(self, key: str) -> Place:
+        """Return the place of an entry of `refs`, without line and column.
+
+        Where the text was made here, the place is what the user has: a key of the store, or the node of
+        another file that the entry is about.
+        """
+        if self.derived is not None:
+            return Place(document=self.name, path=f"/{key.rpartition('/')[0]}")
+        return Place(document=self.name, pointer=None if self.is_made else self.key_pointer(key), key=key)
+
+    # Writing
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether entries of `refs` differ from what was read."""
+        return self.refs.is_edited
+
+    def to_chunks(self) -> Iterator[bytes]:
+        """Yield the document's text."""
+        return self.written().to_chunks()
+
+    def to_bytes(self) -> bytes:
+        """Return the document's text."""
+        return b"".join(self.to_chunks())
+
+    # Changing
+
+    def with_refs(self, refs: References) -> Self:
+        """Return the document with other references."""
+        return replace(self, refs=refs, known=None)
+
+    def with_template_values(self, values: Mapping[str, str]) -> Self:
+        """Return the document with other values given by the user for its templates."""
+        return replace(self, values=dict(values))
+
+
+class OuterText:
+    """What stands in the text of a document outside of `refs`, each part read when it is asked for.
+
+    States of a document whose outer text is the same share it.
+    """
+
+    def __init__(self, version: int, data: bytes, mark: int, values: Mapping[str, str]) -> None:
+        self.version, self.data, self.mark, self.values = version, data, mark, values
+        self._rendered: tuple[tuple[str, ...], RenderedUrls] | None = None
+
+    def is_of(self, document: ReferenceText) -> bool:
+        """Return whether it is that of a document."""
+        same = self.data is document.outer and self.values is document.values
+        return same and (self.version, self.mark) == (document.version, document.mark)
+
+    @cached_property
+    def node(self) -> Node:
+        """The text parsed; `refs` is an empty object in it."""
+        reader = JsonReader(self.data)
+        return reader.value(reader.space(self.mark))
+
+    @cached_property
+    def hole(self) -> int | None:
+        """Where in the text the entries of `refs` belong; None where there is no such object."""
+        if self.version == 0:
+            return self.node.start + 1
+        node = self.node.member("refs")
+        return node.start + 1 if node is not None and node.kind is NodeKind.OBJECT else None
+
+    @cached_property
+    def templates(self) -> TemplateSet:
+        """The templates, with the values that the user gave."""
+        node = self.node.member("templates") if self.version == 1 else None
+        texts = node.to_python() if node is not None and node.kind is NodeKind.OBJECT else {}
+        return TemplateSet(texts, self.values)
+
+    def rendered(self, urls: tuple[str, ...]) -> RenderedUrls:
+        """Return URLs after rendering; those of the last call are known."""
+        if self._rendered is None or self._rendered[0] is not urls:
+            templates = self.templates if self.version == 1 else None
+            self._rendered = urls, RenderedUrls.of(urls, templates)
+        return self._rendered[1]
+
+    @property
+    def rule_nodes(self) -> list[Node]:
+        """The rules."""
+        node = self.node.member("gen") if self.version == 1 else None
+        return node.items if node is not None else []
+
+    @cached_property
+    def rules(self) -> tuple[GenRule, ...]:
+        """The gen rules."""
+        return tuple(
+            GenRule(node.to_python(), self.templates, index) for index, node in enumerate(self.rule_nodes)
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReferenceText(DocumentContent):
+    """A reference document as its text has it: templates, gen rules, refs, and members it does not know.
+
+    Attributes
+    ----------
+    outer
+        The text of the document without what stands between the brackets of `refs`.
+    version_missing
+        Version 1 without its member `version`: a fault that `SetVersion(1)` repairs.
+    mark
+        Bytes of its byte-order mark.
+    region
+        Where `refs` stands in the text that was read.
+    said
+        What the outer text says.
+    """
+
+    outer: bytes
+    region: tuple[int, int] = (0, 0)
+    mark: int = 0
+    version_missing: bool = False
+    said: OuterText | None = None
 
     # Reading
 
@@ -278,55 +491,42 @@ class DocumentContent:
         """Read a document that is in memory; options are those of `read`."""
         return cls.read([data], **options)
 
-    @classmethod
-    def of_parts(
-        cls,
-        before: bytes,
-        entries: bytes,
-        *,
-        templates: Mapping[str, str],
-        gen: Sequence[Any],
-        **fields: Any,
-    ) -> Self:
-        """Return the Version 1 document ``before + entries + "}}"``, whose text is known to be right.
-
-        What stands before the entries is not parsed until that is asked for: its rules may be many.
-
-        Parameters
-        ----------
-        before
-            Ends with the opening bracket of `refs`, its last member.
-        templates
-            Those that stand in `before`.
-        gen
-            The rules that stand in `before`.
-        fields
-            Other fields of the document.
-        """
-        start = b'{"version":1,"refs":'
-        blank = start.ljust(len(before) - 1) + b"{"
-        read = cls.read([blank + entries + b"}}"], name=fields.get("name"), values=fields.get("values"))
-        made = replace(read, outer=before + b"}}", **fields)
-        made.__dict__["hole"] = len(before)
-        made.__dict__["templates"] = TemplateSet(templates, made.values)
-        made.__dict__["rule_values"] = gen
-        return made
-
     # What it says
 
     @cached_property
+    def _said(self) -> OuterText:
+        if self.said is not None and self.said.is_of(self):
+            return self.said
+        return OuterText(self.version, self.outer, self.mark, self.values)
+
+    def written(self) -> Self:
+        """Return the document: it is a text."""
+        return self
+
+    @property
+    def generated(self) -> tuple[GenRule, ...]:
+        """The gen rules."""
+        return self.rules
+
+    @property
+    def edits_win(self) -> bool:
+        """Gen rules count before every entry (References specification, Version 1)."""
+        return False
+
+    @property
+    def frame(self) -> object:
+        """The outer text."""
+        return self.outer
+
+    @property
     def node(self) -> Node:
         """The outer text parsed; `refs` is an empty object in it."""
-        reader = JsonReader(self.outer)
-        return reader.value(reader.space(self.mark))
+        return self._said.node
 
-    @cached_property
+    @property
     def hole(self) -> int | None:
         """Where in `outer` the entries of `refs` belong; None where there is no such object."""
-        if self.version == 0:
-            return self.node.start + 1
-        node = self.node.member("refs")
-        return node.start + 1 if node is not None and node.kind is NodeKind.OBJECT else None
+        return self._said.hole
 
     @cached_property
     def wrong_members(self) -> dict[str, Node]:
@@ -338,93 +538,32 @@ class DocumentContent:
             name: node for name, node in found.items() if node is not None and node.kind is not _MEMBERS[name]
         }
 
-    @cached_property
+    @property
     def templates(self) -> TemplateSet:
         """The templates, with the values that the user gave."""
-        return TemplateSet(self._template_texts(), self.values)
+        return self._said.templates
 
-    def _template_texts(self) -> dict[str, Any]:
-        node = self.node.member("templates") if self.version == 1 else None
-        return node.to_python() if node is not None and node.kind is NodeKind.OBJECT else {}
+    @property
+    def renders(self) -> TemplateSet | None:
+        """The templates; None in Version 0, where each URL stands for itself."""
+        return self.templates if self.version == 1 else None
+
+    @property
+    def urls(self) -> RenderedUrls:
+        """The distinct URLs of `refs` after rendering."""
+        return self._said.rendered(self.refs.table.urls)
 
     @property
     def rule_nodes(self) -> list[Node]:
         """The rules in the outer text."""
-        node = self.node.member("gen") if self.version == 1 else None
-        return node.items if node is not None else []
+        return self._said.rule_nodes
 
-    @cached_property
-    def rule_values(self) -> Sequence[Any]:
-        """What the rules are in the outer text, as Python values."""
-        return [node.to_python() for node in self.rule_nodes]
-
-    @cached_property
+    @property
     def rules(self) -> tuple[GenRule, ...]:
         """The gen rules."""
-        return tuple(GenRule(value, self.templates, index) for index, value in enumerate(self.rule_values))
-
-    @cached_property
-    def urls(self) -> RenderedUrls:
-        """The distinct URLs of `refs` after rendering."""
-        return RenderedUrls.of(self.refs.table.urls, self.templates if self.version == 1 else None)
-
-    @cached_property
-    def view(self) -> ReferenceView:
-        """What the entries of `refs` stand for."""
-        return ReferenceView(
-            self.refs, self.urls, self.templates if self.version == 1 else None, self.place_of_key
-        )
-
-    def mentions(self, name: str) -> bool:
-        """Return whether a template, a rule, or one of the first URLs ends in the name of a file."""
-        texts = [*self.refs.table.urls[:_MENTIONED]]
-        if self.version == 1:
-            texts += [*map(str, self.templates.templates.values()), *(str(rule.url) for rule in self.rules)]
-        return any(text == name or text.endswith((f"/{name}", f"}}{name}")) for text in texts)
-
-    # Places
-
-    @property
-    def is_made(self) -> bool:
-        """Whether its text was made here, from a store or other files: nobody knows the places in it."""
-        return self.store is not None or self.derived is not None or self.from_parquet
-
-    @property
-    def rules_are_made(self) -> bool:
-        """Whether its templates and rules were made here, for a store or another file: nobody wrote them."""
-        return self.store is not None or self.derived is not None
-
-    def shown_url(self, url: str) -> str:
-        """Return a URL as it is written; where nobody wrote it, what it leads to."""
-        try:
-            return self.templates.render(url) if self.rules_are_made else url
-        except RefbrowserError:
-            return url
-
-    def key_pointer(self, key: str) -> str:
-        """Return the JSON pointer of an entry of `refs`."""
-        return pointer(key) if self.version == 0 else pointer("refs", key)
-
-    def place_of_key(self, key: str) -> Place:
-        """Return the place of an entry of `refs`, without line and column.
-
-        Where the text was made here, the place is what the user has: a key of the store, or the node of
-        another file that the entry is about.
-        """
-        if self.derived is not None:
-            return Place(document=self.name, path=f"/{key.rpartition('/')[0]}")
-        return Place(document=self.name, pointer=None if self.is_made else self.key_pointer(key), key=key)
-
-    def locate(self, positions: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return line and column of bytes of the document as it is now."""
-        return locate(self.to_chunks(), positions)
+        return self._said.rules
 
     # Writing
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether entries of `refs` differ from the text that was read."""
-        return self.refs.is_edited
 
     def to_chunks(self) -> Iterator[bytes]:
         """Yield the document's text: what was read, changed only where it was edited."""
@@ -435,10 +574,6 @@ class DocumentContent:
         yield from region_chunks(self.refs, self.region)
         yield self.outer[self.hole :]
 
-    def to_bytes(self) -> bytes:
-        """Return the document's text."""
-        return b"".join(self.to_chunks())
-
     # Changing
 
     def with_outer(self, outer: bytes) -> Self:
@@ -447,17 +582,7 @@ class DocumentContent:
 
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
-        changed = replace(self, refs=refs, known=None)
-        for name in ("node", "hole", "templates", "rule_values", "rules"):
-            if name in self.__dict__:
-                changed.__dict__[name] = self.__dict__[name]
-        if refs.table is self.refs.table and "urls" in self.__dict__:
-            changed.__dict__["urls"] = self.urls
-        return changed
-
-    def with_template_values(self, values: Mapping[str, str]) -> Self:
-        """Return the document with other values given by the user for its templates."""
-        return replace(self, values=dict(values))
+        return replace(self, refs=refs, known=None, said=self._said)
 
 
 class Edit(Protocol):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
@@ -25,8 +24,10 @@ from refbrowser.model.reference import (
     WholeFile,
 )
 from refbrowser.references.document.content import DocumentContent, wrong_member
-from refbrowser.references.rules.gen import GenRow, GenRule, NotDecided
+from refbrowser.references.document.refs import NONE
+from refbrowser.references.rules.layouts import Generated, NotDecided
 from refbrowser.references.rules.rule_faults import hidden_key
+from refbrowser.references.rules.rule_rows import GenRow
 from refbrowser.references.text.json_text import NodeKind
 
 _Item = TypeVar("_Item")
@@ -99,25 +100,8 @@ def merged(lower: ReferenceColumns, at: npt.NDArray[np.int64], upper: ReferenceC
     )  # fmt: skip
 
 
-#: Where plain text ends: an expression, statement or comment begins, or a line, whose end may change.
-_END = re.compile(r"\{[{%#]|[\r\n]")
-#: A dimension alone: what it prints is an integer.
-_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _INTEGER = frozenset("-0123456789")
 _LAST = chr(0x10FFFF)
-
-
-def literal_prefix(text: str) -> str:
-    """Return the text that whatever a template prints begins with, as far as that is plain to see."""
-    end = _END.search(text)
-    # White space before an expression may be taken away by it.
-    return text if end is None else text[: end.start()].rstrip()
-
-
-def _goes_on_with_integer(text: str, prefix: str, dimensions: Collection[str]) -> bool:
-    """Return whether all that a template prints goes on with an integer after its literal prefix."""
-    name = _NAME.match(text, len(prefix))
-    return name is not None and name[1] in dimensions
 
 
 class RuleIndex:
@@ -126,19 +110,17 @@ class RuleIndex:
     Parameters
     ----------
     keys
-        The key of each rule as it stands in the document, None for a rule without one, which gives no key;
-        and the names of its dimensions of integers.
+        What all keys of each rule begin with, and whether an integer follows; None for a rule without keys.
     """
 
-    def __init__(self, keys: Iterable[tuple[str | None, Collection[str]]]) -> None:
+    def __init__(self, keys: Iterable[tuple[str, bool] | None]) -> None:
         self._numbers: dict[str, list[int]] = {}
         self._with_integer: set[int] = set()
-        for number, (key, dimensions) in enumerate(keys):
-            if key is None:
+        for number, begins in enumerate(keys):
+            if begins is None:
                 continue
-            prefix = literal_prefix(key)
-            self._numbers.setdefault(prefix, []).append(number)
-            if _goes_on_with_integer(key, prefix, dimensions):
+            self._numbers.setdefault(begins[0], []).append(number)
+            if begins[1]:
                 self._with_integer.add(number)
         self._lengths = sorted({len(prefix) for prefix in self._numbers})
         self._prefixes = sorted(self._numbers)
@@ -244,10 +226,10 @@ class Expansion:
         self._refs = document.refs
         self._view = document.view
 
-    @property
-    def rules(self) -> tuple[GenRule, ...]:
-        """The gen rules."""
-        return self.document.rules
+    @cached_property
+    def generated(self) -> Sequence[Generated]:
+        """What makes references that are not stored."""
+        return self.document.generated
 
     @cached_property
     def refs_rows(self) -> int:
@@ -257,11 +239,11 @@ class Expansion:
     @cached_property
     def gen_rows(self) -> list[int]:
         """Number of rows of each rule."""
-        return [rule.count for rule in self.rules]
+        return [each.count for each in self.generated]
 
     @cached_property
     def _index(self) -> RuleIndex:
-        return RuleIndex((rule.key, rule.integer_names) for rule in self.rules)
+        return RuleIndex(each.key_begins for each in self.generated)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -299,7 +281,7 @@ class Expansion:
         if origin == REFS:
             slot = self._refs.slot(inner)
             return self._refs.key_of(slot), self._of_slot(slot)
-        return _of_generated(self.rules[origin].row(inner))
+        return _of_generated(self.generated[origin].row(inner))
 
     def _of_slot(self, slot: int) -> Reference | RefbrowserError:
         try:
@@ -315,10 +297,10 @@ class Expansion:
             slots = self._refs.slots(start, min(stop, self.refs_rows))
             for number, (slot, key) in enumerate(zip(slots, self._refs.keys_of(slots), strict=True)):
                 page.add(key, self._of_slot(slot), REFS, start + number)
-        for number in range(max(bisect_right(self._starts, start) - 1, 0), len(self.rules)):
+        for number in range(max(bisect_right(self._starts, start) - 1, 0), len(self.generated)):
             if self._starts[number] >= stop:
                 break
-            rule = self.rules[number]
+            rule = self.generated[number]
             first = max(start - self._starts[number], 0)
             last = min(stop - self._starts[number], rule.count)
             if first < last:
@@ -329,8 +311,10 @@ class Expansion:
 
     def find(self, key: str) -> int | NotDecided | None:
         """Return the row that counts for `key`: the last one; or None, or that it was not decided."""
+        if self._edits_win and self._refs.is_patched(key):
+            return self._refs.find(key)
         for number in self._index.giving(key):
-            row = self.rules[number].find(key)
+            row = self.generated[number].find(key)
             if isinstance(row, NotDecided):
                 return row
             if row is not None:
@@ -355,7 +339,7 @@ class Expansion:
         origin, inner = self.origin(row)
         if origin == REFS:
             return self._view.reference(self._refs.slot(inner))
-        found = _of_generated(self.rules[origin].row(inner))[1]
+        found = _of_generated(self.generated[origin].row(inner))[1]
         if isinstance(found, RefbrowserError):
             raise found
         return found
@@ -398,7 +382,7 @@ class Expansion:
     def _metadata_keys(self) -> Collection[str]:
         """The keys of Zarr metadata: opening goes through them several times."""
         found = dict.fromkeys(self._refs.metadata_slots)
-        for rule in self.rules:
+        for rule in self.document.rules:
             if is_metadata_key(rule.key or ""):
                 rows = rule.rows(0, min(rule.count, _METADATA_ROWS))
                 found.update(dict.fromkeys(key for key in rows.keys if key is not None))
@@ -419,7 +403,7 @@ class Expansion:
     def lost_rows(self) -> Iterator[RefbrowserError]:
         """Yield why rows that the document should have are not there, and are not counted."""
         yield from self.lost_members
-        for rule in self.rules:
+        for rule in self.generated:
             yield from rule.structure_faults
 
     def lost(self, key: str) -> RefbrowserError | None:
@@ -433,13 +417,14 @@ class Expansion:
     def _lost(self, rules: Iterable[int]) -> RefbrowserError | None:
         if self.lost_members:
             return self.lost_members[0]
-        errors = (hidden_key(self.rules[number]) for number in chain(self._without_key, rules))
+        of_text = self.document.rules
+        errors = (hidden_key(of_text[number]) for number in chain(self._without_key, rules) if of_text)
         return next((error for error in errors if error is not None), None)
 
     @cached_property
     def _without_key(self) -> list[int]:
         """The rules whose key is no text."""
-        return [number for number, rule in enumerate(self.rules) if rule.key is None]
+        return [number for number, rule in enumerate(self.generated) if rule.key_begins is None]
 
     # Chunks
 
@@ -457,23 +442,37 @@ class Expansion:
         encoding
             How the array writes its chunk keys.
         """
-        columns = self._view.columns(self._refs.find_chunks(prefix, coords, encoding))
-        for rule in self._rules_of(prefix):
-            rows = rule.find_chunks(prefix, coords, encoding)
-            hit = np.flatnonzero(rows >= 0)
+        slots = self._refs.find_chunks(prefix, coords, encoding)
+        stored = columns = self._view.columns(slots)
+        for number, rule in self._rules_of(prefix):
+            hit, made, undecided = rule.chunks(prefix, coords, encoding)
             if len(hit):
-                columns = merged(columns, hit, rule.references(rows[hit]))
-            open_ = np.flatnonzero(rows < -1)
-            if len(open_):
-                columns = merged(columns, open_, _faulty(_undecided(rule), len(open_)))
+                columns = merged(columns, hit, made)
+            if len(undecided):
+                columns = merged(columns, undecided, _faulty(_undecided(number), len(undecided)))
+        edited = self._edited(slots)
+        if len(edited) and columns is not stored:
+            columns = merged(columns, edited, self._view.columns(slots[edited]))
         missing = np.flatnonzero(columns.kind == ReferenceKind.MISSING)
         lost = self._lost_below(prefix) if len(missing) else None
         return columns if lost is None else merged(columns, missing, _faulty(lost, len(missing)))
 
-    def _rules_of(self, prefix: str) -> list[GenRule]:
-        """Return the rules that may give chunks of an array."""
-        rules = (self.rules[number] for number in self._index.below(prefix))
-        return [rule for rule in rules if rule.count and _may_give(rule, prefix)]
+    def _rules_of(self, prefix: str) -> list[tuple[int, Generated]]:
+        """Return what may give chunks of an array, each with its number."""
+        rules = ((number, self.generated[number]) for number in self._index.below(prefix))
+        return [(number, rule) for number, rule in rules if rule.count and rule.may_give(prefix)]
+
+    @property
+    def _edits_win(self) -> bool:
+        """Whether what was edited counts before what is made: it does not before rules of a document."""
+        return self.document.edits_win and self._refs.has_overlay
+
+    def _edited(self, slots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the positions of the slots whose entries were edited and count before what is made."""
+        if not self._edits_win:
+            return np.zeros(0, np.int64)
+        replaced = np.array([*self._refs.replaced], np.int64)
+        return np.flatnonzero((slots < NONE) | np.isin(slots, replaced))
 
     def chunk_kinds(
         self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding
@@ -482,13 +481,13 @@ class Expansion:
         kinds = self._view.grid_kinds(prefix, grid_shape, encoding)
         rules = self._rules_of(prefix)
         if rules:
-            coords = _all_coords(grid_shape)
-            for rule in rules:
-                rows = rule.find_chunks(prefix, coords, encoding)
-                hit = rows >= 0
-                if hit.any():
-                    kinds[hit] = rule.references(rows[hit]).kind
-                kinds[rows < -1] = ReferenceKind.FAULTY
+            coords, stored = _all_coords(grid_shape), kinds.copy()
+            for _, rule in rules:
+                made = rule.chunk_kinds(prefix, coords, encoding)
+                kinds = np.where(made == ReferenceKind.MISSING, kinds, made)
+            if self._edits_win:
+                edited = self._edited(self._refs.grid_slots(prefix, grid_shape, encoding))
+                kinds[edited] = stored[edited]
         missing = kinds == ReferenceKind.MISSING
         if missing.any() and self._lost_below(prefix) is not None:
             kinds[missing] = ReferenceKind.FAULTY
@@ -510,11 +509,11 @@ class Expansion:
         rules = self._rules_of(prefix)
         if rules:
             coords = _all_coords(grid_shape)
-            for rule in rules:
-                rows = rule.find_chunks(prefix, coords, encoding)
-                if (rows < -1).any():
+            for _, rule in rules:
+                held = rule.holds(prefix, coords, encoding)
+                if held is None:
                     return None
-                stored |= rows >= 0
+                stored |= held
         count = int(stored.sum())
         return count if count == size or self._lost_below(prefix) is None else None
 
@@ -528,7 +527,8 @@ class Expansion:
         """
         from refbrowser.references.document.version0 import Version0
 
-        return Version0(self, skip_bad).chunks()
+        written = self.document.written()
+        return Version0(self if written is self.document else Expansion(written), skip_bad).chunks()
 
 
 def _of_generated(row: GenRow) -> tuple[str | None, Reference | RefbrowserError]:
@@ -537,7 +537,7 @@ def _of_generated(row: GenRow) -> tuple[str | None, Reference | RefbrowserError]
     return row.key, row.reference
 
 
-def _add_generated(page: Page, rule: GenRule, number: int, first: int, last: int) -> None:
+def _add_generated(page: Page, rule: Generated, number: int, first: int, last: int) -> None:
     rows = rule.rows(first, last)
     for at in range(len(rows)):
         found: Reference | RefbrowserError
@@ -551,15 +551,6 @@ def _add_generated(page: Page, rule: GenRule, number: int, first: int, last: int
         page.add(rows.keys[at], found, number, first + at)
 
 
-def _may_give(rule: GenRule, prefix: str) -> bool:
-    """Return whether a rule may have keys that start with `prefix`; False is certain."""
-    key = rule.fields.get("key")
-    if key is None or key.template is None:
-        return False
-    static = key.template.static_prefix
-    return static.startswith(prefix) or prefix.startswith(static)
-
-
 def _all_coords(grid_shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     if not grid_shape:
         return np.zeros((1, 0), np.int64)
@@ -567,11 +558,11 @@ def _all_coords(grid_shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     return np.stack(np.unravel_index(np.arange(size), grid_shape), axis=1).astype(np.int64)
 
 
-def _undecided(rule: GenRule) -> RefbrowserError:
+def _undecided(rule: int) -> RefbrowserError:
     return RefbrowserError(
         ErrorKind.BUDGET,
-        f"whether gen rule {rule.index} gives this chunk was not decided within the limit of steps",
-        Place(rule=rule.index, pointer=f"/gen/{rule.index}/key"),
+        f"whether gen rule {rule} gives this chunk was not decided within the limit of steps",
+        Place(rule=rule, pointer=f"/gen/{rule}/key"),
         f"Write the key so that it can be inverted: {quoted('name/{{i}}.{{j}}')}.",
     )
 

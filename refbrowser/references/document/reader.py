@@ -16,7 +16,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.scan_texts import Layout
 from refbrowser.references.document.scanner import BLOCK, scan
-from refbrowser.references.document.table import ReferenceTable, TableBuilder
+from refbrowser.references.document.table import TableBuilder, TextTable
 from refbrowser.references.text.document_text import DocumentText, TextBuilder, locate
 from refbrowser.references.text.json_text import (
     BYTE_ORDER_MARK,
@@ -148,7 +148,7 @@ class ReadProgress:
 
     read: int
     rows: int
-    first: ReferenceTable | None = None
+    first: TextTable | None = None
 
 
 @dataclass
@@ -175,9 +175,9 @@ class ReadResult:
 
     text: DocumentText
     mark: int
-    top: ReferenceTable
+    top: TextTable
     top_region: tuple[int, int]
-    refs: ReferenceTable | None = None
+    refs: TextTable | None = None
     refs_region: tuple[int, int] | None = None
     special: dict[str, Node] = field(default_factory=dict)
     others: bool = False
@@ -386,7 +386,7 @@ class DocumentReader:
             first = self._first_rows(region)
         self._on_progress(ReadProgress(self._at, region.builder.count, first))
 
-    def _first_rows(self, region: _Region) -> ReferenceTable | None:
+    def _first_rows(self, region: _Region) -> TextTable | None:
         """Return the rows so far, while all of the text so far is in the window."""
         if self._json.base:
             return None

@@ -22,7 +22,7 @@ from refbrowser.references.document.chunk_codes import (
     union_of,
 )
 from refbrowser.references.document.reference_values import Value, ValueKind, interpret, key_issues
-from refbrowser.references.document.table import ODD, ReferenceTable, with_leading
+from refbrowser.references.document.table import ODD, ReferenceTable, TextTable, with_leading
 from refbrowser.references.text.json_text import JsonReader
 
 #: Stands for "no reference" where row numbers are expected.
@@ -78,6 +78,12 @@ class References:
     replaced: Mapping[int, Patch] = field(default_factory=dict)
     removed: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     appended: Mapping[str, Patch] = field(default_factory=dict)
+
+    @property
+    def text_table(self) -> TextTable:
+        """The table of a document that has a text."""
+        assert isinstance(self.table, TextTable)
+        return self.table
 
     def __len__(self) -> int:
         return len(self.table) - len(self.removed) + len(self.appended)
@@ -153,6 +159,10 @@ class References:
         for number, key in enumerate(self.appended):
             slots[key] = -2 - number
         return slots
+
+    def is_patched(self, key: str) -> bool:
+        """Return whether an edit gave what stands under a key."""
+        return key in self._patched
 
     def stands(self, row: int) -> bool:
         """Return whether a row of the table is neither removed nor replaced."""
@@ -331,10 +341,7 @@ class References:
     def key_text(self, slot: int) -> bytes:
         """Return the JSON text of an entry's key."""
         patch = self.patch(slot)
-        if patch is not None:
-            return patch.key_text
-        member = self.table.member(slot)
-        return self.table.text.read(member.start, member.key_stop)
+        return self.table.key_text(slot) if patch is None else patch.key_text
 
     def value_text(self, slot: int) -> bytes:
         """Return the JSON text of an entry's value."""

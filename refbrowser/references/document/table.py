@@ -1,8 +1,9 @@
-"""The references written out in a document, as columns: about 30 bytes each, no object per reference."""
+"""The references that stand one by one in a document, as columns: about 30 bytes each, no object for each."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +33,13 @@ from refbrowser.references.document.chunk_codes import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.document.reference_values import Value, ValueKind, interpret, key_issues
+from refbrowser.references.document.reference_values import (
+    Value,
+    ValueKind,
+    decode_inline,
+    interpret,
+    key_issues,
+)
 from refbrowser.references.text.document_text import DocumentText
 from refbrowser.references.text.json_edit import rewrite
 from refbrowser.references.text.json_text import JsonError, JsonReader, Member, parse
@@ -55,18 +62,12 @@ def odd_code(key: bytes) -> int:
     return hash(key) & 0xFFFF_FFFF_FFFF_FFFF
 
 
-@dataclass(frozen=True, eq=False)
-class ReferenceTable:
-    """Entries of `refs` in document order.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReferenceTable(ABC):
+    """Entries of a document in its order: what their keys are and what they refer to, as columns.
 
     Attributes
     ----------
-    text
-        Of the document; spans are positions in it.
-    start
-        Where the key of each row begins, uint32.
-    stop
-        Where the last entry ends: white space and the closing bracket follow.
     group, groups
         Group of each row; the groups' texts by number (number `ODD`: keys that are no chunk keys).
     code
@@ -74,7 +75,7 @@ class ReferenceTable:
     url
         Position in `urls`, or a `ValueKind`, signed.
     offset, length
-        Of rows with a URL; `length` is `WHOLE` for a whole file. For all others the span of the value.
+        Of rows with a URL; `length` is `WHOLE` for a whole file. For all others what finds the value.
     urls
         The distinct URLs, as spelled after JSON, before rendering.
     flagged
@@ -83,9 +84,6 @@ class ReferenceTable:
         The table as the text has it, where `urls` or `url` were changed by an edit.
     """
 
-    text: DocumentText
-    start: npt.NDArray[np.uint32]
-    stop: int
     group: GroupColumn
     groups: tuple[Group, ...]
     code: npt.NDArray[np.uint64]
@@ -97,17 +95,42 @@ class ReferenceTable:
     written: ReferenceTable | None = None
 
     def __len__(self) -> int:
-        return len(self.start)
+        return len(self.code)
 
     @property
     def held(self) -> int:
-        """Bytes of memory that columns, index and text take, without the URLs' text."""
-        columns = (self.start, self.code, self.url, self.offset, self.length, self.flagged)
-        index = 0
-        if "_index" in self.__dict__:
-            orders = {id(rows.order): rows.order for rows in self._index if rows.order is not None}
-            index = sum(order.nbytes for order in orders.values())
-        return sum(column.nbytes for column in columns) + self.group.held + index + self.text.held
+        """Bytes of memory that columns and index take, without the URLs' text."""
+        columns = (self.code, self.url, self.offset, self.length, self.flagged)
+        orders = {id(rows.order): rows.order for rows in self._index if rows.order is not None}
+        index = sum(order.nbytes for order in orders.values())
+        return sum(column.nbytes for column in columns) + self.group.held + index
+
+    # What each kind of table finds its own way
+
+    @property
+    @abstractmethod
+    def origin(self) -> object:
+        """What its rows were read from: tables of one origin have the same rows, but for their URLs."""
+
+    @abstractmethod
+    def odd_key(self, row: int) -> str:
+        """Return the key of a row that is no chunk key."""
+
+    @abstractmethod
+    def key_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's key."""
+
+    @abstractmethod
+    def value_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's value."""
+
+    @abstractmethod
+    def value(self, row: int) -> Value:
+        """Return what a row means, with its faults and warnings."""
+
+    @abstractmethod
+    def inline(self, row: int) -> bytes:
+        """Return the bytes of a row that holds them."""
 
     # Keys
 
@@ -236,16 +259,8 @@ class ReferenceTable:
         """Return the key of a row."""
         number = self.group.at(row)
         if number == ODD:
-            return self._text_key(row)
+            return self.odd_key(row)
         return join_key(self.groups[number], int(self.code[row]))
-
-    def _text_key(self, row: int) -> str:
-        stop = int(self.offset[row]) if self.url[row] < 0 else self.next_start(row)
-        data = self.text.read(int(self.start[row]), stop)
-        plain = data[1 : data.index(b'"', 1)]
-        if plain.isascii() and b"\\" not in plain:
-            return plain.decode("ascii")
-        return JsonReader(data).string(0)[0]
 
     def keys(self, rows: Sequence[int]) -> list[str]:
         """Return the keys of many rows."""
@@ -258,69 +273,20 @@ class ReferenceTable:
         if len(kinds) * _ALIKE > len(wanted):
             parts = zip(wanted.tolist(), numbers.tolist(), codes.tolist(), strict=True)
             return [
-                join_key(self.groups[number], code) if number != ODD else self._text_key(row)
+                join_key(self.groups[number], code) if number != ODD else self.odd_key(row)
                 for row, number, code in parts
             ]
         result = np.empty(len(wanted), object)
         for at, found in enumerate(kinds.tolist()):
             which = np.flatnonzero(kind == at)
             if found // 16 == ODD:
-                result[which] = [self._text_key(row) for row in wanted[which].tolist()]
+                result[which] = [self.odd_key(row) for row in wanted[which].tolist()]
             else:
                 result[which] = join_keys(self.groups[found // 16], codes[which], found % 16)
         keys: list[str] = result.tolist()
         return keys
 
     # Values
-
-    def next_start(self, row: int) -> int:
-        """Return where the next row begins, or the last entry ends."""
-        return int(self.start[row + 1]) if row + 1 < len(self.start) else self.stop
-
-    def member(self, row: int) -> Member:
-        """Return the entry of a row read again from the text."""
-        start = int(self.start[row])
-        reader = JsonReader(self.text.read(start, self.next_start(row)), start)
-        return reader.read_member(0)[0]
-
-    def value(self, row: int) -> Value:
-        """Return what a row means, with its faults and warnings."""
-        member = self.member(row)
-        node = member.value
-        if self._url_changed(row):
-            raw = self.value_text(row)
-            node = JsonReader(raw, node.start).value(0)
-        else:
-            raw = self.text.read(node.start, node.stop)
-        value = interpret(node, raw)
-        about_key = key_issues(member.key, member.start)
-        if not about_key:
-            return value
-        return replace(value, kind=ValueKind.FAULT, issues=about_key + value.issues)
-
-    def inline_text(self, row: int, kind: int) -> str:
-        """Return the text that the value of a row with inline bytes stands for (``base64:`` and all)."""
-        start = int(self.offset[row])
-        text = self.text.read(start, start + int(self.length[row])).decode()
-        if kind == ValueKind.OBJECT:
-            return text
-        return scanstring(text, 1, True)[0] if "\\" in text else text[1:-1]
-
-    def _url_changed(self, row: int) -> bool:
-        """Return whether a row has another URL than in the text."""
-        written = self.written
-        if written is None or self.url[row] < 0:
-            return False
-        return self.urls[self.url[row]] != written.urls[written.url[row]]
-
-    def value_text(self, row: int) -> bytes:
-        """Return the JSON text of a row's value."""
-        node = self.member(row).value
-        raw = self.text.read(node.start, node.stop)
-        if not self._url_changed(row):
-            return raw
-        value = node.to_python()
-        return rewrite(raw, parse(raw), [self.urls[self.url[row]], *value[1:]])
 
     def kinds(self, rows: Rows | slice) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of rows; whether a URL can be rendered is not asked."""
@@ -356,6 +322,99 @@ class ReferenceTable:
             if row not in early:
                 early.update(self._odd_candidates(self.key(row))[:-1])
         return np.array(sorted(early), np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextTable(ReferenceTable):
+    """Entries of `refs` in the text of a document.
+
+    Attributes
+    ----------
+    text
+        Of the document; spans are positions in it. Of rows without a URL `offset` and `length` are one.
+    start
+        Where the key of each row begins, uint32.
+    stop
+        Where the last entry ends: white space and the closing bracket follow.
+    """
+
+    text: DocumentText
+    start: npt.NDArray[np.uint32]
+    stop: int
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that columns, index and text take, without the URLs' text."""
+        return super().held + self.start.nbytes + self.text.held
+
+    @property
+    def origin(self) -> object:
+        """The text."""
+        return self.text
+
+    def odd_key(self, row: int) -> str:
+        """Return the key of a row that is no chunk key."""
+        stop = int(self.offset[row]) if self.url[row] < 0 else self.next_start(row)
+        data = self.text.read(int(self.start[row]), stop)
+        plain = data[1 : data.index(b'"', 1)]
+        if plain.isascii() and b"\\" not in plain:
+            return plain.decode("ascii")
+        return JsonReader(data).string(0)[0]
+
+    def next_start(self, row: int) -> int:
+        """Return where the next row begins, or the last entry ends."""
+        return int(self.start[row + 1]) if row + 1 < len(self.start) else self.stop
+
+    def member(self, row: int) -> Member:
+        """Return the entry of a row read again from the text."""
+        start = int(self.start[row])
+        reader = JsonReader(self.text.read(start, self.next_start(row)), start)
+        return reader.read_member(0)[0]
+
+    def value(self, row: int) -> Value:
+        """Return what a row means, with its faults and warnings."""
+        member = self.member(row)
+        node = member.value
+        if self._url_changed(row):
+            raw = self.value_text(row)
+            node = JsonReader(raw, node.start).value(0)
+        else:
+            raw = self.text.read(node.start, node.stop)
+        value = interpret(node, raw)
+        about_key = key_issues(member.key, member.start)
+        if not about_key:
+            return value
+        return replace(value, kind=ValueKind.FAULT, issues=about_key + value.issues)
+
+    def inline(self, row: int) -> bytes:
+        """Return the bytes of a row that holds them."""
+        start = int(self.offset[row])
+        data = self.text.read(start, start + int(self.length[row]))
+        if self.url[row] == ValueKind.OBJECT:
+            return data
+        text = data.decode()
+        return decode_inline(scanstring(text, 1, True)[0] if "\\" in text else text[1:-1])
+
+    def _url_changed(self, row: int) -> bool:
+        """Return whether a row has another URL than in the text."""
+        written = self.written
+        if written is None or self.url[row] < 0:
+            return False
+        return self.urls[self.url[row]] != written.urls[written.url[row]]
+
+    def key_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's key."""
+        member = self.member(row)
+        return self.text.read(member.start, member.key_stop)
+
+    def value_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's value."""
+        node = self.member(row).value
+        raw = self.text.read(node.start, node.stop)
+        if not self._url_changed(row):
+            return raw
+        value = node.to_python()
+        return rewrite(raw, parse(raw), [self.urls[self.url[row]], *value[1:]])
 
 
 _KIND_OF_CODE = np.zeros(6, np.uint8)
@@ -506,7 +565,8 @@ class TableBuilder:
         """Add an inline value of plain ASCII text whose JSON text is at `position`."""
         self._add(start, key, ValueKind.TEXT, position, size)
 
-    def _add(self, start: int, key: str, url: int, offset: int, length: int) -> None:
+    def _add(self, start: int, key: str, url: int, offset: int, length: int) -> bool:
+        """Add a row; tell whether its key is that of a chunk."""
         parts = split_key(key)
         code = None if parts is None else pack(parts[1])
         if parts is None or code is None:
@@ -517,6 +577,7 @@ class TableBuilder:
         self._counted(1, start)
         if len(self._rows) >= _FLUSH:
             self._flush()
+        return group != ODD
 
     def _counted(self, more: int, position: int) -> None:
         self.count += more
@@ -560,12 +621,12 @@ class TableBuilder:
             )
         )
 
-    def snapshot(self, text: DocumentText, stop: int) -> ReferenceTable:
+    def snapshot(self, text: DocumentText, stop: int) -> TextTable:
         """Return a table of the rows so far; more can be added to the builder."""
         self._flush()
         return self._table(text, stop, [column.copy() for column in self._columns])
 
-    def finish(self, text: DocumentText, stop: int) -> ReferenceTable:
+    def finish(self, text: DocumentText, stop: int) -> TextTable:
         """Return the table of all rows; the builder is at its end.
 
         Parameters
@@ -575,29 +636,34 @@ class TableBuilder:
         stop
             Where the last entry ends.
         """
+        return self._table(text, stop, self.take())
+
+    def take(self) -> list[npt.NDArray[Any]]:
+        """Return where rows start, their codes, URLs, offsets and lengths; the builder is at its end."""
         self._flush()
-        return self._table(text, stop, [column.take() for column in self._columns])
+        return [column.take() for column in self._columns]
 
     @property
     def _columns(self) -> tuple[Column, ...]:
         return (self._start, self._code, self._url, self._offset, self._length)
 
-    def _table(self, text: DocumentText, stop: int, columns: list[npt.NDArray[Any]]) -> ReferenceTable:
-        start, code, url, offset, length = columns
+    def _table(self, text: DocumentText, stop: int, columns: list[npt.NDArray[Any]]) -> TextTable:
+        return TextTable(text=text, start=columns[0], stop=stop, **self.fields(columns[1:]))
+
+    def fields(self, columns: list[npt.NDArray[Any]]) -> dict[str, Any]:
+        """Return what every table has, of the columns of codes, URLs, offsets and lengths."""
+        code, url, offset, length = columns
         kind = np.int8 if len(self._urls) < 2**7 else np.int16 if len(self._urls) < 2**15 else np.int32
-        return ReferenceTable(
-            text=text,
-            start=start,
-            stop=stop,
-            group=self._group_column(),
-            groups=tuple(self._groups),
-            code=code,
-            url=url.astype(kind, copy=False),
-            offset=offset,
-            length=length,
-            urls=tuple(self._urls),
-            flagged=np.array(sorted(set(self._flagged)), np.int64),
-        )
+        return {
+            "group": self._group_column(),
+            "groups": tuple(self._groups),
+            "code": code,
+            "url": url.astype(kind, copy=False),
+            "offset": offset,
+            "length": length,
+            "urls": tuple(self._urls),
+            "flagged": np.array(sorted(set(self._flagged)), np.int64),
+        }
 
     def _group_column(self) -> GroupColumn:
         if not self._runs:

@@ -31,9 +31,6 @@ class _Expansion(Protocol):
     @property
     def document(self) -> DocumentContent: ...
 
-    @property
-    def rules(self) -> tuple[GenRule, ...]: ...
-
 
 class Version0:
     """The expansion of a document as text; which rows count is found before anything is written.
@@ -95,8 +92,8 @@ class Version0:
 
     def _look_at_rules(self) -> None:
         hashes = []
-        distinct = _are_distinct(self._expansion.rules)
-        count = sum(rule.count for rule in self._expansion.rules)
+        distinct = _are_distinct(self._expansion.document.rules)
+        count = sum(rule.count for rule in self._expansion.document.rules)
         if not distinct and count > LIMITS.write_out_compared:
             most = f"more than {LIMITS.write_out_compared} (write_out_compared)"
             raise RefbrowserError(
@@ -127,7 +124,7 @@ class Version0:
                     self._repeated[key] = (number, first + at)
 
     def _generated(self) -> Iterator[tuple[int, int, list[str | None], dict[int, RefbrowserError]]]:
-        for number, rule in enumerate(self._expansion.rules):
+        for number, rule in enumerate(self._expansion.document.rules):
             for first in range(0, rule.count, _ROWS):
                 rows = rule.rows(first, first + _ROWS)
                 yield number, first, rows.keys, dict(rows.faults)
@@ -184,7 +181,7 @@ class Version0:
             return None
         if slot in self._replaced:
             number, row = self._repeated.get(key, self._replaced[slot])
-            return _line(key, _generated(self._expansion.rules[number], row))
+            return _line(key, _generated(self._expansion.document.rules[number], row))
         try:
             reference = self._expansion.document.view.reference(slot)
         except RefbrowserError:
@@ -204,7 +201,7 @@ class Version0:
         self, number: int, first: int, keys: list[str | None], faults: dict[int, RefbrowserError]
     ) -> list[bytes]:
         lines = []
-        rule = self._expansion.rules[number]
+        rule = self._expansion.document.rules[number]
         rows = rule.rows(first, first + len(keys))
         for at, key in enumerate(keys):
             if key is None or at in faults or self._refs.find_slot(key) is not None:

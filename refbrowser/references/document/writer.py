@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.references.document.chunk_codes import Rows
 from refbrowser.references.document.refs import References
-from refbrowser.references.document.table import ReferenceTable
+from refbrowser.references.document.table import TextTable
 from refbrowser.references.text.json_edit import dump
 from refbrowser.references.text.json_text import STRING, skip_space
 
@@ -35,7 +35,7 @@ def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
         Where they stand in the text that was read.
     """
     at = region[0]
-    text = refs.table.text
+    text = refs.text_table.text
     gathered: list[bytes] = []
     size = 0
     for start, stop, data in splices(refs, region):
@@ -64,12 +64,12 @@ def splices(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
 
 def _replaced(refs: References) -> Iterator[Splice]:
     for row, patch in sorted(refs.replaced.items()):
-        member = refs.table.member(row)
-        between = refs.table.text.read(member.key_stop, member.value.start)
+        member = refs.text_table.member(row)
+        between = refs.text_table.text.read(member.key_stop, member.value.start)
         yield member.start, member.value.stop, patch.key_text + between + patch.raw
 
 
-def _changed_urls(table: ReferenceTable) -> Rows:
+def _changed_urls(table: TextTable) -> Rows:
     """Return the rows whose URL is another than in the text."""
     written = table.written
     if written is None:
@@ -83,7 +83,7 @@ def _changed_urls(table: ReferenceTable) -> Rows:
 
 
 def _renamed_urls(refs: References) -> Iterator[Splice]:
-    table = refs.table
+    table = refs.text_table
     rows = _changed_urls(table)
     if refs.replaced:
         rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
@@ -99,7 +99,7 @@ def _renamed_urls(refs: References) -> Iterator[Splice]:
                 yield _joined(table, list(changes))
 
 
-def _in_group(table: ReferenceTable, rows: Rows, spelled: dict[tuple[int, bool], bytes]) -> Iterator[Splice]:
+def _in_group(table: TextTable, rows: Rows, spelled: dict[tuple[int, bool], bytes]) -> Iterator[Splice]:
     """Yield the changes of URLs of rows that stand near one another."""
     base = int(table.start[rows[0]])
     data = table.text.read(base, table.next_start(int(rows[-1])))
@@ -112,7 +112,7 @@ def _in_group(table: ReferenceTable, rows: Rows, spelled: dict[tuple[int, bool],
         yield match.start(1) + base, match.end(1) + base, spelled[url]
 
 
-def _joined(table: ReferenceTable, changes: list[Splice]) -> Splice:
+def _joined(table: TextTable, changes: list[Splice]) -> Splice:
     """Return many changes as one, between which nothing else changes."""
     start, stop = changes[0][0], changes[-1][1]
     text = table.text.read(start, stop)
@@ -128,7 +128,7 @@ def _joined(table: ReferenceTable, changes: list[Splice]) -> Splice:
 def _last_kept(refs: References) -> int:
     """Return the last row of the table that is not removed, -1 where there is none."""
     removed = refs.removed
-    last = len(refs.table) - 1
+    last = len(refs.text_table) - 1
     for row in removed[::-1].tolist():
         if row != last:
             break
@@ -137,7 +137,7 @@ def _last_kept(refs: References) -> int:
 
 
 def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
-    table = refs.table
+    table = refs.text_table
     count = len(table)
     last = _last_kept(refs)
     tail = count - 1 - last
@@ -173,7 +173,7 @@ class Appended:
 
 def appended(refs: References) -> Appended:
     """Return the text of the entries that edits put at the end, spaced as the last entry is."""
-    before, between = _style(refs.table)
+    before, between = _style(refs.text_table)
     data = bytearray()
     starts: list[int] = []
     follows = _last_kept(refs) >= 0
@@ -185,7 +185,7 @@ def appended(refs: References) -> Appended:
     return Appended(bytes(data), tuple(starts), between)
 
 
-def _style(table: ReferenceTable) -> tuple[bytes, bytes]:
+def _style(table: TextTable) -> tuple[bytes, bytes]:
     """Return what stands between a comma and the next key, and between a key and its value."""
     if not len(table):
         return b" ", b": "
@@ -199,7 +199,7 @@ def _style(table: ReferenceTable) -> tuple[bytes, bytes]:
     return _space_before(table, start), between
 
 
-def _space_before(table: ReferenceTable, start: int) -> bytes:
+def _space_before(table: TextTable, start: int) -> bytes:
     head = table.text.read(max(0, start - 4096), start)
     kept = head.rstrip(b" \t\n\r")
     return head[len(kept) :] if skip_space(head, len(kept)) == len(head) else b""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.references.document.chunk_codes import Group, join_key, pack, split_key
-from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import Value, ValueKind
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import ODD
@@ -131,11 +131,12 @@ def compared(
     pause
         Called often; may raise to end the work.
     """
+    here, there = here.written(), there.written()
     parts = (_top(here, there), _templates(here, there), _rules(here, there), _refs(here, there, pause))
     return tuple(part for part in parts if part.count or part.skipped)
 
 
-def _top(here: DocumentContent, there: DocumentContent) -> Part:
+def _top(here: ReferenceText, there: ReferenceText) -> Part:
     part = Part("Document")
     if here.version != there.version:
         part.note(Side.BOTH, "version", str(here.version), str(there.version))

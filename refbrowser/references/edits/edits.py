@@ -13,7 +13,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.consolidated import consolidated_edit
-from refbrowser.references.document.content import DocumentContent, Edit
+from refbrowser.references.document.content import DocumentContent, Edit, ReferenceText
 from refbrowser.references.document.refs import Patch, References, missing_key
 from refbrowser.references.edits.outer_edits import (
     AddTemplate,
@@ -27,9 +27,7 @@ from refbrowser.references.edits.outer_edits import (
     refused,
     replaced_top,
     rule_values,
-    template_texts,
     top_members,
-    with_member,
 )
 from refbrowser.references.edits.url_prefixes import replaced_urls, with_new_prefix
 from refbrowser.references.text.json_edit import dump, rewrite
@@ -72,10 +70,12 @@ class SetVersion:
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if self.version == 0:
-            return document if document.version == 0 else _expanded(document)
+            return document if document.version == 0 else _expanded(document.written())
         if self.version != 1:
             raise refused("there are only Version 0 and Version 1")
-        if document.version == 1 and not document.version_missing:
+        if not isinstance(document, ReferenceText) or (
+            document.version == 1 and not document.version_missing
+        ):
             return document
         if document.version == 1:
             outer = replaced_top(document, {"version": 1, **top_members(document)})
@@ -83,7 +83,7 @@ class SetVersion:
         return _wrapped(document)
 
 
-def _expanded(document: DocumentContent) -> DocumentContent:
+def _expanded(document: ReferenceText) -> ReferenceText:
     """Return the expansion of a document as a Version 0 document."""
     from refbrowser.references.document.expansion import Expansion
 
@@ -96,7 +96,7 @@ def _expanded(document: DocumentContent) -> DocumentContent:
     return replace(made, store=document.store, notes=document.notes)
 
 
-def _wrapped(document: DocumentContent) -> DocumentContent:
+def _wrapped(document: ReferenceText) -> ReferenceText:
     """Return a Version 0 document as the `refs` of a Version 1 document."""
     urls = document.refs.table.urls
     if any(document_renders(url) for url in urls):
@@ -115,7 +115,7 @@ def document_renders(url: str) -> bool:
 
 def _with_refs_object(document: DocumentContent) -> DocumentContent:
     """Return the document with an object `refs`, empty where there was none."""
-    if document.hole is not None:
+    if not isinstance(document, ReferenceText) or document.hole is not None:
         return document
     if document.node.member("refs") is not None:
         raise refused("the member refs is not an object", "Repair it in the text first.")
@@ -242,21 +242,19 @@ class ReplaceUrlPrefix:
         """Return the changed document."""
         if not self.old:
             raise refused("the prefix to replace is empty")
-        refs = document.refs
+        slots = None
         if self.keys is None:
             document = self._in_outer(document)
-            slots = None
         else:
-            slots = [slot for key in self.keys if (slot := refs.find_slot(key)) is not None]
-        return document.with_refs(replaced_urls(refs, self.old, self.new, slots))
+            slots = [slot for key in self.keys if (slot := document.refs.find_slot(key)) is not None]
+        return document.with_refs(replaced_urls(document.refs, self.old, self.new, slots))
 
     def _in_outer(self, document: DocumentContent) -> DocumentContent:
         if document.version == 0:
             return document
-        templates = template_texts(document)
-        changed = {name: with_new_prefix(text, self.old, self.new) for name, text in templates.items()}
-        if changed != templates:
-            document = with_member(document, "templates", changed)
+        for name, text in document.places.items():
+            if text.startswith(self.old):
+                document = SetTemplate(name, with_new_prefix(text, self.old, self.new)).apply(document)
         for index, fields in enumerate(rule_values(document)):
             if isinstance(fields, dict) and isinstance(fields.get("url"), str):
                 url = with_new_prefix(fields["url"], self.old, self.new)

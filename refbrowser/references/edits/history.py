@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from refbrowser.references.document.content import DocumentContent
-from refbrowser.references.document.document import Edit, ReferenceDocument
+from refbrowser.references.document.content import DocumentContent, Edit
+from refbrowser.references.document.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +14,14 @@ class Step:
     """One edit that was made, and the document after it."""
 
     edit: Edit
-    document: ReferenceDocument
+    document: Document
 
 
 @dataclass(frozen=True, slots=True)
 class Revert:
     """The edit that goes back to the saved state, so that Undo brings the edits back."""
 
-    saved: ReferenceDocument
+    saved: Document
     title: str = "Revert to the saved state"
 
     def apply(self, document: DocumentContent) -> DocumentContent:
@@ -36,7 +36,7 @@ class History:
     threads; the documents are.
     """
 
-    def __init__(self, document: ReferenceDocument) -> None:
+    def __init__(self, document: Document) -> None:
         self._first = document
         self._steps: list[Step] = []
         self._at = 0
@@ -44,12 +44,12 @@ class History:
         self._saved_is_gone = False
 
     @property
-    def document(self) -> ReferenceDocument:
+    def document(self) -> Document:
         """The document as it is now."""
         return self._first if self._at == 0 else self._steps[self._at - 1].document
 
     @property
-    def saved(self) -> ReferenceDocument:
+    def saved(self) -> Document:
         """The document as it was opened or last saved."""
         return self._saved
 
@@ -84,7 +84,7 @@ class History:
         return tuple(self._steps)
 
     @property
-    def states(self) -> tuple[ReferenceDocument, ...]:
+    def states(self) -> tuple[Document, ...]:
         """The document before all steps, and that after each."""
         return (self._first, *(step.document for step in self._steps))
 
@@ -102,7 +102,7 @@ class History:
             return None
         return next((number for number, state in enumerate(self.states) if state is self._saved), None)
 
-    def apply(self, edit: Edit) -> ReferenceDocument:
+    def apply(self, edit: Edit) -> Document:
         """Make an edit; steps that were undone are forgotten.
 
         An edit that changes nothing makes no step.
@@ -117,28 +117,28 @@ class History:
             self.take(edit, changed)
         return changed
 
-    def take(self, edit: Edit, changed: ReferenceDocument) -> None:
+    def take(self, edit: Edit, changed: Document) -> None:
         """Make a step of an edit of the document as it is now, whose result was made elsewhere."""
         del self._steps[self._at :]
         self._steps.append(Step(edit, changed))
         self._at += 1
 
-    def undo(self) -> ReferenceDocument:
+    def undo(self) -> Document:
         """Go one step back; at the first state it stays there."""
         self._at = max(self._at - 1, 0)
         return self.document
 
-    def redo(self) -> ReferenceDocument:
+    def redo(self) -> Document:
         """Make the next step again; at the last one it stays there."""
         self._at = min(self._at + 1, len(self._steps))
         return self.document
 
-    def go_to(self, position: int) -> ReferenceDocument:
+    def go_to(self, position: int) -> Document:
         """Go to the state after so many steps, however far it is; cut at the ends."""
         self._at = min(max(position, 0), len(self._steps))
         return self.document
 
-    def mark_saved(self, document: ReferenceDocument | None = None) -> None:
+    def mark_saved(self, document: Document | None = None) -> None:
         """Note which document is saved: that of one of the steps, the one of now, or what is on the disk."""
         self._saved = self.document if document is None else document
         self._saved_is_gone = False

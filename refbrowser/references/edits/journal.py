@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references.document.content import DocumentContent
-from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.content import DocumentContent, Edit
+from refbrowser.references.document.document import Document
 from refbrowser.references.edits import edits, many_edits
-from refbrowser.references.edits.edits import Compound, Edit
+from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.history import History, Revert, Step
 from refbrowser.references.edits.url_prefixes import PrefixScope, Runs, ScopeKind
 
@@ -41,9 +41,10 @@ class TextPatch:
         RefbrowserError
             The text is no document any more.
         """
-        text = document.to_bytes()
+        whole = document.written()
+        text = whole.to_bytes()
         changed = text[: self.start] + self.data + text[self.stop :]
-        read = type(document).of(changed, name=document.name, values=document.values)
+        read = type(whole).of(changed, name=document.name, values=document.values)
         return replace(read, from_parquet=document.from_parquet)
 
 
@@ -282,7 +283,7 @@ class Recorder:
     def __init__(self, history: History) -> None:
         self.saved = history.saved
         self.operations: list[Operation] = []
-        self._states: list[ReferenceDocument] = [history.saved]
+        self._states: list[Document] = [history.saved]
         self._edits: list[Edit] = []
         self._at = 0
         self._position = history.position
@@ -315,7 +316,7 @@ class Recorder:
             self._pass_to(document, "Go back before the saved state")
 
     @staticmethod
-    def _way_back(history: History, start: int) -> list[ReferenceDocument]:
+    def _way_back(history: History, start: int) -> list[Document]:
         """Return the states that undo goes through from `start`; the one of now where it did not move."""
         if history.position >= start:
             return [history.document]
@@ -331,7 +332,7 @@ class Recorder:
     def _is_next(self, edit: Edit) -> bool:
         return self._at < len(self._edits) and self._edits[self._at] is edit
 
-    def _go_to(self, document: ReferenceDocument, first: int) -> bool:
+    def _go_to(self, document: Document, first: int) -> bool:
         """Undo or redo where one of them leads to `document`."""
         for step in (first, -first):
             target = self._at + step
@@ -344,10 +345,10 @@ class Recorder:
         self._at += step
         self.operations.append(Operation(Kind.REDO if step > 0 else Kind.UNDO))
 
-    def _pass_to(self, document: ReferenceDocument, title: str) -> None:
+    def _pass_to(self, document: Document, title: str) -> None:
         self._do(Passage(self._states[self._at], document, title), document)
 
-    def _do(self, edit: Edit, document: ReferenceDocument) -> None:
+    def _do(self, edit: Edit, document: Document) -> None:
         del self._states[self._at + 1 :], self._edits[self._at :]
         self._states.append(document)
         self._edits.append(edit)
@@ -358,12 +359,10 @@ class Recorder:
 
 def _same(one: DocumentContent, other: DocumentContent) -> bool:
     """Return whether two documents are one state, whatever values are given for their templates."""
-    return one is other or (one.outer is other.outer and one.refs is other.refs)
+    return one is other or (one.refs is other.refs and one.frame == other.frame)
 
 
-def replayed(
-    document: ReferenceDocument, operations: Iterable[Operation]
-) -> tuple[History, RefbrowserError | None]:
+def replayed(document: Document, operations: Iterable[Operation]) -> tuple[History, RefbrowserError | None]:
     """Return the history that operations make of the saved document, up to the first that cannot be done."""
     history = History(document)
     for operation in operations:

@@ -17,13 +17,12 @@ from refbrowser.references.document.chunk_codes import Rows
 from refbrowser.references.document.content import DocumentContent
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References, missing_key
-from refbrowser.references.edits.edits import SetTemplate
 from refbrowser.references.edits.outer_edits import (
     RenameTemplate,
     SetRule,
+    SetTemplate,
     refused,
     rule_values,
-    template_texts,
 )
 from refbrowser.references.edits.url_prefixes import (
     PrefixScope,
@@ -132,13 +131,13 @@ class ReplacePrefixIn:
             _check(document.refs, self.scope.runs)
         templates, rules = outer_with_prefix(document, self.old, self.scope)
         for name in templates:
-            text = with_new_prefix(template_texts(document)[name], self.old, self.new)
+            text = with_new_prefix(document.places[name], self.old, self.new)
             document = SetTemplate(name, text).apply(document)
         for index in rules:
             fields = rule_values(document)[index]
             url = with_new_prefix(fields["url"], self.old, self.new)
             document = SetRule(index, {**fields, "url": url}).apply(document)
-        slots = entries_with_prefix(document.refs, self.old, self.scope)
+        slots = entries_with_prefix(document, self.old, self.scope)
         if not len(slots):
             return document
         return document.with_refs(replaced_urls(document.refs, self.old, self.new, slots))
@@ -149,9 +148,7 @@ def outer_with_prefix(document: DocumentContent, old: str, scope: PrefixScope) -
     if document.version == 0:
         return [], []
     templates = [
-        name
-        for name, text in template_texts(document).items()
-        if isinstance(text, str) and text.startswith(old) and scope.holds_template(name)
+        name for name, text in document.places.items() if text.startswith(old) and scope.holds_template(name)
     ]
     rules = [
         index

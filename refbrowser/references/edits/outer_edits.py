@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import NodeKind, parse
 
@@ -17,13 +17,13 @@ def refused(message: str, advice: str = "") -> RefbrowserError:
     return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
 
 
-def top_members(document: DocumentContent) -> dict[str, Any]:
+def top_members(document: ReferenceText) -> dict[str, Any]:
     """Return the members of the top level as Python values; `refs` is empty in it."""
     value: dict[str, Any] = document.node.to_python()
     return value
 
 
-def with_member(document: DocumentContent, name: str, value: Any) -> DocumentContent:
+def with_member(document: ReferenceText, name: str, value: Any) -> ReferenceText:
     """Return the document with another value of one member of the top level."""
     if document.version == 0:
         raise refused("a Version 0 document has neither templates nor rules", "Make it Version 1 first.")
@@ -40,7 +40,7 @@ def with_member(document: DocumentContent, name: str, value: Any) -> DocumentCon
     return document.with_outer(replaced_top(document, order))
 
 
-def replaced_top(document: DocumentContent, value: Mapping[str, Any]) -> bytes:
+def replaced_top(document: ReferenceText, value: Mapping[str, Any]) -> bytes:
     """Return the outer text with other members of the top level."""
     node = document.node
     return document.outer[: node.start] + rewrite(document.outer, node, value) + document.outer[node.stop :]
@@ -63,7 +63,7 @@ def _check_rule(document: DocumentContent, index: int) -> None:
         raise refused(f"there is no gen rule {index}")
 
 
-def _with_rules(document: DocumentContent, texts: Sequence[bytes], order: Sequence[int]) -> DocumentContent:
+def _with_rules(document: ReferenceText, texts: Sequence[bytes], order: Sequence[int]) -> ReferenceText:
     """Return the document whose rules are those numbered `order` (-1 takes the next of `texts`)."""
     node = document.node.member("gen")
     outer = document.outer
@@ -79,7 +79,7 @@ def _with_rules(document: DocumentContent, texts: Sequence[bytes], order: Sequen
     return document.with_outer(outer[: node.start] + b"[" + inside + b"]" + outer[node.stop :])
 
 
-def _rule_text(document: DocumentContent, fields: Mapping[str, Any]) -> bytes:
+def _rule_text(document: ReferenceText, fields: Mapping[str, Any]) -> bytes:
     """Return the text of a new rule, spaced as the rules that are there."""
     nodes = document.rule_nodes
     if nodes:
@@ -101,6 +101,7 @@ class SetRule:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         _check_rule(document, self.index)
         node = document.rule_nodes[self.index]
         outer = document.outer
@@ -122,6 +123,7 @@ class InsertRule:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         order = list(range(len(document.rule_nodes)))
         if not 0 <= self.index <= len(order):
             raise refused(f"there is no place {self.index} among the gen rules")
@@ -142,6 +144,7 @@ class RemoveRule:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         _check_rule(document, self.index)
         order = [number for number in range(len(document.rule_nodes)) if number != self.index]
         return _with_rules(document, [], order)
@@ -161,6 +164,7 @@ class MoveRule:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         _check_rule(document, self.index)
         _check_rule(document, self.to)
         order = list(range(len(document.rule_nodes)))
@@ -170,7 +174,7 @@ class MoveRule:
 
 @dataclass(frozen=True, slots=True)
 class SetTemplate:
-    """Another text for a template that is there."""
+    """Another text for a template that is there; or another place of an opened store or file."""
 
     name: str
     text: str
@@ -182,6 +186,10 @@ class SetTemplate:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        moved = document.with_place(self.name, self.text)
+        if moved is not None:
+            return moved
+        document = document.written()
         templates = template_texts(document)
         if self.name not in templates:
             raise refused(f"there is no template {quoted(self.name)}")
@@ -202,6 +210,7 @@ class AddTemplate:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         templates = template_texts(document)
         if self.name in templates:
             raise refused(f"there is a template {quoted(self.name)} already")
@@ -221,6 +230,7 @@ class RemoveTemplate:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         templates = template_texts(document)
         if self.name not in templates:
             raise refused(f"there is no template {quoted(self.name)}")
@@ -242,6 +252,7 @@ class RenameTemplate:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        document = document.written()
         templates = template_texts(document)
         if self.old not in templates:
             raise refused(f"there is no template {quoted(self.old)}")

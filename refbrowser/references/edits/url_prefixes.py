@@ -149,19 +149,36 @@ class PrefixScope:
     def holds_rule(self, document: DocumentContent, index: int) -> bool:
         """Return whether a gen rule belongs to it: below a path where all its keys are."""
         if self.kind is ScopeKind.UNDER:
-            directories = document.rules[index].directories()
+            directories = document.generated[index].directories()
             return bool(directories) and all(_is_below(each, self.text) for each in directories or ())
         return self.kind is ScopeKind.ALL or (self.kind is ScopeKind.RULE and self.number == index)
 
 
 def entries_with_prefix(
-    refs: References, old: str, scope: PrefixScope, pause: Callable[[], None] = lambda: None
+    document: DocumentContent, old: str, scope: PrefixScope, pause: Callable[[], None] = lambda: None
 ) -> Rows:
-    """Return the slots of the entries of a part whose URL begins with `old`; `pause` may raise to end it."""
+    """Return the slots of the entries of a part whose URL begins with `old`; `pause` may raise to end it.
+
+    What changes with the place of a store or file is not among them.
+    """
+
+    def begins(url: str) -> bool:
+        return url.startswith(old) and not document.is_at_place(url)
+
+    return entries_of_scope(document.refs, scope, pause, begins)
+
+
+def entries_of_scope(
+    refs: References,
+    scope: PrefixScope,
+    pause: Callable[[], None] = lambda: None,
+    is_meant: Callable[[str], bool] = lambda url: True,
+) -> Rows:
+    """Return the slots of the entries of a part that have a URL, one that is meant."""
     if not scope.has_references:
         return np.zeros(0, np.int64)
     table = refs.table
-    wanted = np.array([number for number, url in enumerate(table.urls) if url.startswith(old)], np.int64)
+    wanted = np.array([number for number, url in enumerate(table.urls) if is_meant(url)], np.int64)
     rows = np.flatnonzero(np.isin(table.url, wanted)) if len(wanted) else np.zeros(0, np.int64)
     touched = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
     rows = rows[~np.isin(rows, touched)]
@@ -170,20 +187,16 @@ def entries_with_prefix(
     large = np.flatnonzero(table.url == ValueKind.LARGE).tolist()
     single = [row for row in large if row not in refs.replaced and refs.stands(row)]
     single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    single = [slot for slot in single if _begins(refs, slot, old)]
+    values = ((slot, refs.value(slot)) for slot in single)
+    found = [slot for slot, value in values if value.kind in (None, ValueKind.LARGE) and is_meant(value.url)]
     kept = rows[_in_scope(refs, rows, scope, pause)]
-    return np.concatenate([kept, np.array([*_single_in_scope(refs, single, scope)], np.int64)])
+    return np.concatenate([kept, np.array([*_single_in_scope(refs, found, scope)], np.int64)])
 
 
 def entries_of(refs: References, runs: Runs) -> Rows:
     """Return the slots of the entries at positions, those that are there."""
     parts = [refs.slot_column(max(start, 0), min(stop, len(refs))) for start, stop in runs]
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
-
-
-def _begins(refs: References, slot: int, old: str) -> bool:
-    value = refs.value(slot)
-    return value.kind in (None, ValueKind.LARGE) and value.url.startswith(old)
 
 
 def _in_scope(

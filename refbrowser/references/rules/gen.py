@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
+from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, ReferenceKind, WholeFile
 from refbrowser.references.rules.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.rules.layouts import Found, NotDecided, key_begins, no_references
 from refbrowser.references.rules.lowering import static_prefix
 from refbrowser.references.rules.rule_keys import (
     MISSING,
@@ -32,7 +34,6 @@ from refbrowser.references.rules.rule_rows import (
     GenRows,
     RuleColumns,
     RuleField,
-    no_references,
     placed,
     read_field,
     references,
@@ -46,13 +47,6 @@ from refbrowser.references.templates.templates import TemplateSet
 _MOST_CHECKED = 100_000
 
 _Found = TypeVar("_Found")
-
-
-@dataclass(frozen=True, slots=True)
-class NotDecided:
-    """The answer of a search that reached its bound: so many rows were looked at."""
-
-    rows_checked: int
 
 
 def _clashes(names: Iterable[str], templates: TemplateSet) -> Iterator[RefbrowserError]:
@@ -156,6 +150,24 @@ class GenRule:
     def integer_names(self) -> tuple[str, ...]:
         """Names of the good dimensions that are integers throughout."""
         return tuple(each.name for each in self.space.dimensions if not each.has_texts)
+
+    @property
+    def key_begins(self) -> tuple[str, bool] | None:
+        """What all keys begin with, and whether an integer follows; None where there is no key."""
+        return None if self.key is None else key_begins(self.key, self.integer_names)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether rows are made as columns."""
+        return self.columns is not None
+
+    def may_give(self, prefix: str) -> bool:
+        """Return whether keys may start with `prefix`; False is certain."""
+        key = self.fields.get("key")
+        if key is None or key.template is None:
+            return False
+        static = key.template.static_prefix
+        return static.startswith(prefix) or prefix.startswith(static)
 
     @cached_property
     def count(self) -> int:
@@ -280,6 +292,28 @@ class GenRule:
                 break
             rows[place] = _row_code(found)
         return rows
+
+    def chunks(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Found:
+        """Return the references of chunks of an array; `coords` has shape (n, ndim)."""
+        rows = self.find_chunks(prefix, coords, encoding)
+        hit = np.flatnonzero(rows >= 0)
+        columns = self.references(rows[hit]) if len(hit) else no_references()
+        return Found(hit, columns, np.flatnonzero(rows == UNDECIDED))
+
+    def chunk_kinds(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of chunks: `MISSING` where it has none, `FAULTY` where not decided."""
+        rows = self.find_chunks(prefix, coords, encoding)
+        kinds = np.full(len(rows), ReferenceKind.MISSING, np.uint8)
+        hit = rows >= 0
+        if hit.any():
+            kinds[hit] = self.references(rows[hit]).kind
+        kinds[rows == UNDECIDED] = ReferenceKind.FAULTY
+        return kinds
+
+    def holds(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> npt.NDArray[np.bool_] | None:
+        """Return which chunks it has; None where that is not decided."""
+        rows = self.find_chunks(prefix, coords, encoding)
+        return None if (rows == UNDECIDED).any() else rows >= 0
 
     def references(self, rows: Int64) -> ReferenceColumns:
         """Return the references of rows (int64, each in [0, count)) as columns, in that order.

@@ -479,12 +479,6 @@ _TABLE_SHARE = 4
 _PRINTED = 1 << 16
 
 
-def no_references() -> ReferenceColumns:
-    """Return columns without rows."""
-    empty = np.zeros(0, dtype=np.int64)
-    return ReferenceColumns(empty.astype(np.uint8), empty.astype(np.int32), empty, empty, ())
-
-
 def references(columns: RuleColumns, rows: Int64) -> ReferenceColumns:
     """Return the references of rows (int64, each within the rule), in that order.
 

@@ -24,7 +24,7 @@ from refbrowser.model.values import ChunkManifest
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
 
 
 class Change(IntEnum):
@@ -36,7 +36,7 @@ class Change(IntEnum):
     REMOVED = 3
 
 
-def manifest_in(manifest: ChunkManifest | None, document: ReferenceDocument) -> ExpansionManifest | None:
+def manifest_in(manifest: ChunkManifest | None, document: Document) -> ExpansionManifest | None:
     """Return the references that the chunks of an array have in another state of its document."""
     if not isinstance(manifest, ExpansionManifest):
         return None
@@ -81,7 +81,7 @@ def _same_entries(
 ) -> npt.NDArray[np.bool_]:
     """Return which chunks are certainly the same entry of the text that was read."""
     mine, other = now.expansion.document.refs, before.expansion.document.refs
-    if mine.table.text is not other.table.text or not len(coords):
+    if mine.table.origin is not other.table.origin or not len(coords):
         return np.zeros(len(coords), bool)
     slots = mine.find_chunks(now.prefix, coords, now.encoding)
     same = (slots == other.find_chunks(before.prefix, coords, before.encoding)) & (slots >= 0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.expansion import REFS
-from refbrowser.references.rules.gen import NotDecided
+from refbrowser.references.rules.layouts import NotDecided
 from refbrowser.references.templates.highlight import ListFolds
 from refbrowser.references.templates.syntax import Template
 from refbrowser.views.explain.explanation import (
@@ -27,7 +27,7 @@ from refbrowser.views.explain.explanation import (
 )
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
 
@@ -113,7 +113,7 @@ class _Found:
 
 
 def find_occurrences(
-    document: ReferenceDocument, key: str, cancelled: Callable[[], bool] = lambda: False
+    document: Document, key: str, cancelled: Callable[[], bool] = lambda: False
 ) -> Occurrences:
     """Return every entry of a document with a key.
 
@@ -123,7 +123,7 @@ def find_occurrences(
     found = _Found()
     undecided: list[tuple[int, int]] = []
     is_open = False
-    rules = document.rules
+    rules = document.generated
     for number in range(len(rules) - 1, max(-1, len(rules) - 1 - MOST_RULES), -1):
         row = rules[number].find(key, cancelled)
         if isinstance(row, NotDecided):
@@ -142,10 +142,10 @@ def find_occurrences(
     return Occurrences(counting, tuple(shadowed), found.more, tuple(undecided), is_open, lost)
 
 
-def _in_rule(document: ReferenceDocument, number: int, row: int) -> Occurrence:
+def _in_rule(document: Document, number: int, row: int) -> Occurrence:
     place = document.expansion.row_of(number, row)
     found = document.expansion.item(place)[1]
-    return Occurrence(number, row, place, found, _rows_alike(document.rules[number]))
+    return Occurrence(number, row, place, found, _rows_alike(document.rules[number]) if document.rules else 1)
 
 
 def _rows_alike(rule: GenRule) -> int:
@@ -188,7 +188,7 @@ def reference_facts(found: Reference | RefbrowserError) -> dict[str, Any]:
     return {"reference": "inline", "length": len(found.data)} if isinstance(found, Inline) else {}
 
 
-def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> Step:
+def entry_step(document: Document, key: str, entries: Occurrences) -> Step:
     """Return the step for a key that has an entry."""
     entry = entries.counting
     assert entry is not None
@@ -232,7 +232,7 @@ def _made_step(entry: Occurrence) -> Step:
     return Step(name="entry", title="Reference", lines=[Line(text, "Refers to")], facts=facts)
 
 
-def missing_step(document: ReferenceDocument, entries: Occurrences) -> Step:
+def missing_step(document: Document, entries: Occurrences) -> Step:
     """Return the step for a key that has no entry, or none that was found."""
     if entries.lost is not None:
         return _lost_step(entries.lost)
@@ -272,7 +272,7 @@ def _lost_step(error: RefbrowserError) -> Step:
     )
 
 
-def _refs_lines(document: ReferenceDocument, key: str) -> tuple[list[Line], list[str]]:
+def _refs_lines(document: Document, key: str) -> tuple[list[Line], list[str]]:
     slot = document.refs.find_slot(key)
     assert slot is not None
     position = document.refs.position(slot)
@@ -295,7 +295,7 @@ def _written(raw: bytes) -> str:
     return plain(raw[:LONGEST_WRITTEN].decode("utf-8", "replace"), 240)
 
 
-def _rule_lines(document: ReferenceDocument, entry: Occurrence) -> tuple[list[Line], list[str]]:
+def _rule_lines(document: Document, entry: Occurrence) -> tuple[list[Line], list[str]]:
     rule = document.rules[entry.origin]
     values = rule.space.values(entry.row)
     lines = [
@@ -319,7 +319,7 @@ def _rule_lines(document: ReferenceDocument, entry: Occurrence) -> tuple[list[Li
     return lines, templates
 
 
-def _dimension_values(document: ReferenceDocument, entry: Occurrence) -> dict[str, int | str]:
+def _dimension_values(document: Document, entry: Occurrence) -> dict[str, int | str]:
     if not entry.is_rule:
         return {}
     space = document.rules[entry.origin].space
@@ -331,7 +331,7 @@ def _dimension_text(values: dict[str, int | str]) -> str:
     return ", ".join(texts) or "none"
 
 
-def _used_templates(document: ReferenceDocument, text: str) -> list[str]:
+def _used_templates(document: Document, text: str) -> list[str]:
     """Return the templates that a jinja-str names, in its order."""
     try:
         template = Template.parse(text)
@@ -341,7 +341,7 @@ def _used_templates(document: ReferenceDocument, text: str) -> list[str]:
     return [name for name in dict.fromkeys((*template.calls, *template.names)) if name in texts]
 
 
-def _template_lines(document: ReferenceDocument, names: list[str]) -> list[Line]:
+def _template_lines(document: Document, names: list[str]) -> list[Line]:
     templates = document.templates
     lines = []
     for name in names[:MOST_NAMED]:

@@ -17,9 +17,9 @@ import refbrowser.references.document.document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import folder as folder_module
-from refbrowser.formats.stores import text as text_module
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
+from refbrowser.references.document import made_text
 from refbrowser.references.text import json_text
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)
@@ -63,7 +63,9 @@ def test_every_value_of_a_store(made: Path) -> None:
 def test_one_rule_for_each_array_of_many_chunks(made: Path) -> None:
     with refbrowser.open(made) as dataset:
         document = dataset.document
-        assert {rule.count for rule in document.rules} == {8, 3}
+        assert {layout.count for layout in document.layouts} == {8, 3}
+        assert not document.rules
+        assert not document.templates.texts
         assert document.store.root == str(made)
         # What is made from the parts is what a reader of the text finds.
         again = refbrowser.references.document.document.ReferenceDocument.of(document.to_bytes())
@@ -219,16 +221,23 @@ def test_more_arrays_than_rules_open_and_say_so(tmp_path: Path, monkeypatch: pyt
     group = zarr.create_group(tmp_path / "s", zarr_format=3)
     for name in "abcd":
         group.create_array(name, shape=(4,), chunks=(2,), dtype="<i2")[:] = range(4)
-    monkeypatch.setattr(text_module, "LIMITS", replace(LIMITS, gen_rules=2))
+    monkeypatch.setattr(made_text, "LIMITS", replace(LIMITS, gen_rules=2))
     with refbrowser.open(tmp_path / "s") as dataset:
-        assert sorted(dataset.arrays) == ["/a", "/b", "/c", "/d"]
-        assert dataset["/b"][...].tolist() == [0, 1, 2, 3]
-        assert ["this array and 1 others" in note.message for note in dataset.document.notes] == [True]
+        assert not dataset.document.notes
+        for name in "abcd":
+            assert dataset[name][...].tolist() == [0, 1, 2, 3]
+        written = dataset.document.written()
+        assert ["this array and 1 others" in note.message for note in written.notes] == [True]
+        told = dataset.with_document(written)
         for name in "cd":
             # Not known is not the same as missing.
             with pytest.raises(RefbrowserError) as caught:
-                dataset[name][...]
+                told[name][...]
             assert caught.value.kind is ErrorKind.BUDGET
+        # What has no rule is written out.
+        refbrowser.export(dataset, tmp_path / "out.json", format="refs-v1")
+    with refbrowser.open(tmp_path / "out.json") as again:
+        assert [again[name][...].tolist() for name in "abcd"] == [[0, 1, 2, 3]] * 4
 
 
 ARRAY = {

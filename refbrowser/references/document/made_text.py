@@ -1,0 +1,236 @@
+"""The Version 1 text that other software reads, made of values; no other place writes templates and rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from json.encoder import encode_basestring as quote_json
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+from refbrowser.references.document.expansion import RuleIndex
+from refbrowser.references.document.reference_values import ValueKind
+from refbrowser.references.document.refs import Patch, References
+from refbrowser.references.document.table import WHOLE
+from refbrowser.references.document.value_table import ValueTable, json_of
+from refbrowser.references.rules.layouts import ChunkLayout
+
+#: The template of the place that most URLs begin with.
+ROOT = "u"
+_TEMPLATE = f"{{{{{ROOT}}}}}"
+#: Names of the dimensions of a rule; the template's is not among them.
+_NAMES = "ijklmnopqrstvwxyz"
+#: A brace that could begin an expression, here or with what follows the text.
+_BEGIN = re.compile(r"\{(?=[{%#]|\Z)")
+#: Values of a document that are left for what is edited.
+_SPARE = 10_000
+#: Entries that are written together.
+_PAGE = 16_384
+
+
+def text_of(place: str, layouts: Sequence[ChunkLayout], refs: References) -> MadeText:
+    """Return the text of a manifest document, and its edits as they are in that.
+
+    Raises
+    ------
+    RefbrowserError
+        E_BUDGET: bytes stand in place of a chunk of an array that is too large to be written out.
+    """
+    assert isinstance(refs.table, ValueTable)
+    return MadeText(place, layouts, refs.table, _overriding(layouts, refs))
+
+
+def _overriding(layouts: Sequence[ChunkLayout], refs: References) -> dict[str, tuple[int, Patch]]:
+    """Return the edited entries that stand in place of chunks of layouts, with the number of each layout."""
+    patches = [*refs.replaced.values(), *refs.appended.values()]
+    if not patches or not layouts:
+        return {}
+    index = RuleIndex(each.key_begins for each in layouts)
+    found = {}
+    for patch in patches:
+        for number in index.giving(patch.key):
+            if layouts[number].find(patch.key) is not None:
+                found[patch.key] = number, patch
+    return found
+
+
+class MadeText:
+    """A text as it is made.
+
+    Parameters
+    ----------
+    place
+        What most URLs begin with.
+    overriding
+        Edited entries in place of chunks of layouts: key to the number of the layout and the entry.
+
+    Attributes
+    ----------
+    left_out
+        Beginnings of the keys of arrays that have no rule: no room is left, or none can spell them.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        layouts: Sequence[ChunkLayout],
+        table: ValueTable,
+        overriding: dict[str, tuple[int, Patch]],
+    ) -> None:
+        self._place = place
+        self._table = table
+        self._overriding = overriding
+        self._sizes = [0, 0]
+        self._gen: list[Any] = []
+        self.left_out: list[str] = []
+        # A rule gives no bytes: where these stand in place of a chunk, the array is written out.
+        spread = {number for number, patch in overriding.values() if patch.value.kind is not None}
+        self._spread = [layouts[number] for number in sorted(spread)]
+        for layout in self._spread:
+            if layout.count > LIMITS.write_out_question:
+                message = f"the {layout.count} references of {quoted(layout.prefix)} would be written out"
+                raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=layout.prefix))
+        for number, layout in enumerate(layouts):
+            if number not in spread:
+                self._add_rule(layout)
+        for number, patch in overriding.values():
+            if number not in spread:
+                self._gen.append(_rule_of_one(patch))
+
+    # Text
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the text of the entries that were found, without edits."""
+        outer = {"version": 1, "templates": {ROOT: _escaped(self._place)}, "gen": self._gen, "refs": {}}
+        yield json_of(outer)[:-2]
+        before = b""
+        for entries in (self._entries(), self._spread_out()):
+            for block in entries:
+                yield before + block
+                before = b","
+        yield b"}}"
+
+    def _entries(self) -> Iterator[bytes]:
+        table = self._table
+        spelled = [quote_json(self._spelled(url)) for url in table.urls]
+        for start in range(0, len(table), _PAGE):
+            rows = np.arange(start, min(start + _PAGE, len(table)))
+            columns = (table.url[rows], table.offset[rows], table.length[rows])
+            parts = zip(
+                rows.tolist(), table.keys(rows.tolist()), *map(np.ndarray.tolist, columns), strict=True
+            )
+            lines = []
+            for row, key, url, offset, length in parts:
+                if url < 0:
+                    value = table.value_text(row).decode()
+                else:
+                    value = f"[{spelled[url]}]" if length == WHOLE else f"[{spelled[url]},{offset},{length}]"
+                lines.append(f"{quote_json(key)}:{value}")
+            yield ",".join(lines).encode()
+
+    def _spread_out(self) -> Iterator[bytes]:
+        for layout in self._spread:
+            for start in range(0, layout.count, _PAGE):
+                rows = layout.rows(start, start + _PAGE)
+                lines = [
+                    f"{quote_json(str(key))}:[{quote_json(self._spelled(str(url)))}]"
+                    for key, url in zip(rows.keys, rows.urls, strict=True)
+                    if key not in self._overriding
+                ]
+                if lines:
+                    yield ",".join(lines).encode()
+
+    def _spelled(self, url: str) -> str:
+        """Return a URL as a template that prints it."""
+        place = self._place
+        if url == place:
+            return _TEMPLATE
+        # fsspec takes any brace beside a template for one.
+        if url.startswith(f"{place}/"):
+            path = url[len(place) :]
+            return (_escaped(place) if _has_brace(path) else _TEMPLATE) + _escaped(path)
+        if url.endswith(f"::{place}"):
+            before = url[: -len(place)]
+            return _escaped(before) + (_escaped(place) if _has_brace(before) else _TEMPLATE)
+        return _escaped(url)
+
+    def _add_rule(self, layout: ChunkLayout) -> None:
+        split = [axis for axis, length in enumerate(layout.grid_shape) if length > 1]
+        texts = layout.prefix + layout.head + layout.tail
+        if len(split) > min(len(_NAMES), LIMITS.dimensions_per_rule) or not _can_be_spelled(texts):
+            self.left_out.append(layout.prefix)
+            return
+        names = dict(zip(split, _NAMES, strict=False))
+        coords = [
+            f"{{{{{names[axis]}}}}}" if axis in names else "0" for axis in range(len(layout.grid_shape))
+        ]
+        chunk = layout.encoding.spelled(coords)
+        place, head, tail = self._place, _escaped(layout.head), _escaped(layout.tail)
+        if layout.head.startswith(f"{place}/"):
+            head = _TEMPLATE + _escaped(layout.head[len(place) :])
+        elif layout.tail == f"::{place}":
+            tail = f"::{_TEMPLATE}"
+        rule = {
+            "key": _escaped(layout.prefix) + chunk,
+            "url": head + chunk + tail,
+            "dimensions": {names[axis]: {"stop": layout.grid_shape[axis]} for axis in split},
+        }
+        values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])
+        if (
+            len(self._gen) >= LIMITS.gen_rules
+            or self._sizes[0] + values > LIMITS.json_values - _SPARE
+            or self._sizes[1] + 2 * size > LIMITS.rules_source
+        ):
+            self.left_out.append(layout.prefix)
+            return
+        self._sizes[0] += values
+        self._sizes[1] += 2 * size
+        self._gen.append(rule)
+
+    # Edits
+
+    def edited(self, refs: References) -> References:
+        """Return edits of a manifest document as they are in a text: their URLs are templates there."""
+        return replace(
+            refs,
+            replaced={row: _patch_in_text(patch) for row, patch in refs.replaced.items()},
+            appended={key: _patch_in_text(patch) for key, patch in refs.appended.items()},
+        )
+
+
+def _patch_in_text(patch: Patch) -> Patch:
+    url = _escaped(patch.value.url)
+    if patch.value.kind not in (None, ValueKind.LARGE) or url == patch.value.url:
+        return patch
+    return Patch.of(patch.key, patch.key_text, json_of([url, *_numbers(patch)]))
+
+
+def _rule_of_one(patch: Patch) -> dict[str, Any]:
+    """Return a rule with one row, which counts before those above it."""
+    names = ("offset", "length")
+    numbers = {name: str(number) for name, number in zip(names, _numbers(patch), strict=False)}
+    rule = {"key": _escaped(patch.key), "url": _escaped(patch.value.url), **numbers}
+    return rule | {"dimensions": {_NAMES[0]: [0]}}
+
+
+def _numbers(patch: Patch) -> list[int]:
+    value = patch.value
+    return [] if value.offset is None or value.length is None else [value.offset, value.length]
+
+
+def _has_brace(text: str) -> bool:
+    return "{" in text or "}" in text
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a template that prints it."""
+    return _BEGIN.sub("{{ '{' }}", text) if "{" in text else text
+
+
+def _can_be_spelled(text: str) -> bool:
+    """Whether a template can print a text: line ends become one kind in it."""
+    return "\r" not in text and "\n" not in text

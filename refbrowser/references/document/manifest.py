@@ -1,0 +1,229 @@
+"""What a store, a stream, an archive or any other file gave: metadata and references by key, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.references.document.content import KnownMetadata
+from refbrowser.references.document.document import Document, ReferenceDocument
+from refbrowser.references.document.made_text import ROOT, text_of
+from refbrowser.references.document.reference_values import ValueKind
+from refbrowser.references.document.refs import References
+from refbrowser.references.document.value_table import ValueTableBuilder
+from refbrowser.references.edits.url_prefixes import changed_urls
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.layouts import ChunkLayout
+from refbrowser.references.templates.templates import TemplateSet
+from refbrowser.references.text.json_text import Node
+
+_NO_TEMPLATES = TemplateSet({}, {})
+#: Before the place of an archive in the URL of a member of it.
+_CHAINED = "::"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ManifestDocument(Document):
+    """Metadata by key, references by key, and an overlay of edits; it has no text.
+
+    Attributes
+    ----------
+    place
+        URL or absolute path of the store or file, without a ``/`` at its end: most URLs lie there or below.
+    made
+        Its layouts.
+    """
+
+    place: str
+    made: tuple[ChunkLayout, ...] = ()
+
+    @property
+    def layouts(self) -> tuple[ChunkLayout, ...]:
+        """Arrays whose chunks have references made from their keys."""
+        return self.made
+
+    @property
+    def generated(self) -> tuple[ChunkLayout, ...]:
+        """The layouts."""
+        return self.made
+
+    @property
+    def edits_win(self) -> bool:
+        """What was edited lies over all that was found."""
+        return True
+
+    @property
+    def templates(self) -> TemplateSet:
+        """None."""
+        return _NO_TEMPLATES
+
+    @property
+    def renders(self) -> None:
+        """Nothing: each URL stands for itself."""
+        return None
+
+    @property
+    def rules(self) -> tuple[GenRule, ...]:
+        """None."""
+        return ()
+
+    @property
+    def rule_nodes(self) -> list[Node]:
+        """None."""
+        return []
+
+    @property
+    def frame(self) -> object:
+        """Its place and layouts."""
+        return self.place, self.layouts
+
+    @property
+    def wrong_members(self) -> Mapping[str, Node]:
+        """None."""
+        return {}
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The place of the store or file."""
+        return {ROOT: self.place}
+
+    def is_at_place(self, url: str) -> bool:
+        """Tell whether a URL is that of the store or file, or lies in it."""
+        return (
+            url == self.place or url.startswith(f"{self.place}/") or url.endswith(f"{_CHAINED}{self.place}")
+        )
+
+    @cached_property
+    def _written(self) -> ReferenceDocument:
+        text = text_of(self.place, self.layouts, self.refs)
+        made = ReferenceDocument.read(text.chunks(), name=self.name)
+        refs = replace(text.edited(self.refs), table=made.refs.table)
+        store, notes = self.store, self.notes
+        if text.left_out and store is not None:
+            store = replace(store, left_out=frozenset(text.left_out))
+            notes += (_left_out(text.left_out),)
+        return replace(made, refs=refs, store=store, derived=self.derived, known=self.known, notes=notes)
+
+    def written(self) -> ReferenceDocument:
+        """Return the document as a text of Version 1 that other software reads."""
+        return self._written
+
+    def with_place(self, name: str, text: str) -> Self | None:
+        """Return the document of the store or file at another place; None where something else is named."""
+        if name != ROOT:
+            return None
+
+        def moved(url: str) -> str:
+            if not self.is_at_place(url):
+                return url
+            at_end = url.endswith(f"{_CHAINED}{self.place}")
+            return url[: -len(self.place)] + text if at_end else text + url[len(self.place) :]
+
+        layouts = tuple(
+            replace(each, head=moved(each.head), tail=each.tail and moved(each.tail)) for each in self.layouts
+        )
+        return replace(self, place=text, refs=changed_urls(self.refs, moved), made=layouts, known=None)
+
+
+def _left_out(prefixes: list[str]) -> Finding:
+    """Return the warning that the text has no references of the chunks of some arrays."""
+    more = f" and {len(prefixes) - 1} others" if len(prefixes) > 1 else ""
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.META,
+        message=f"the chunks of this array{more} have no references: the store has too many arrays",
+        place=Place(key=prefixes[0].rstrip("/")),
+        advice="Open an array, or its group, by its own path.",
+    )
+
+
+@dataclass(slots=True)
+class ManifestBuilder:
+    """Gathers what a format found, in the order in which it is shown.
+
+    Attributes
+    ----------
+    place
+        URL or absolute path of the store or file.
+    metadata
+        The bytes of metadata documents by key.
+    elsewhere
+        Metadata keys that are referred to.
+    parsed
+        The objects that some of the metadata is, by key, where they were known before their bytes.
+    """
+
+    place: str
+    metadata: dict[str, bytes] = field(default_factory=dict)
+    elsewhere: list[str] = field(default_factory=list)
+    parsed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    layouts: list[ChunkLayout] = field(default_factory=list)
+    _entries: ValueTableBuilder = field(default_factory=ValueTableBuilder)
+
+    def add_metadata(self, documents: Mapping[str, bytes]) -> None:
+        """Add metadata documents as they are stored."""
+        self.metadata.update(documents)
+        for key, data in documents.items():
+            self._entries.add_bytes(key, data, ValueKind.TEXT)
+
+    def add_bytes(self, key: str, data: bytes) -> None:
+        """Add a chunk whose bytes are known."""
+        self._entries.add_bytes(key, data)
+
+    def add_whole(self, key: str, url: str) -> None:
+        """Add a key that stands for a whole object."""
+        self._entries.add_reference(key, url)
+
+    def add_range(self, key: str, offset: int, length: int, url: str | None = None) -> None:
+        """Add a key that stands for a range of the file, or of what lies at `url`."""
+        self._entries.add_reference(key, self.place if url is None else url, offset, length)
+
+    def add_ranges(
+        self,
+        prefix: str,
+        coords: npt.NDArray[np.int64],
+        offsets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        encoding: ChunkKeyEncoding | None = None,
+    ) -> None:
+        """Add the chunks of an array that are ranges of the file.
+
+        Parameters
+        ----------
+        prefix
+            What stands before the chunks' own keys: ``temp/``; empty for a root array.
+        coords
+            Of the chunks, shape (n, ndim).
+        encoding
+            How numbers stand in keys: as in Zarr v2 when None.
+        """
+        found = encoding or ChunkKeyEncoding()
+        self._entries.add_ranges(prefix, coords, self.place, offsets, lengths, found)
+
+    def document(self, *, name: str, **fields: Any) -> ManifestDocument:
+        """Return the document of all that was gathered; the builder is at its end.
+
+        Parameters
+        ----------
+        name
+            For messages.
+        fields
+            Other fields of the document.
+
+        Raises
+        ------
+        RefbrowserError
+            E_BUDGET: there are too many references.
+        """
+        known = KnownMetadata(self.metadata, tuple(self.elsewhere), self.parsed)
+        refs = References(self._entries.table())
+        return ManifestDocument(
+            place=self.place, made=tuple(self.layouts), refs=refs, known=known, name=name, **fields
+        )

@@ -1,0 +1,192 @@
+"""References that a format gives as values: bytes by key, ranges of files as columns; no text is behind."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.references.document.chunk_codes import group_of_chunks, pack_many
+from refbrowser.references.document.reference_values import (
+    BASE64_PREFIX,
+    Value,
+    ValueKind,
+    interpret,
+    key_issues,
+)
+from refbrowser.references.document.table import (
+    WHOLE,
+    Block,
+    ReferenceTable,
+    TableBuilder,
+    smallest,
+    with_leading,
+)
+from refbrowser.references.text.json_text import JsonReader
+
+#: How numbers stand in keys unless a format says otherwise.
+_DOTTED = ChunkKeyEncoding()
+
+
+def inline_value(data: bytes) -> str:
+    """Return what stands for bytes in a document: their text where they are one."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return base64_value(data)
+    return base64_value(data) if text.startswith(BASE64_PREFIX) else text
+
+
+def base64_value(data: bytes) -> str:
+    """Return what stands for bytes that are no text."""
+    return BASE64_PREFIX + base64.b64encode(data).decode("ascii")
+
+
+def json_of(value: Any) -> bytes:
+    """Return a value as JSON without white space."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ValueTable(ReferenceTable):
+    """Entries of a manifest document.
+
+    Attributes
+    ----------
+    odd
+        Keys that are no chunk keys, by row.
+    values
+        Bytes of the rows that hold some, by row.
+    """
+
+    odd: Mapping[int, str]
+    values: Mapping[int, bytes]
+
+    @property
+    def origin(self) -> object:
+        """The values."""
+        return self.values
+
+    def odd_key(self, row: int) -> str:
+        """Return the key of a row that is no chunk key."""
+        return self.odd[row]
+
+    def key_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's key."""
+        return json_of(self.key(row))
+
+    def value_text(self, row: int) -> bytes:
+        """Return the JSON text of a row's value."""
+        return json_of(self.spelled(row))
+
+    def spelled(self, row: int) -> str | list[str | int]:
+        """Return the value of a row as a document has it."""
+        if row in self.values:
+            data = self.values[row]
+            return base64_value(data) if self.url[row] == ValueKind.BASE64 else inline_value(data)
+        url, length = self.urls[self.url[row]], int(self.length[row])
+        return [url] if length == WHOLE else [url, int(self.offset[row]), length]
+
+    def value(self, row: int) -> Value:
+        """Return what a row means, with its faults and warnings."""
+        raw = self.value_text(row)
+        value = interpret(JsonReader(raw).value(0), raw)
+        about_key = key_issues(self.key(row), 0)
+        if not about_key:
+            return value
+        return replace(value, kind=ValueKind.FAULT, issues=about_key + value.issues)
+
+    def inline(self, row: int) -> bytes:
+        """Return the bytes of a row that holds them."""
+        return self.values[row]
+
+
+class ValueTableBuilder(TableBuilder):
+    """Collects entries of a manifest document, in its order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._odd: dict[int, str] = {}
+        self._values: dict[int, bytes] = {}
+
+    def add_bytes(self, key: str, data: bytes, kind: ValueKind = ValueKind.BASE64) -> None:
+        """Add an entry that holds its bytes; of `TEXT` they stand in a document as their text."""
+        self._values[self.count] = data
+        self._add_entry(key, kind if len(data) <= LIMITS.inline_value else ValueKind.FAULT, 0, 0)
+
+    def add_reference(self, key: str, url: str, offset: int = 0, length: int | None = None) -> None:
+        """Add an entry with a URL; `length` None is the whole file."""
+        self._add_entry(key, self.url_number(url), offset, WHOLE if length is None else length)
+
+    def _add_entry(self, key: str, url: int, offset: int, length: int) -> None:
+        if url == ValueKind.FAULT or key_issues(key, 0):
+            self._flagged.append(self.count)
+        if not self._add(0, key, url, offset, length):
+            self._odd[self.count - 1] = key
+
+    def _counted(self, more: int, position: int) -> None:
+        self.count += more
+        if self.count > LIMITS.references:
+            message = f"there are more than {LIMITS.references} references"
+            raise RefbrowserError(ErrorKind.BUDGET, message)
+
+    def add_ranges(
+        self,
+        prefix: str,
+        coords: npt.NDArray[np.int64],
+        url: str,
+        offsets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        encoding: ChunkKeyEncoding = _DOTTED,
+    ) -> None:
+        """Add the ranges of one file that are chunks of an array.
+
+        Parameters
+        ----------
+        prefix
+            What stands before the chunks' own keys: ``temp/``.
+        coords
+            Of the chunks, shape (n, ndim).
+        """
+        found = (
+            group_of_chunks(prefix, coords.shape[1], encoding)
+            if len(prefix) < LIMITS.key_length // 2
+            else None
+        )
+        codes, fit = pack_many(with_leading(coords, found[1])) if found is not None else (None, None)
+        if not len(coords) or found is None or codes is None or fit is None or not fit.all():
+            for key, offset, length in zip(
+                encoding.encode_many(coords), offsets.tolist(), lengths.tolist(), strict=True
+            ):
+                self.add_reference(prefix + key, url, offset, length)
+            return
+        self.add_block(
+            Block(
+                np.zeros(len(coords), np.uint32),
+                codes,
+                np.full(len(coords), self.url_number(url), np.int32),
+                smallest(offsets),
+                smallest(lengths),
+                np.zeros(1, np.int64),
+                np.array([self.group_number(found[0])], np.int32),
+            )
+        )
+
+    def table(self) -> ValueTable:
+        """Return the table of all entries; the builder is at its end.
+
+        Raises
+        ------
+        RefbrowserError
+            E_BUDGET: there are too many.
+        """
+        columns = self.take()
+        return ValueTable(odd=self._odd, values=self._values, **self.fields(columns[1:]))
