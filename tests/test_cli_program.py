@@ -55,7 +55,7 @@ UNUSED = (
     "logging",
     "subprocess",
     "concurrent.futures",
-    "refbrowser.engine.read",
+    "refbrowser.engine.chunk_reader",
     "refbrowser.engine.read_plan",
     "refbrowser.engine.members",
     "refbrowser.formats.stores.listing",

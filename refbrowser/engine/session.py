@@ -136,16 +136,16 @@ class Session(Resources):
 def _reader_of(node: ArrayNode) -> type[PartReader]:
     """Return what reads the parts of an array."""
     if isinstance(node.values, Rows):
-        from refbrowser.engine.nested.row_read import NestedPartReader
+        from refbrowser.engine.nested.row_reader import RowReader
 
-        return NestedPartReader
+        return RowReader
     if isinstance(node.values, Pieces):
-        from refbrowser.engine.source_read import SourceReader
+        from refbrowser.engine.piece_reader import PieceReader
 
-        return SourceReader
-    from refbrowser.engine.read import Reader
+        return PieceReader
+    from refbrowser.engine.chunk_reader import ChunkReader
 
-    return Reader
+    return ChunkReader
 
 
 def check_count(node: ArrayNode, selection: Selection) -> None:

@@ -20,7 +20,7 @@ from refbrowser.codecs.base import flat_bytes
 from refbrowser.codecs.table import object_codec
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.keys import keys_below, reference_of
-from refbrowser.engine.source_read import fill_element
+from refbrowser.engine.piece_reader import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy

@@ -185,7 +185,7 @@ class NestedRows:
 
 
 class NestedValues(Protocol):
-    """What makes the rows of an array whose elements are nested (`ArrayNode.nested`)."""
+    """What makes the rows of an array whose elements are nested (`Rows`)."""
 
     @property
     def type(self) -> NestedType:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine import read
+from refbrowser.engine import chunk_reader as read
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.parts import Piece, PieceState
 from refbrowser.engine.session import Session

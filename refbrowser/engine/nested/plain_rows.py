@@ -136,7 +136,7 @@ def content_of(values: Values, type: NestedType, missing: npt.NDArray[np.bool_] 
     values
         Shape ``(rows, ...)``; further axes are the outer lists of `type`.
     type
-        Of a row, as `refbrowser.engine.nested.plain_types.row_type` tells it.
+        Of a row, as `row_type` tells it.
     missing
         Which elements could not be read, of the shape of `values`; what these hold may be anything that is
         of the type.

@@ -14,7 +14,7 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
 from refbrowser.engine.parts import Piece, PieceState
-from refbrowser.engine.source_read import fill_element
+from refbrowser.engine.piece_reader import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
 from refbrowser.exporting.exporter import coding

@@ -1,4 +1,4 @@
-"""Reading arrays that are made from any number of stretches of bytes: fetched, decoded and laid down."""
+"""Reading arrays that are assembled from pieces: they are fetched, decoded and laid down."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from refbrowser.engine.canvases import Canvas, Slot, layers_of
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
+from refbrowser.engine.chunk_reader import AT_ONCE, TINY
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState
 from refbrowser.engine.raw import RawSpans
-from refbrowser.engine.read import AT_ONCE, TINY
 from refbrowser.engine.stretches import Stretch, stretches_of, too_large
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -33,7 +33,7 @@ GROUP = 8192
 
 
 @dataclass(slots=True, eq=False)
-class SourceRow:
+class PieceRow:
     """One stretch of bytes that is fetched.
 
     Attributes
@@ -67,7 +67,7 @@ class SourceRow:
         return self.slots[0].piece
 
 
-class SourceReader(PartReader):
+class PieceReader(PartReader):
     """One read of parts of one array whose values are `Pieces`."""
 
     @cached_property
@@ -78,13 +78,13 @@ class SourceReader(PartReader):
 
     def run_batch(self, parts: Parts, start: int, stop: int) -> None:
         """Read the parts from `start` to `stop`."""
-        _SourceBatch(self, parts, start, stop).run()
+        _PieceBatch(self, parts, start, stop).run()
 
 
-class _SourceBatch:
+class _PieceBatch:
     """The parts of a read that are planned together; they keep their numbers."""
 
-    def __init__(self, reader: SourceReader, parts: Parts, start: int, stop: int) -> None:
+    def __init__(self, reader: PieceReader, parts: Parts, start: int, stop: int) -> None:
         self.reader = reader
         self.parts = parts
         self.start, self.stop = start, stop
@@ -169,7 +169,7 @@ class _SourceBatch:
         if asked:
             self._fetch(asked)
 
-    def _fetch(self, rows: list[SourceRow]) -> None:
+    def _fetch(self, rows: list[PieceRow]) -> None:
         reader = self.reader
 
         def destination(position: int) -> memoryview | None:
@@ -208,16 +208,16 @@ class _SourceBatch:
         )
         reader.requests += counters.requests
 
-    def _rows(self, slots: list[Slot]) -> list[SourceRow]:
+    def _rows(self, slots: list[Slot]) -> list[PieceRow]:
         rows = []
         for stretch in stretches_of([slot.piece for slot in slots], self.reader.access):
             of_row = [slots[at] for at in stretch.pieces]
             if stretch.spans is not None:
                 of_row[0].spans_left += 1
-            rows.append(SourceRow(stretch, of_row))
+            rows.append(PieceRow(stretch, of_row))
         return rows
 
-    def _place(self, row: SourceRow) -> memoryview | None:
+    def _place(self, row: PieceRow) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
         slot = row.slots[0]
         # To numpy None equals the type of doubles.
@@ -235,14 +235,14 @@ class _SourceBatch:
             return None
         return target.reshape(-1).view(np.uint8).data if target.flags.c_contiguous else None
 
-    def _row_in_place(self, row: SourceRow) -> None:
+    def _row_in_place(self, row: PieceRow) -> None:
         slot = row.slots[0]
         if row.spans is None:
             slot.canvas.finish(None)
         else:
             slot.span_ended(None)
 
-    def _take(self, row: SourceRow, data: memoryview) -> None:
+    def _take(self, row: PieceRow, data: memoryview) -> None:
         """Decode a row: here, or in the pool where that is worth a hand-over."""
         piece = row.piece
         size = prod(piece.shape) * self.reader.box.dtype.itemsize
@@ -253,7 +253,7 @@ class _SourceBatch:
         else:
             self.queue.put(lambda: self._decode(row, data), len(data) + min(size, LIMITS.chunk_size))
 
-    def _decode(self, row: SourceRow, data: memoryview) -> None:
+    def _decode(self, row: PieceRow, data: memoryview) -> None:
         started = time.monotonic()
         try:
             if row.spans is not None:
@@ -269,7 +269,7 @@ class _SourceBatch:
         if self._notes is not None:
             self._notes.took([row.slots[0].canvas.number], time.monotonic() - started)
 
-    def _scatter(self, row: SourceRow, data: memoryview) -> None:
+    def _scatter(self, row: PieceRow, data: memoryview) -> None:
         assert row.spans is not None
         assert row.piece.raw is not None
         spans, number = row.spans
@@ -277,14 +277,14 @@ class _SourceBatch:
         spans.scatter(number, data, row.piece.raw, slot.room)
         slot.span_ended(None)
 
-    def _checked(self, row: SourceRow, data: memoryview) -> None:
+    def _checked(self, row: PieceRow, data: memoryview) -> None:
         """Look at all bytes of a piece where there is something to be checked."""
         if row.spans is None and row.piece.check is not None:
             finding = row.piece.check(data)
             if finding is not None:
                 self.reader.access.memory.warn(finding)
 
-    def _failed(self, row: SourceRow, error: RefbrowserError) -> None:
+    def _failed(self, row: PieceRow, error: RefbrowserError) -> None:
         place = row.piece.place
         if not error.place:
             error = error.at(place)
@@ -298,7 +298,7 @@ class _SourceBatch:
 
     # The cache
 
-    def _key(self, row: SourceRow) -> Hashable | None:
+    def _key(self, row: PieceRow) -> Hashable | None:
         """Return the cache key of a row that may be read; permission is asked before the cache is."""
         reference = row.reference
         if not self.reader.keep or row.spans is not None or isinstance(reference, Inline):
@@ -311,7 +311,7 @@ class _SourceBatch:
         extent = (reference.offset, reference.length) if isinstance(reference, ByteRange) else (0, -1)
         return (self.reader.access.scope, url, *extent, row.piece.how, "piece")
 
-    def _from_cache(self, row: SourceRow) -> bool:
+    def _from_cache(self, row: PieceRow) -> bool:
         row.kept = self._key(row)
         kept = None if row.kept is None else self.reader.session.cache.get(row.kept)
         if kept is None:
@@ -320,7 +320,7 @@ class _SourceBatch:
             slot.put(kept)
         return True
 
-    def _keep(self, row: SourceRow, values: Values) -> None:
+    def _keep(self, row: PieceRow, values: Values) -> None:
         if row.kept is not None and not values.dtype.hasobject:
             # A view would keep the whole buffer of its request alive, and be changed with it.
             self.reader.session.cache.put(row.kept, values.copy())

@@ -108,7 +108,7 @@ def rows_of(content: Any) -> list[npt.NDArray[Any]] | None:
     return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
 
-class NestedPartReader(PartReader):
+class RowReader(PartReader):
     """One read of tiles of one array that has `NestedValues`."""
 
     def run_batch(self, parts: Parts, start: int, stop: int) -> None:

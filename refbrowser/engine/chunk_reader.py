@@ -1,4 +1,4 @@
-"""Carrying out a read: bytes arrive, are decoded in the pool and written to their place, chunk by chunk."""
+"""Reading arrays of encoded chunks: bytes arrive, are decoded in the pool and written to their place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AT_ONCE = 256 * 1024
 TINY = 4096
 
 
-class Reader(PartReader):
+class ChunkReader(PartReader):
     """One read of parts of one array whose chunks have one reference each."""
 
     def __init__(
@@ -93,7 +93,7 @@ class _Picked(Sequence[ChunkPart]):
 class _Batch:
     """The chunks of a read that are planned together: some of its parts, which keep their numbers."""
 
-    def __init__(self, reader: Reader, parts: Parts, start: int, stop: int) -> None:
+    def __init__(self, reader: ChunkReader, parts: Parts, start: int, stop: int) -> None:
         self.reader = reader
         self.parts = parts
         self.start, self.stop = start, stop
