@@ -219,3 +219,22 @@ def test_formats_are_named_in_their_own_rooms() -> None:
             found[module] = names
     assert {module: names for module, names in found.items() if module not in NAMING} == {}
     assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"
+
+
+def test_only_the_frame_knows_the_window() -> None:
+    knowing = {
+        module_name(path)
+        for path in FILES
+        if any(
+            name == "MainWindow"
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.ImportFrom)
+                else [node.id]
+                if isinstance(node, ast.Name)
+                else []
+            )
+        )
+    }
+    assert knowing == {"refbrowser.app.shell.launch"}, "what it gives to its parts is in app/shell/frame.py"

@@ -49,7 +49,7 @@ def shown(window):
     def told(rows):
         later = ["refbrowser.references." + name for name in {LATER!r}.split()]
         later += ["refbrowser.engine.opening", "refbrowser.io.permissions", "hashlib", "jinja2", "pyqtgraph"]
-        print(rows.count > 1000, [name for name in later if name in sys.modules], flush=True)
+        print(rows.row_count() > 1000, [name for name in later if name in sys.modules], flush=True)
         os._exit(0)
     # After the program's own reaction, which opens the document.
     window.ready.connect(lambda: window.documents.all()[0].firstRows.connect(told))
