@@ -84,7 +84,7 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
         list_store(dataset, token)
         found = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
         findings = found.all
-        look = facet(dataset.document.derived, "check")
+        look = facet(dataset.document, "check")
         if look is not None:
             findings += look(dataset, job_control(token, bar))
     return findings

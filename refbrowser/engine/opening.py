@@ -148,7 +148,7 @@ def dataset_of(
         Metadata that was read before, so that an edit does not read it again.
     """
     control = control or JobControl()
-    complete = facet(document.derived, "complete")
+    complete = facet(document, "complete")
     if complete is not None:
         document = complete(document, session, access, control.token)
     hierarchy, elsewhere = described(document, access, session, control.token, known or {})

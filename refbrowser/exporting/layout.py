@@ -545,5 +545,5 @@ def layout_of(format: str, options: StoreOptions, plain_name: PlainName = str) -
 
 def plain_names(dataset: Dataset) -> PlainName:
     """Return what gives the name that a part of a path stands for: in paths of some formats it is escaped."""
-    name: PlainName = facet(dataset.document.derived, "name") or str
+    name: PlainName = facet(dataset.document, "name") or str
     return name

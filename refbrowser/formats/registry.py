@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
-    from refbrowser.references.document.content import DerivedOrigin
+    from refbrowser.references.document.content import DocumentContent
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.table import ReferenceTable
 
@@ -664,15 +664,16 @@ def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
     return found
 
 
-def facet(origin: DerivedOrigin | None, place: str) -> Any:
+def facet(document: DocumentContent, place: str) -> Any:
     """Return what the format of a document adds to a place of the program; None where it adds nothing.
 
     Parameters
     ----------
-    origin
-        What the document was made from; None of a document that was one.
+    document
+        Of any kind.
     place
         A key of `Format.facets`.
     """
+    origin = document.derived
     found = None if origin is None else format_named(origin.format)
     return None if found is None or place not in found.facets else resolve_name(found.facets[place])

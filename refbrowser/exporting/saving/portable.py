@@ -80,7 +80,7 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     """
     origin = dataset.document.derived
     if origin is not None:
-        make = facet(origin, "portable")
+        make = facet(dataset.document, "portable")
         return (
             Portable(*make(dataset, control))
             if make
@@ -98,7 +98,7 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
 
 def foreseen_losses(dataset: Dataset) -> Iterator[Loss]:
     """Yield what `portable_document` will not say of messages, where that is known before they are read."""
-    foreseen = facet(dataset.document.derived, "foreseen")
+    foreseen = facet(dataset.document, "foreseen")
     if foreseen is not None:
         yield from foreseen(dataset)
 
