@@ -56,6 +56,7 @@ sys.addaudithook(hook)
 WORK = """
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.references.rules.rule_faults import find_faults
 import contextlib, io
 out = io.StringIO()
 watching = True
@@ -67,7 +68,7 @@ with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
     with refbrowser.open(document) as dataset:
         faults = [finding.message for finding in dataset.document.findings]
         for rule in dataset.document.rules:
-            faults += [finding.message for finding in rule.faults()]
+            faults += [finding.message for finding in find_faults(rule)]
         for path in list(dataset.arrays):
             repr(dataset.arrays[path])
             try:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references.edits.compare import LEAD, first_difference, from_difference
+from refbrowser.references.text.typed_values import LEAD, first_difference, from_difference
 
 URL = "https://storage.example.org/bucket/1998/part-"
 

@@ -155,7 +155,7 @@ def counts_of(part: Part) -> str:
 
 
 def _example_row(example: Example) -> QTreeWidgetItem:
-    from refbrowser.references.edits.compare import from_difference
+    from refbrowser.references.text.typed_values import from_difference
 
     icon, words = _SIDES[example.side]
     texts = [one_line(text) for text in (example.name, *from_difference(example.here, example.there))]

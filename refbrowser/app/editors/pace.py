@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from refbrowser.limits import LIMITS
-from refbrowser.references.rules.rule_search import SearchTime
+
+if TYPE_CHECKING:
+    from refbrowser.references.rules.rule_search import SearchTime
 
 #: Seconds of work between two rests, and of each rest.
 WORK, REST = 0.002, 0.003
@@ -38,6 +41,8 @@ class Pace:
 
     def search_time(self) -> SearchTime:
         """Return the time of a search that keeps the pace: as much work as beside no window, with rests."""
+        # numpy comes with it.
+        from refbrowser.references.rules.rule_search import SearchTime
 
         def rest() -> bool:
             self()

@@ -8,7 +8,7 @@ from enum import Flag
 from typing import NamedTuple, Protocol
 
 from refbrowser.errors import ErrorKind, Finding, Severity
-from refbrowser.references.edits.compare import from_difference
+from refbrowser.references.text.typed_values import from_difference
 from refbrowser.views.words import count_text
 
 

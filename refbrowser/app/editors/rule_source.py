@@ -11,7 +11,7 @@ from refbrowser.app.editors.cells import WHOLE_FILE, Cells, differing
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.references.checks.rule_checks import Aspect, RuleContext, findings_beside
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Rows that are compared with the saved ones where arithmetic does not tell how many change.
 COMPARED_ROWS = 5_000
+#: Rows at each end of a rule that are looked at for how many rows have a fault.
+LOOKED_ROWS = 5_000
+_BLOCK = 64
 #: A rule whose fields take fewer evaluation steps than this for a row gives a page of rows at once.
 QUICK_STEPS = 80
 
@@ -158,11 +161,31 @@ class RuleSource:
         send(report)
         context = RuleContext(self.document.refs, pause.search_time())
         for aspect in Aspect:
-            findings = findings_beside(context, self.document.rules, self.rule, aspect)
+            findings = list(findings_beside(context, self.document.rules, self.rule, aspect))
             tally = Tally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
+            if aspect is Aspect.FAULTS:
+                tally = self._red_rows(findings, tally, pause)
             report = replace(report, **{aspect.value: tally})
             send(report)
         return report
+
+    def _red_rows(self, findings: list[Finding], tally: Tally, pause: Callable[[], None]) -> Tally:
+        """Count a row with two faults once: rows are looked at where findings do not tell their number."""
+        faults = [each for each in findings if each.severity is Severity.FAULT]
+        in_rows = [each.count for each in faults if each.place.row is not None]
+        if len(in_rows) <= 1:
+            return tally
+        if max(in_rows) == self.count:
+            return replace(tally, count=self.count + len(faults) - len(in_rows))
+        count = len(faults) - len(in_rows)
+        head = range(min(self.count, LOOKED_ROWS))
+        tail = range(max(len(head), self.count - LOOKED_ROWS), self.count)
+        for part in (head, tail):
+            for start in range(part.start, part.stop, _BLOCK):
+                pause()
+                count += len(self.rule.rows(start, min(start + _BLOCK, part.stop)).faults)
+        looked = len(head) + len(tail)
+        return replace(tally, count=count, checked=tally.checked if looked == self.count else looked)
 
     def _changes(self, pause: Callable[[], None]) -> dict[str, Tally]:
         if self.base is None:
