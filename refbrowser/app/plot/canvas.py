@@ -63,8 +63,9 @@ class ImageLayer:
         if picture is None or not picture.values.size:
             return False
         windows = self._windows_for(picture, view)
-        if colouring is None:
-            # Nothing but pending, missing and failed chunks.
+        if colouring is None or not all(map(len, windows)):
+            # Nothing but pending, missing and failed chunks; or none of it lies in the view, which is that of
+            # the array before as long as the plot is hidden.
             self.item.setVisible(False)
             return False
         cells = (windows, shown, colouring)
