@@ -23,6 +23,6 @@ if [ $# -eq 0 ]; then
     done
     wait
 fi
-# -rs names each reason for a skip and how often it applied.
-QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-$workers}" \
-    --dist worksteal "$@"
+# -rs names each reason for a skip and how often it applied, --durations the slowest tests.
+QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --durations=20 \
+    --numprocesses "${TEST_WORKERS:-$workers}" --dist worksteal "$@"
