@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF,
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
+from window_reset import SharedWindow, forget_settings
 from window_rest import is_at_rest
 
 from refbrowser.app.controller.open_document import OpenDocument
@@ -23,12 +24,19 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.focus_ring import ring_focus
 
 
-@pytest.fixture(autouse=True)
-def settings_folder(tmp_path: Path) -> Path:
-    """Keep the window's settings away from the user's."""
-    folder = tmp_path / "settings"
+@pytest.fixture(scope="session")
+def settings_of_worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of settings that is no user's."""
+    folder = tmp_path_factory.mktemp("settings")
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def settings_folder(settings_of_worker: Path) -> Iterator[Path]:
+    """Keep the window's settings away from the user's, and from those of other tests."""
+    yield settings_of_worker
+    forget_settings()
 
 
 @pytest.fixture(autouse=True)
@@ -54,10 +62,44 @@ def styled(qapp: QApplication) -> QApplication:
     return qapp
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[list[SharedWindow]]:
+    """The window that tests of one module share; made by the first of them that asks for it."""
+    windows: list[SharedWindow] = []
+    yield windows
+    for each in windows:
+        each.window.close()
+        each.delete()
+
+
 @pytest.fixture
-def window(styled: QApplication, qtbot: QtBot) -> Iterator[MainWindow]:
-    """A whole window; everything it made must be gone when it is closed."""
-    before = set(map(id, QApplication.topLevelWidgets()))
+def window(
+    styled: QApplication, qtbot: QtBot, shared: list[SharedWindow], request: pytest.FixtureRequest
+) -> Iterator[MainWindow]:
+    """A whole window, as good as new; its plot is made already.
+
+    A test marked `fresh` gets a window of its own, in which nothing was made for an earlier one.
+    """
+    if request.node.get_closest_marker("fresh"):
+        yield from fresh_window()
+        return
+    if not shared:
+        shared.append(SharedWindow(qtbot))
+    mine = shared.pop()
+    # What is drawn by itself is tested where that is what a test is about.
+    mine.window.preferences.set("first_picture", False)
+    yield mine.window
+    # A window that was closed, or cannot be made as good as new, is not shared on.
+    if mine.window.isVisible():
+        mine.reset(qtbot)
+        shared.append(mine)
+    else:
+        mine.delete()
+
+
+def fresh_window() -> Iterator[MainWindow]:
+    """A window of its own; everything it made must be gone when it is closed."""
+    before = set(QApplication.topLevelWidgets())
     made = MainWindow()
     made.resize(1280, 800)
     made.show()
@@ -74,7 +116,7 @@ def window(styled: QApplication, qtbot: QtBot) -> Iterator[MainWindow]:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QCoreApplication.processEvents()
     gc.collect()
-    left = [widget for widget in QApplication.topLevelWidgets() if id(widget) not in before]
+    left = [widget for widget in QApplication.topLevelWidgets() if widget not in before]
     assert not left, f"widgets left alive: {[(type(w).__name__, w.objectName()) for w in left]}"
 
 

@@ -7,9 +7,29 @@ from pathlib import Path
 
 import pytest
 from small_documents import small_document
-from window_fixtures import Open, garbage_stays_here, opened, settings_folder, settle, styled, window
+from window_fixtures import (
+    Open,
+    garbage_stays_here,
+    opened,
+    settings_folder,
+    settings_of_worker,
+    settle,
+    shared,
+    styled,
+    window,
+)
 
-__all__ = ["Open", "garbage_stays_here", "opened", "settings_folder", "settle", "styled", "window"]
+__all__ = [
+    "Open",
+    "garbage_stays_here",
+    "opened",
+    "settings_folder",
+    "settings_of_worker",
+    "settle",
+    "shared",
+    "styled",
+    "window",
+]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
@@ -11,6 +12,7 @@ from window_fixtures import Open
 from refbrowser.app.shell.housekeeping import Ahead
 from refbrowser.app.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.fresh
 EDITORS = ("genEditor", "templatesEditor", "referenceEditor", "urlPrefixEditor", "previewView")
 
 

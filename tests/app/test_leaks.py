@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from deep import is_long
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -19,11 +20,12 @@ from window_fixtures import Open
 from refbrowser.app.shell.housekeeping import Ahead
 from refbrowser.app.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.fresh
 ARRAY_PATHS = ("/temp", "/depth")
 #: How often a document is opened and closed, and how often another array is selected.
-DOCUMENTS, ARRAYS = 40, 200
+DOCUMENTS, ARRAYS = (40, 200) if is_long() else (12, 60)
 #: Bytes by which the process may have grown: many times what one picture or document takes here.
-GROWTH = 24 * 2**20
+GROWTH = (24 if is_long() else 16) * 2**20
 #: Threads that may be more than before: pools fill up to their size while they work.
 THREADS = 16
 

@@ -96,6 +96,7 @@ class TestFilesOfData:
         qtbot.waitUntil(lambda: all(document.is_open for document in window.documents.all()))
         assert [document.title for document in window.documents.all()] == ["a.json", "b.json"]
 
+    @pytest.mark.fresh
     def test_broken_json_is_told_as_before(self, window: MainWindow, opened: Open, tmp_path: Path) -> None:
         path = tmp_path / "broken.json"
         path.write_text('{"a": ')

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.fresh
 #: Longest gap in seconds that a test accepts; the design's 100 ms, with room for a machine that is shared.
 GAP = 0.35
 

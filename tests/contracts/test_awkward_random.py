@@ -11,6 +11,7 @@ import awkward as ak
 from awkward0_encoder import zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, read_values, same
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_nested import contents
@@ -26,7 +27,7 @@ class Members(dict[str, bytes]):
         self[name] = b"".join(map(bytes, pieces))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(data=st.data())
 def test_what_we_write_is_read_by_awkward0_and_us(data: st.DataObject, awkward0: Awkward0Process) -> None:
     content = data.draw(st.integers(0, 5).flatmap(contents))

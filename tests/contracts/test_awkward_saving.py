@@ -14,6 +14,7 @@ from awkward0_corpus import CASES, CYCLIC
 from awkward0_encoder import zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, same
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_nested import contents
@@ -162,7 +163,7 @@ def test_both_add_to_one_file(nested: Path, tmp_path: Path, target: str, awkward
     assert same(found["union"], plain_value(NESTED["union"]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_rows_may_come_in_any_portions(data: st.DataObject) -> None:
     content = data.draw(st.integers(0, 6).flatmap(contents))

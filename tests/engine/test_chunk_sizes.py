@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import examples
 from engine_arrays import array_node
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,7 +120,7 @@ def test_a_shard_that_holds_what_others_replaced_is_read_by_its_index(
 
 @pytest.mark.parametrize("name", CODECS)
 @given(data=st.binary(min_size=64, max_size=64), repeats=st.integers(1, 200), stored=st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_no_sound_chunk_is_larger(name: str, data: bytes, repeats: int, stored: bool) -> None:
     """Also where nothing shrinks: random bytes, and levels that only store."""
     plain = np.frombuffer(data * repeats, "u1")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import WHOLE, Reading, columns, pattern
@@ -38,7 +39,7 @@ rows = st.tuples(
 ).filter(lambda row: row[1] + row[2] <= len(DATA))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(rows, max_size=30))
 def test_rows_over_http(shared: Reading, wanted: list[tuple[str, int, int]]) -> None:
     files = {"/a": DATA, "/b": DATA[::-1]}
@@ -48,7 +49,7 @@ def test_rows_over_http(shared: Reading, wanted: list[tuple[str, int, int]]) -> 
         assert found[row] == (content if length < 0 else content[offset : offset + length])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(wanted=st.lists(rows, max_size=30))
 def test_rows_of_files(
     tmp_path_factory: pytest.TempPathFactory, shared: Reading, wanted: list[tuple[str, int, int]]

@@ -9,6 +9,7 @@ import tracemalloc
 import zipfile
 
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zip_made import contents, directory_of
@@ -41,7 +42,7 @@ def patched(data: bytes, at: int, form: str, value: int) -> bytes:
 
 @pytest.mark.parametrize("method", PACKED)
 @given(data=st.binary(max_size=3000), repeats=st.integers(1, 50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_was_packed_comes_back(method: int, data: bytes, repeats: int) -> None:
     data *= repeats
     assert bytes(unpacked(method, packed(data, method), len(data))) == data
@@ -58,7 +59,7 @@ def test_more_or_less_than_announced_is_refused(method: int, by: int) -> None:
 
 @pytest.mark.parametrize("method", PACKED)
 @given(noise=st.binary(max_size=200), size=st.integers(0, 1 << 62))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_bytes_that_nobody_packed_are_refused_without_much_memory(
     method: int, noise: bytes, size: int
 ) -> None:

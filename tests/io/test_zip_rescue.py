@@ -8,6 +8,7 @@ import struct
 import zipfile
 
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from zip_made import Unseekable, archive
@@ -209,7 +210,7 @@ def test_a_rescue_can_be_cancelled() -> None:
 
 
 @given(st.binary(max_size=400), st.integers(0, 2000), st.integers(0, 2000), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_bytes_are_shown_that_were_not_confirmed(noise: bytes, at: int, stop: int, streamed: bool) -> None:
     """Whatever is overwritten or cut: what is still readable is what was written."""
     members = [(name, data) for name, data, _ in MEMBERS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def test_positions_of_a_value(dimension, value):
         assert dimension.has_repeats == (len(set(values)) != len(values))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(dimensions, min_size=1, max_size=3), st.data())
 def test_rows_are_the_product(found, data):
     space = RowSpace(tuple(found))

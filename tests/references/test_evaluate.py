@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from deep import examples
 from hypothesis import assume, given, settings
 from jinja_oracle import oracle, templates, values
 
@@ -27,7 +28,7 @@ def attempt(text: str, names: dict[str, object]) -> tuple[str | None, Refbrowser
         return None, error
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(templates, values)
 def test_renders_what_the_sandbox_renders(text, names):
     with warnings.catch_warnings():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ def python(run):
         return None
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(plain, directives, plain, st.lists(values, max_size=2))
 def test_percent_is_pythons(before, directive, after, arguments):
     text = before.replace("%", "%%") + directive + after.replace("%", "%%")
@@ -41,7 +42,7 @@ def test_percent_is_pythons(before, directive, after, arguments):
     assert attempt(percent, text, tuple(arguments)) == expected
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(plain, fields, plain, st.lists(values, min_size=1, max_size=2))
 def test_braces_are_pythons(before, field, after, arguments):
     text = "".join(part.replace("{", "{{").replace("}", "}}") for part in (before, "\0", after)).replace(

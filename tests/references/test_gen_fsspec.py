@@ -6,6 +6,7 @@ import json
 
 import fsspec
 import pytest
+from deep import examples
 from fsspec.implementations.reference import ReferenceFileSystem
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ def as_lists(rules):
     return entries
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(members, min_size=1, max_size=3))
 def test_gen_rules_expand_as_in_fsspec(rules):
     good = [fields for fields in rules if not find_faults(make_rule(fields)) and make_rule(fields).count < 40]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from deep import examples
 from hypothesis import given, settings
 from jinja_oracle import oracle
 from rules import TEMPLATES, make_rule, members
@@ -28,7 +29,7 @@ def rows_of(rule):
     return [rule.row(number) for number in range(rule.count)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(members)
 def test_windows_are_the_rows(fields):
     rule = make_rule(fields)
@@ -45,7 +46,7 @@ def test_windows_are_the_rows(fields):
                 assert window.reference(position) == row.reference
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(members)
 def test_rows_are_what_jinja_renders(fields):
     rule = make_rule(fields)
@@ -69,7 +70,7 @@ def test_rows_are_what_jinja_renders(fields):
             assert bad is None or not bad.strip().isdecimal()
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(members)
 def test_find_gives_the_last_row_of_a_key(fields):
     rule = make_rule(fields)
@@ -80,7 +81,7 @@ def test_find_gives_the_last_row_of_a_key(fields):
         assert rule.find(key) == last.get(key)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(members)
 def test_chunks_are_found_as_keys_are(fields):
     rule = make_rule(fields)
@@ -102,7 +103,7 @@ def test_chunks_are_found_as_keys_are(fields):
         assert rule.find_chunks(prefix, coords, encoding).tolist() == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(members)
 def test_references_as_columns_are_those_of_the_rows(fields):
     rule = make_rule(fields)
@@ -117,7 +118,7 @@ def test_references_as_columns_are_those_of_the_rows(fields):
             assert str(columns.faults[position]) == str(row.error)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(members)
 def test_faults_are_counted_exactly(fields):
     rule = make_rule(fields)
@@ -143,7 +144,7 @@ def test_faults_are_counted_exactly(fields):
         assert sum(count for _, count in parts) == len(faulty[name])
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(members)
 def test_duplicates_are_counted(fields):
     rule = make_rule(fields)
@@ -158,7 +159,7 @@ def test_duplicates_are_counted(fields):
         assert finding.count == repeated
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(members)
 def test_directories_hold_every_key(fields):
     rule = make_rule(fields)

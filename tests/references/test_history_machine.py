@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from deep import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -237,4 +238,4 @@ class HistoryMachine(RuleBasedStateMachine):
 
 
 TestHistory = HistoryMachine.TestCase
-TestHistory.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestHistory.settings = settings(max_examples=examples(60), stateful_step_count=20, deadline=None)

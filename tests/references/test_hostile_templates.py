@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from deep import some
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.checks.rule_checks import find_duplicates
@@ -174,7 +175,7 @@ def test_hostile_templates_are_refused_fast(text, kind):
     assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.parametrize("text", [text for text, _ in HOSTILE[::3]])
+@pytest.mark.parametrize("text", some([text for text, _ in HOSTILE[::3]], 4))
 def test_hostile_rules_are_listed_not_run(text):
     members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
     with bounded_work():

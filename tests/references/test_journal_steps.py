@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from deep import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -117,7 +118,7 @@ class JournalMachine(RuleBasedStateMachine):
 
 
 TestJournal = JournalMachine.TestCase
-TestJournal.settings = settings(max_examples=25, stateful_step_count=12)
+TestJournal.settings = settings(max_examples=examples(25), stateful_step_count=12)
 
 
 def test_what_cannot_be_done_ends_the_replay() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ numbers = st.one_of(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(
     st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20),
     st.sampled_from([0, 1, 3, 8, 25]),

@@ -12,6 +12,7 @@ from typing import Any
 from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import zipped
 from awkward0_values import read_values
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def use(path: Path) -> None:
             str(finding)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     flips=st.lists(st.tuples(st.integers(0, len(ARCHIVE) - 1), st.integers(1, 255)), max_size=12),
     stop=st.one_of(st.just(len(ARCHIVE)), st.integers(0, len(ARCHIVE))),
@@ -83,7 +84,7 @@ STRANGE = (
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_schemas_with_anything_anywhere(data: st.DataObject) -> None:
     construct = data.draw(st.sampled_from(CONSTRUCTS))

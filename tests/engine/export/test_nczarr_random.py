@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from deep import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from netcdf_stores import NUMBERS, difference, plain
@@ -233,7 +234,7 @@ def check(netcdf, group):
 PHASES = (Phase.explicit, Phase.generate)
 
 
-@settings(max_examples=16, phases=PHASES)
+@settings(max_examples=examples(16), phases=PHASES)
 @given(groups())
 def test_random_datasets(netcdf, group):
     check(netcdf, group)

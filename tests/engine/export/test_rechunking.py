@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+from deep import examples
 from documents_made import DocumentMaker
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -114,7 +115,7 @@ def exported(case: Case, folder: Path, **more: Any) -> tuple[np.ndarray, ExportR
     return expected, report, opened_by_zarr(target)["a"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=cases())
 def test_zarr_reads_what_the_source_holds(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stream_encoder as enc
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_reading import plain
@@ -123,7 +124,7 @@ def test_an_index_goes_on_where_it_was(stream: Path, more: Path) -> None:
     assert [number for number, _ in found.headers] == [0, 5]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=5), deflated=st.booleans())
 def test_any_number_of_times(tmp_path_factory, counts, deflated) -> None:
     folder = tmp_path_factory.mktemp("days")

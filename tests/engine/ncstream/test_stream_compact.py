@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stream_encoder as enc
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from servers.http_server import HttpServer
@@ -77,7 +78,7 @@ patches = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(given=patches, level=st.sampled_from([None, 0, 6]))
 def test_messages_that_overlap_become_one_each(tmp_path_factory, given, level) -> None:
     folder = tmp_path_factory.mktemp("patched")

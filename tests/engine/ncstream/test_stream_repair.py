@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stream_encoder as enc
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from servers.http_server import HttpServer
@@ -222,7 +223,7 @@ def test_what_needs_a_lost_header_is_lost_too(tmp_path: Path) -> None:
     assert report.messages == len(MESSAGES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_whatever_the_damage_the_result_is_sound(tmp_path_factory, data) -> None:
     """Bytes are changed, taken out or put in anywhere behind the first header."""

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +66,7 @@ def cases(
     return shape, parts, indices, tuple(axes), taken
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(cases(), st.sampled_from([0, 256]), st.sampled_from([3, 1000]))
 def test_it_is_what_painting_each_element_gives(case, small: int, at_once: int) -> None:
     shape, parts, indices, axes, taken = case

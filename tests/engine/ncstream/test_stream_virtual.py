@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import stream_encoder as enc
 import zarr
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_reading import close, plain
@@ -135,7 +136,7 @@ patches = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(given=patches)
 def test_whatever_was_sent_others_read_the_same(tmp_path_factory, given) -> None:
     folder = tmp_path_factory.mktemp("patched")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import zarr
 from awkward0_encoder import Encoder, zipped
+from deep import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -82,7 +83,9 @@ def test_what_is_missing_is_none_in_an_array_of_objects(dataset: refbrowser.Data
     assert out.tolist() == [None, 2, 3]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(30)
+)
 @given(data=st.data())
 def test_selections(dataset: refbrowser.Dataset, data: st.DataObject) -> None:
     index = data.draw(st.slices(3000))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from deep import examples
 from documents_of_values import CUBE, FLAGS, NAMES, STATIONS, ValueDocument
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -59,7 +60,7 @@ def test_values_of_every_type(opened: Pair) -> None:
 
 
 @pytest.mark.parametrize("whole", [1, 1 << 14])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_sections_are_those_of_numpy(
     opened: Pair,

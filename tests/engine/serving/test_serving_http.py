@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from deep import examples
 from documents_of_values import CUBE, ValueDocument
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -307,7 +308,7 @@ def test_what_is_loopback() -> None:
     assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.1.1", "example.org")))
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(ODD, max_size=24), st.sampled_from(["", "/cube(", "/texts;", "/cube"]))
 def test_no_request_is_too_odd(service: Service, text: str, before: str) -> None:
     status, body, _ = ask(service, f"req=data&var={quote(before + text)}")

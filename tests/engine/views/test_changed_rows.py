@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,7 +89,7 @@ EDITS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(EDITS, max_size=5))
 def test_the_rows_are_those_that_differ_one_by_one(edits: list[Any]) -> None:
     document = read()
@@ -104,7 +105,7 @@ def test_the_rows_are_those_that_differ_one_by_one(edits: list[Any]) -> None:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(EDITS, max_size=5), st.lists(EDITS, max_size=3), st.booleans())
 def test_so_they_are_by_columns(edits: list[Any], before: list[Any], doubled: bool) -> None:
     saved = document = read()

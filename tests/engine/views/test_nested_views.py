@@ -8,6 +8,7 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import pytest
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +49,7 @@ def written_out(value: NestedValue) -> Any:
 
 
 class TestValues:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(
         st.lists(st.one_of(LISTS, st.fixed_dictionaries({"x": NUMBERS, "y": LISTS})), min_size=1, max_size=5)
     )
@@ -89,7 +90,7 @@ class TestValues:
 
 
 class TestFolds:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(st.integers(1, 5), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 4)), max_size=30))
     def test_lines_and_paths_agree(self, rows: int, steps: list[tuple[int, int]]) -> None:
         folds, opened = NestedFolds(rows), dict[tuple[int, ...], int]()
@@ -119,7 +120,7 @@ class TestFolds:
 
 
 class TestNumbers:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(st.lists(st.lists(st.lists(st.integers(-9, 9) | st.none(), max_size=4), max_size=4), min_size=1))
     def test_numbers_and_lengths_are_those_of_awkward(self, plain: list[Any]) -> None:
         typed = ak.Array([*plain, [[1, None]]])
@@ -148,7 +149,7 @@ class TestNumbers:
 
 
 class TestTally:
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(st.lists(st.lists(FLOATS, max_size=30), min_size=1, max_size=5))
     def test_every_number_is_counted_where_it_is(self, parts: list[list[float]]) -> None:
         tally = Tally()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import examples
 from exported_streams import exported, opened, read_by_siphon
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def arrays(draw: Any) -> dict[str, Any]:
     return made
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.dictionaries(st.sampled_from(["x", "y.z", "ä"]), arrays(), min_size=1, max_size=3),
     st.sampled_from(PROFILES),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stream_encoder as enc
+from deep import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -115,7 +116,7 @@ def element(array: Any, place: tuple[int, int]) -> int:
     return NEVER if value == array.fill_value else value
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.generate])
+@settings(max_examples=examples(60), deadline=None, phases=[Phase.generate])
 @given(events=st.lists(steps, max_size=5), is_cut=st.booleans())
 def test_elements_are_values_lost_or_never_sent_as_the_model_says(
     tmp_path_factory: pytest.TempPathFactory, events: list[Any], is_cut: bool

@@ -2,6 +2,7 @@
 
 import json
 
+from deep import examples
 from draft_documents import array_json, built, built_later, group_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ ENDS = st.sampled_from([".array.json", ".group.json", ".array", ".json", ""])
 
 
 @given(CHANGES, CHANGES, st.lists(st.tuples(KEYS, ENDS), max_size=5), JSON)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_nothing_is_raised(array, group, keys, other):
     documents = {
         "meta/root/bad.array.json": {**array_json(), **array},

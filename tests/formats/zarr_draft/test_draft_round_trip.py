@@ -6,6 +6,7 @@ from pathlib import Path
 
 import independent_reader
 import numpy as np
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from independent_reader import fill_value
@@ -158,7 +159,7 @@ def check_opened(path, values, attributes):
 
 
 @given(hierarchies())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_in_memory(nodes):
     hierarchy = zarr_draft.DraftHierarchy(zarr_draft.MemoryStore())
     values, attributes = write(hierarchy, nodes)
@@ -168,7 +169,7 @@ def test_in_memory(nodes):
 
 
 @given(hierarchies())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_in_a_folder(nodes):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "store")
@@ -184,7 +185,7 @@ def test_in_a_folder(nodes):
 
 
 @given(hierarchies())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_in_a_zip_file(nodes):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "store.zip")
@@ -200,7 +201,7 @@ def test_in_a_zip_file(nodes):
 
 
 @given(hierarchies(), st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_deleting_takes_a_node_and_nothing_else(nodes, data):
     hierarchy = zarr_draft.DraftHierarchy(zarr_draft.MemoryStore())
     values, attributes = write(hierarchy, nodes)

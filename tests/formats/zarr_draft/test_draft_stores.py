@@ -4,6 +4,7 @@ import os
 import zipfile
 
 import pytest
+from deep import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -143,7 +144,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStoreMachine = StoreMachine.TestCase
-TestStoreMachine.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestStoreMachine.settings = settings(max_examples=examples(15), stateful_step_count=20, deadline=None)
 
 
 def test_a_value_too_large_to_be_read_whole(store, monkeypatch):

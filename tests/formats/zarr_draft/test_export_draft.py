@@ -9,6 +9,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -255,7 +256,7 @@ def test_names_that_it_does_not_allow(source, tmp_path):
 
 
 @given(st.text(min_size=1, max_size=300))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_every_name_becomes_a_name(name):
     found = legal_name(name)
     assert is_name(found)

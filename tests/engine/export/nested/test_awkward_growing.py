@@ -9,6 +9,7 @@ import awkward as ak
 import numpy as np
 import pytest
 from awkward import contents, index
+from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_datasets import same, type_of_form
@@ -77,7 +78,7 @@ def values_of(kind) -> st.SearchStrategy:
     return st.one_of(*parts)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_blocks_of_any_array_grow_to_it(data) -> None:
     rows = data.draw(_KINDS.flatmap(lambda kind: st.lists(values_of(kind), max_size=8)))

@@ -1,0 +1,226 @@
+"""Make a window that was used as good as new, so that the tests of a module can share one.
+
+What was opened is closed, what was typed, ticked, chosen and dragged is put back, work is stopped, and
+settings, theme, clipboard and focus are those of the start. `test_window_reset.py` compares a window after a
+wild walk and a reset with a new one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QSplitter,
+    QTabWidget,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+from window_rest import is_at_rest
+
+from refbrowser.app.plot.colour_bar import DEFAULT_MAP, SPECIAL_MAPS
+from refbrowser.app.plot.header import ElementChoice
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.views.plot.colouring import Quantity
+from refbrowser.views.plot.slicing import SliceMemory
+
+#: The size of the window in tests.
+SIZE = (1280, 800)
+
+
+def _tick(button: QAbstractButton, ticked: bool) -> None:
+    if button.isEnabled():
+        button.click()
+    if button.isChecked() != ticked:
+        button.setChecked(ticked)
+
+
+def _type(line: QLineEdit, text: str) -> None:
+    line.setText(text)
+    line.textEdited.emit(text)
+
+
+def _choose(box: QComboBox, index: int) -> None:
+    box.setCurrentIndex(index)
+    box.activated.emit(index)
+
+
+class _Input(NamedTuple):
+    """What a user sets in widgets of a class: how it is read, and how it is put back."""
+
+    kind: type[QWidget]
+    read: Callable[[Any], Any]
+    put: Callable[[Any, Any], object]
+
+
+_INPUTS = (
+    _Input(QTabWidget, lambda each: each.currentIndex(), QTabWidget.setCurrentIndex),
+    _Input(QLineEdit, lambda each: each.text(), _type),
+    _Input(QPlainTextEdit, lambda each: each.toPlainText(), QPlainTextEdit.setPlainText),
+    _Input(QAbstractButton, lambda each: each.isChecked(), _tick),
+    _Input(QComboBox, lambda each: each.currentIndex(), _choose),
+    _Input(QSplitter, lambda each: each.sizes(), QSplitter.setSizes),
+    _Input(QHeaderView, lambda each: bytes(each.saveState().data()), QHeaderView.restoreState),
+)
+
+
+def forget_settings() -> None:
+    """Clear the settings file that the window keeps."""
+    kept = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "refbrowser", "refbrowser")
+    kept.clear()
+    kept.sync()
+
+
+class SharedWindow:
+    """A window, and what it looked like when it was new.
+
+    Attributes
+    ----------
+    window
+        The window, with its plot made and nothing opened.
+    """
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.window = MainWindow()
+        self.window.resize(*SIZE)
+        self.window.show()
+        self.window.complete()
+        self.window.prepare_plot()
+        self.settle(qtbot)
+        for _part in self.window.editors.parts():
+            pass
+        self.settle(qtbot)
+        self._others = set(QApplication.topLevelWidgets())
+        self._state = self.window.saveState()
+        self._known: dict[QWidget, tuple[_Input, Any]] = {}
+        self._learn()
+
+    def settle(self, qtbot: QtBot) -> None:
+        """Wait until nothing runs in the window and nothing there is put off for a moment."""
+        # Again after what was posted, which may begin anew.
+        for _ in range(2):
+            qtbot.waitUntil(lambda: is_at_rest(self.window))
+            QCoreApplication.processEvents()
+        qtbot.waitUntil(lambda: is_at_rest(self.window))
+
+    def _learn(self) -> None:
+        """Note what stands in widgets that were made meanwhile."""
+        for kind in _INPUTS:
+            for widget in self.window.findChildren(kind.kind):
+                if widget not in self._known:
+                    self._known[widget] = (kind, kind.read(widget))
+
+    def reset(self, qtbot: QtBot) -> None:
+        """Make the window as good as new."""
+        window = self.window
+        window.tasks.cancel_owners(lambda _owner: True)
+        for dialog in self._strangers():
+            if isValid(dialog) and isinstance(dialog, QDialog):
+                dialog.close()
+                dialog.deleteLater()
+        window.plot_alone.leave()
+        for document in window.documents.all():
+            window.documents.close(document)
+        window.documents.close_session()
+        # The pointer leaves what it was on.
+        QTest.mouseMove(window, QPoint(1, 1))
+        self._forget_plot()
+        self._put_back()
+        window.preferences.restore_defaults()
+        forget_settings()
+        window.centre.start.set_recent([])
+        if window.saveState() != self._state or window.size().toTuple() != SIZE:
+            window.resize(*SIZE)
+            window.docks._wanted.clear()
+            window.docks._parts.clear()
+            window.docks.reset()
+            window.docks.share_out()
+            window.restoreState(self._state)
+        QGuiApplication.clipboard().clear()
+        window.status.say("")
+        window.status._all_read = window.status._all_requests = 0
+        window.status._show_jobs()
+        window.jobs.model.beginResetModel()
+        window.jobs.model._rows = []
+        window.jobs.model.endResetModel()
+        for _ in range(3):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            QCoreApplication.processEvents()
+        self.settle(qtbot)
+        window.layout_kept.forget()
+        window.explain.clear()
+        window.activateWindow()
+        window.hierarchy.tree.setFocus()
+        self._learn()
+        left = [(type(each).__name__, each.objectName()) for each in self._strangers() if each.isVisible()]
+        assert not left, f"widgets left alive: {left}"
+
+    def _forget_plot(self) -> None:
+        """Forget which slices, parts and colours were chosen."""
+        plot = self.window.centre.plot
+        assert plot is not None
+        presenter, look = plot._presenter, plot.look()
+        presenter._memory, presenter._choice = SliceMemory(), ElementChoice()
+        presenter.pointing.forget()
+        look._kept.clear()
+        look._maps = {Quantity.PLAIN: DEFAULT_MAP, **SPECIAL_MAPS}
+        look.set_map(DEFAULT_MAP)
+        look.set_reverse(False)
+        look.set_histogram(False)
+
+    def _put_back(self) -> None:
+        self._known = {widget: known for widget, known in self._known.items() if isValid(widget)}
+        for widget, (kind, before) in list(self._known.items()):
+            if isValid(widget) and kind.read(widget) != before:
+                kind.put(widget, before)
+
+    def _strangers(self) -> list[QWidget]:
+        """Return the windows that were not there when this one was new."""
+        found = QApplication.topLevelWidgets()
+        return [each for each in found if each not in self._others and not isinstance(each, MainWindow)]
+
+    def delete(self) -> None:
+        """Delete a window that was closed."""
+        self.window.deleteLater()
+        for _ in range(3):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            QCoreApplication.processEvents()
+
+
+def picture_of(window: MainWindow) -> dict[str, tuple[object, ...]]:
+    """Return what is seen of a window: per widget its place, whether it is enabled, what it says.
+
+    Widgets are named by their classes and object names from the window down, and by their number among those
+    alike.
+    """
+    found: dict[str, tuple[object, ...]] = {}
+    alike: Counter[str] = Counter()
+
+    def look(widget: QWidget, path: str) -> None:
+        for child in widget.children():
+            if not isinstance(child, QWidget) or child.isWindow():
+                continue
+            name = f"{path}/{type(child).__name__}:{child.objectName()}"
+            alike[name] += 1
+            name = f"{name}[{alike[name]}]"
+            if not child.visibleRegion().isEmpty():
+                texts = [
+                    str(child.property(each)) for each in ("text", "plainText", "currentIndex", "checked")
+                ]
+                found[name] = (child.geometry().getRect(), child.isEnabled(), *texts)
+            look(child, name)
+
+    look(window, "")
+    return found
