@@ -64,7 +64,7 @@ def _metadata_lines(document: DocumentContent) -> Iterator[bytes]:
 
 
 class Keepable(Protocol):
-    """What is typed and not applied, see `refbrowser.app.editors.typed`; it does not change."""
+    """What is typed and not applied, see `refbrowser.views.editing.typed`; it does not change."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a value of JSON's types."""

@@ -51,7 +51,7 @@ def type_offset(window: MainWindow, document: OpenDocument, text: str) -> None:
     drafts = drafts_of(document)
     select(window, document, "rule", 0)
     assert document.document is not None
-    from refbrowser.app.editors.draft import RuleDraft, rule_fields
+    from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
 
     draft = RuleDraft.of(rule_fields(document.document, 0)).with_text("offset", text)
     drafts.put_rule(0, draft)

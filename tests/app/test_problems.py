@@ -16,7 +16,7 @@ from small_documents import small_document
 from window_fixtures import Open, button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.panes.problems.model import MESSAGE, PLACE, ProblemsModel, Row
+from refbrowser.app.panes.problems_pane import MESSAGE, PLACE, ProblemsModel, Row
 from refbrowser.app.shell.centre import RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme

@@ -26,7 +26,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
-from refbrowser.app.panes.problems.pane import ProblemsPane
+from refbrowser.app.panes.problems_pane import ProblemsPane
 from refbrowser.app.shell.drops import Drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.formats.registry import title_of

@@ -22,7 +22,7 @@ from servers.http_server import ServerProcess
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.editors.jinja_field import JinjaField
+from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from report import figure, heading
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
-from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme

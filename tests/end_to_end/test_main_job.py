@@ -18,14 +18,13 @@ from window_fixtures import button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import FORMATS, ExportDialog
+from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
-from refbrowser.app.editors.jinja_field import JinjaField
-from refbrowser.app.editors.preview_source import Mark
-from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.editors.tally_chip import TallyChip
+from refbrowser.app.editors.preview_view import PreviewView, TallyChip
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.views.editing.preview import Mark
 from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.commands.references import PrefixCommands
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.editors.typed import Typed
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.problems.pane import ProblemsPane
+    from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks
     from refbrowser.app.shell.editor_stack import EditorStack
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.history_view import HistoryPane
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.errors import Place
+    from refbrowser.views.editing.typed import Typed
 
 
 class ProblemCommands(CommandGroup):
@@ -111,7 +111,7 @@ class ProblemCommands(CommandGroup):
 
     def go_to_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
         """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""
-        from refbrowser.app.editors.typed import DraftKind
+        from refbrowser.views.editing.typed import DraftKind
 
         self._frame.documents.set_current(document)
         kind, at = typed.kind, typed.at

@@ -16,10 +16,10 @@ from refbrowser.app.shell.tasks import TaskControl
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.problems import ProblemCommands
-    from refbrowser.app.editors.typed import Refused
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
     from refbrowser.exporting.saving.store import StoreChange
+    from refbrowser.views.editing.typed import Refused
 
 #: What to do where a path is that of what is open.
 #: In the heading of each save that failed.
@@ -162,8 +162,8 @@ class SaveCommands(CommandGroup):
         refused: Callable[[], object] = lambda: None,
     ) -> None:
         """Make one step of all that is typed in editors, and go on; what is not valid is shown instead."""
-        from refbrowser.app.editors.typed import Typed, named
-        from refbrowser.app.editors.unapplied import apply_typed
+        from refbrowser.app.editors.drafts import apply_typed
+        from refbrowser.views.editing.typed import Typed, named
 
         if document.number in self._applying:
             refused()

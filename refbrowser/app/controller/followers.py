@@ -144,8 +144,8 @@ class DocumentChanges(QObject):
             return
 
         def find(control: TaskControl) -> ChangedRows:
-            from refbrowser.app.editors.pace import Pace
             from refbrowser.views.changed_rows import changed_rows
+            from refbrowser.views.editing.preview import Pace
 
             return changed_rows(difference, Pace(control.check))
 

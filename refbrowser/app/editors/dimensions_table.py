@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.editors.draft import DimensionDraft, DimensionKind
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.table_models import ROOT, Index, TitledModel
+from refbrowser.views.editing.rule_draft import DimensionDraft, DimensionKind
 from refbrowser.views.words import count_text
 
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")

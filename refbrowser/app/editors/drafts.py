@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.draft import RuleDraft, rule_fields
-from refbrowser.app.editors.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
-from refbrowser.app.editors.metadata_draft import MetadataDraft
-from refbrowser.app.editors.reference_draft import ReferenceDraft, stored_draft
-from refbrowser.app.editors.template_draft import TemplateDraft
-from refbrowser.app.editors.typed import Draft as AnyDraft
-from refbrowser.app.editors.typed import DraftKind, Typed
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.editing.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
+from refbrowser.views.editing.reference_draft import ReferenceDraft, stored_draft
+from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
+from refbrowser.views.editing.typed import Draft as AnyDraft
+from refbrowser.views.editing.typed import DraftKind, Edited, MetadataDraft, Refused, TemplateDraft, Typed
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
+
 
 logger = logging.getLogger(__name__)
 
@@ -366,3 +366,73 @@ def drafts_of(document: OpenDocument) -> Drafts:
     drafts = Drafts(document)
     drafts.countChanged.connect(document.set_draft_count)
     return drafts
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """One edit of all that is valid, the document with it, what was applied, and what is not valid."""
+
+    edit: Any
+    document: Document
+    applied: tuple[Typed, ...]
+    refused: tuple[Refused, ...]
+
+
+def apply_typed(
+    opened: OpenDocument,
+    done: Callable[[tuple[Typed, ...], tuple[Refused, ...]], object],
+    failed: Callable[[BaseException], None],
+) -> None:
+    """Make one step of the history of all that is typed and valid; `done` gets that, and what is not.
+
+    Where the document changes meanwhile it is tried again.
+    """
+    drafts = drafts_of(opened)
+    typed, before, dataset, history = drafts.all(), opened.document, opened.dataset, opened.history
+    if not typed or before is None or dataset is None or history is None:
+        done((), ())
+        return
+
+    def make(control: TaskControl) -> _Made:
+        return _made(Edited(before, dataset, control.token), typed)
+
+    def made(result: _Made) -> None:
+        if opened.history is not history or opened.document is not before:
+            apply_typed(opened, done, failed)
+            return
+        for one in result.applied:
+            # First: what the step renames would else be kept for when that is undone.
+            drafts.drop(one)
+        if result.document is not before:
+            opened.take_step(result.edit, result.document)
+        drafts.applied.emit(result.applied)
+        done(result.applied, result.refused)
+
+    title = f"Apply what is typed in {opened.title}"
+    opened.tasks.run(opened.owner("typed"), title, make, made, failed)
+
+
+def _made(edited: Edited, typed: Sequence[Typed]) -> _Made:
+    from refbrowser.references.edits.edits import Compound
+
+    edits: list[Any] = []
+    applied: list[Typed] = []
+    left = list(typed)
+    refused: list[Refused] = []
+    while left:
+        refused, before = [], len(applied)
+        for one in left:
+            try:
+                edit = one.draft.edit(one.at, edited)
+                edited = replace(edited, document=edited.document.apply(edit))
+            except RefbrowserError as error:
+                refused.append(Refused(one, error))
+                continue
+            edits.append(edit)
+            applied.append(one)
+        left = [each.typed for each in refused]
+        if len(applied) == before:
+            break
+        # Again: what was applied may be what the others name.
+    edit = edits[0] if len(edits) == 1 else Compound("Apply all that was typed", tuple(edits))
+    return _Made(edit, edited.document, tuple(applied), tuple(refused))

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import CodeField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.preview_source import NoSource, PreviewSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
-from refbrowser.app.editors.typed import Typed
 from refbrowser.app.widgets import theme
+from refbrowser.views.editing.preview import NoSource, PreviewSource
+from refbrowser.views.editing.typed import Typed
 
 MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it."
 

@@ -1,29 +1,91 @@
-"""Replacing the beginning of URLs: of all keys, a pattern, selected rows, an array, a template or rule."""
+"""The editor of what URLs begin with, and examples of the URLs that it changes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.example_lines import ExampleLines
-from refbrowser.app.editors.field_drafts import PrefixDraft
 from refbrowser.app.editors.form import EditorForm
-from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
-from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
+from refbrowser.views.editing.field_drafts import PrefixDraft
+from refbrowser.views.editing.preview import NoSource
+from refbrowser.views.editing.typed import DraftKind, Typed
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.url_prefixes import PrefixScope
+    from refbrowser.views.editing.prefix_changes import PrefixChanges, Suggestion
+
+
+#: Marks of the three lines of an example, which tell them apart without colour.
+NAME, BEFORE, AFTER = "", "−", "+"
+
+
+class ExampleLines(QWidget):
+    """Lines in threes: a name, the URL that was, the URL that will be; cut in the middle where long."""
+
+    def __init__(self, name: str, room: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._room = room
+        self._lines: list[tuple[str, str]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_examples(self, examples: list[tuple[str, str, str]]) -> None:
+        """Show name, URL before and URL after of some things."""
+        self._lines = []
+        for name, before, after in examples[: self._room]:
+            self._lines += [(NAME, name), (BEFORE, before)]
+            self._lines += [(AFTER, after)] if after != before else []
+        self.setAccessibleName("Examples" if examples else "")
+        self.setAccessibleDescription(self.text())
+        self.setToolTip(theme.plain_tooltip(self.text()) if examples else "")
+        self.setVisible(bool(examples))
+        self.updateGeometry()
+        self.update()
+
+    def text(self) -> str:
+        """Return what is shown, a line each."""
+        return "\n".join(f"{mark} {text}".strip() for mark, text in self._lines)
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, len(self._lines) * self._line_height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, self.sizeHint().height())
+
+    def _line_height(self) -> int:
+        return QFontMetrics(theme.mono_font()).height() + 2
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        scheme, mono = theme.colors(), theme.mono_font()
+        bold = QFont(mono)
+        bold.setBold(True)
+        inks = {NAME: scheme.text, BEFORE: scheme.muted, AFTER: scheme.changed}
+        height = self._line_height()
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        for number, (mark, text) in enumerate(self._lines):
+            painter.setFont(bold if mark == AFTER else mono)
+            painter.setPen(QColor(inks[mark]))
+            left = theme.SMALL + (2 * theme.MEDIUM if mark else 0)
+            box = QRect(left, number * height, self.width() - left, height)
+            if mark:
+                painter.drawText(box.translated(-theme.MEDIUM - theme.SMALL, 0), flags, mark)
+            shown = painter.fontMetrics().elidedText(
+                one_line(text), Qt.TextElideMode.ElideMiddle, box.width()
+            )
+            painter.drawText(box, flags, shown)
+
 
 #: What changes is counted after this pause in typing, in milliseconds.
 PAUSE = 60
@@ -213,7 +275,7 @@ class PrefixEditor(EditorForm):
             return
 
         def find(control: TaskControl) -> Suggestion:
-            from refbrowser.app.editors.prefix_changes import suggested_prefix
+            from refbrowser.views.editing.prefix_changes import suggested_prefix
 
             return suggested_prefix(document, scope, control.check)
 
@@ -225,7 +287,7 @@ class PrefixEditor(EditorForm):
         )
 
     def _take_suggestion(self, document: Document, found: Suggestion) -> None:
-        from refbrowser.app.editors.prefix_changes import template_name
+        from refbrowser.views.editing.prefix_changes import template_name
 
         if found.scope != self.scope():
             name = template_name(document, found.scope.text)
@@ -291,8 +353,7 @@ class PrefixEditor(EditorForm):
             return
 
         def count(control: TaskControl) -> tuple[PrefixChanges, str]:
-            from refbrowser.app.editors.prefix_changes import prefix_changes
-            from refbrowser.app.editors.prefix_source import mistake_in
+            from refbrowser.views.editing.prefix_changes import mistake_in, prefix_changes
 
             changes = prefix_changes(document, old, new, scope, control.check)
             return changes, mistake_in(document, changes)
@@ -306,7 +367,7 @@ class PrefixEditor(EditorForm):
         )
 
     def _show_count(self, document: Document, changes: PrefixChanges, mistake: str) -> None:
-        from refbrowser.app.editors.prefix_source import PrefixSource
+        from refbrowser.views.editing.prefix_changes import PrefixSource
 
         if self._document is None or self._document.document is not document:
             return

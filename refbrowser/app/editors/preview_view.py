@@ -1,31 +1,108 @@
-"""The live Version 0 preview: rows of the edit at hand, what is wrong with them, and what changes."""
+"""The preview of an edit: its rows in a table, and chips that count what changes and what is wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHideEvent, QKeySequence, QPalette, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.flow_layout import FlowLayout
-from refbrowser.app.editors.preview_model import PreviewModel
-from refbrowser.app.editors.preview_source import (
-    CheckReport,
-    Mark,
-    NoSource,
-    PreviewRow,
-    PreviewSource,
-    Tally,
-)
-from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
-from refbrowser.app.editors.tally_chip import TallyChip
+from refbrowser.app.editors.rows import FlowLayout, OutcomeLine, named, tool_button
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.editing.preview import (
+    CheckReport,
+    Mark,
+    NoSource,
+    PreviewModel,
+    PreviewRow,
+    PreviewSource,
+    Tally,
+)
 from refbrowser.views.words import count_text, one_line
+
+WAITING, NONE, OPEN = "…", "✓", "?"
+
+
+class TallyChip(QToolButton):
+    """Says ``● 5 rows change``; while that is counted anew the last words stay, dimmed, behind ``…``.
+
+    Parameters
+    ----------
+    name
+        Object name.
+    glyph
+        Stands before the words where something was found.
+    one, many
+        What is counted.
+    is_quiet
+        Whether the chip is hidden while nothing was found.
+    ink
+        Returns the colour where something was found.
+    """
+
+    def __init__(
+        self, name: str, glyph: str, one: str, many: str, *, is_quiet: bool, ink: Callable[[], str]
+    ) -> None:
+        super().__init__()
+        named(self, name, many.capitalize())
+        self._glyph, self._one, self._many = glyph, one, many
+        self._is_quiet = is_quiet
+        self._ink = ink
+        self._tally = Tally()
+        self._words = many
+        self.first: int | None = None
+        self.setProperty("role", "chip")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        if is_quiet:  # to show it here would open a window: it has no parent yet
+            self.hide()
+        self.wait()
+
+    def wait(self) -> None:
+        """Show that the tally is being counted."""
+        self.first = None
+        self.setEnabled(False)
+        self._say(WAITING)
+
+    def show_tally(self, tally: Tally) -> None:
+        """Show what was found."""
+        self._tally = tally
+        self._words = tally.words(self._one, self._many)
+        self.first = tally.first
+        self.setAccessibleName(self._words)
+        self.setToolTip(theme.plain_tooltip(tally.text))
+        self.setEnabled(tally.first is not None)
+        self.setVisible(not self._is_quiet or tally.count > 0)
+        self._say(self._glyph if tally.count else NONE if tally.checked is None else OPEN)
+        self._take_color()
+
+    def _say(self, glyph: str) -> None:
+        text = f"{glyph} {self._words}"
+        if text != self.text():
+            self.setText(text)
+
+    def _take_color(self) -> None:
+        """Use the colour of what was found; a palette costs much less than a style sheet."""
+        scheme = theme.colors()
+        color = QColor(self._ink() if self._tally.count else scheme.muted)
+        palette = self.palette()
+        if palette.color(QPalette.ColorRole.ButtonText) != color:
+            for group in (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive):
+                palette.setColor(group, QPalette.ColorRole.ButtonText, color)
+            disabled = color if self._tally.count else QColor(scheme.muted)
+            palette.setColor(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText, disabled)
+            self.setPalette(palette)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._take_color()
+
 
 #: A check of all rows starts after this pause in typing, in milliseconds.
 PAUSE = 120
@@ -278,8 +355,7 @@ class PreviewView(QWidget):
             return
 
         def find(control: TaskControl) -> int | str:
-            from refbrowser.app.editors.change_search import next_change
-            from refbrowser.app.editors.pace import Pace
+            from refbrowser.views.editing.preview import Pace, next_change
 
             return next_change(source, start, step, Pace(control.check))
 

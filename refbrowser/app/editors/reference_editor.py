@@ -10,16 +10,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.code_field import JinjaField, raw_text, with_line_ends
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
-from refbrowser.app.editors.jinja_field import JinjaField, fault_spans, raw_text, with_line_ends
-from refbrowser.app.editors.names import Names
-from refbrowser.app.editors.preview_source import NoSource
-from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, reference_edit, stored_draft
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
-from refbrowser.app.editors.typed import Typed
 from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.editing.preview import NoSource
+from refbrowser.views.editing.reference_draft import (
+    ReferenceDraft,
+    ReferenceKind,
+    reference_edit,
+    stored_draft,
+)
+from refbrowser.views.editing.text_marks import Names, fault_spans
+from refbrowser.views.editing.typed import Typed
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -236,7 +241,7 @@ class ReferenceEditor(EditorForm):
         self.publish(self._document, NoSource())
 
     def _show_source(self, document: Document, draft: ReferenceDraft) -> None:
-        from refbrowser.app.editors.reference_source import ReferenceSource
+        from refbrowser.views.editing.reference_draft import ReferenceSource
 
         saved = None if self._document is None else self._document.saved_document
         self.publish(self._document, ReferenceSource.of(document, saved, self._key, draft))

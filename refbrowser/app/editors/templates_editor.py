@@ -1,35 +1,222 @@
-"""The editor of a document's templates: their list, name and text, and a try-out."""
+"""The editor of templates: their table, their texts, what uses them, and a place to try one out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFormLayout,
+    QGroupBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
-from refbrowser.app.editors.jinja_field import JinjaField, fault_spans
-from refbrowser.app.editors.names import Names
-from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
-from refbrowser.app.editors.template_draft import TemplateDraft, name_mistake, template_edit
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
-from refbrowser.app.editors.try_out import TryOut
-from refbrowser.app.editors.typed import Typed
-from refbrowser.app.editors.uses_list import UsesList, uses_words
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.editing.preview import NoSource
+from refbrowser.views.editing.rule_draft import integer
+from refbrowser.views.editing.text_marks import Names, fault_spans
+from refbrowser.views.editing.typed import TemplateDraft, Typed, name_mistake, template_edit
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.editors.template_uses import TemplateUses, UsesListed
     from refbrowser.references.document.document import Document
     from refbrowser.references.templates.syntax import Template
     from refbrowser.references.templates.templates import TemplateSet
+    from refbrowser.views.editing.template_source import TemplateUse, TemplateUses, UsesListed
+
+
+class TryOut(QGroupBox):
+    """Arguments of the template at hand and its result, following each keystroke.
+
+    An argument that spells an integer is one; in quotation marks it is text. What was typed is kept by the
+    argument's name, also for other templates.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Try out")
+        self.setObjectName("templateTryOut")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
+        self._form = QFormLayout()
+        self._form.setHorizontalSpacing(theme.MEDIUM)
+        self._form.setVerticalSpacing(theme.SMALL)
+        layout.addLayout(self._form)
+        self.outcome = OutcomeLine("templateTryOutResult")
+        layout.addWidget(self.outcome)
+        self._fields: dict[str, QLineEdit] = {}
+        self._kept: dict[str, str] = {}
+        self._required: tuple[str, ...] = ()
+        self._render: Callable[[Mapping[str, Any]], str] = lambda _arguments: ""
+
+    def show_template(self, template: Template | None, render: Callable[[Mapping[str, Any]], str]) -> None:
+        """Show a field for each parameter; `render` makes the result of the arguments or raises."""
+        parameters = () if template is None else template.parameters
+        self._required = () if template is None else template.needed
+        self._render = render
+        if parameters != tuple(self._fields):
+            self._make_fields(parameters)
+        self.setVisible(bool(parameters))
+        if parameters:
+            self._follow()
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments by name; an empty field gives none."""
+        return {name: argument(field.text()) for name, field in self._fields.items() if field.text() != ""}
+
+    def _make_fields(self, parameters: tuple[str, ...]) -> None:
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        self._fields = {}
+        for name in parameters:
+            field = named(QLineEdit(self._kept.get(name, "")), f"templateArgument_{name}", f"Argument {name}")
+            field.setFont(theme.mono_font())
+            field.setPlaceholderText("value")
+            field.textEdited.connect(lambda text, name=name: self._typed(name, text))
+            self._fields[name] = field
+            self._form.addRow(name, field)
+
+    def _typed(self, name: str, text: str) -> None:
+        self._kept[name] = text
+        self._follow()
+
+    def _follow(self) -> None:
+        missing = [name for name in self._required if self._fields[name].text() == ""]
+        if missing:
+            self.outcome.show_result(f"needs {', '.join(missing)}")
+            return
+        try:
+            self.outcome.show_result(self._render(self.arguments()))
+        except RefbrowserError as error:
+            self.outcome.show_fault(error.message)
+
+
+def argument(text: str) -> Any:
+    """Return what a typed argument stands for: an integer, or text, with its quotation marks taken off."""
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    number = integer(text)
+    return text if number is None else number
+
+
+_USE = Qt.ItemDataRole.UserRole
+_ROWS = 7
+
+
+class UsesList(QWidget):
+    """Where a template is used: fields of gen rules first, then keys.
+
+    Signals
+    -------
+    chosen(object)
+        The `TemplateUse` that the user wants to see.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self.list = _List()
+        self._title.setBuddy(self.list)
+        self.list.itemClicked.connect(lambda item, _column: self._go(item))
+        self.list.returned.connect(self._go)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SMALL, 0, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addWidget(self._title)
+        layout.addWidget(self.list)
+        self.show_uses(None)
+
+    def show_uses(self, found: UsesListed | None) -> None:
+        """Show other uses; None while they are looked for."""
+        self.list.clear()
+        self.list.setVisible(found is not None and found.count > 0)
+        if found is None:
+            self._title.setText("Looking for uses…")
+            return
+        if not found.count:
+            self._title.setText("Not used")
+            return
+        more = found.count - len(found.uses)
+        rest = f", the first {count_text(len(found.uses))}" if more else ""
+        self._title.setText(f"Used {uses_words(found)}{rest}")
+        for use in found.uses:
+            item = QTreeWidgetItem([one_line(use.title), one_line(use.text)])
+            item.setData(0, _USE, use)
+            item.setToolTip(0, theme.plain_tooltip(use.title))
+            item.setToolTip(1, theme.plain_tooltip(use.text))
+            item.setFont(1, theme.mono_font(-1))
+            item.setForeground(1, QBrush(QColor(theme.colors().muted)))
+            self.list.addTopLevelItem(item)
+
+    def title(self) -> str:
+        """Return how often it is used, in words."""
+        return self._title.text()
+
+    def _go(self, item: QTreeWidgetItem | None) -> None:
+        use: TemplateUse | None = None if item is None else item.data(0, _USE)
+        if use is not None:
+            self.chosen.emit(use)
+
+
+class _List(QTreeWidget):
+    returned = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "templateUses", "Uses of the template")
+        self.setColumnCount(2)
+        self.setHeaderHidden(True)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setToolTip("Click goes to the use")
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self.header().setMaximumSectionSize(220)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
+            self.returned.emit(self.currentItem())
+        else:
+            super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self.fontMetrics().lineSpacing() * _ROWS)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(100, self.fontMetrics().lineSpacing() * 4)
+
+
+def uses_words(found: UsesListed) -> str:
+    """Return how often a template is used and by what."""
+    parts = []
+    if found.rule_fields:
+        many = "field" if found.rule_fields == 1 else "fields"
+        parts.append(f"{count_text(found.rule_fields)} gen rule {many}")
+    if found.references:
+        many = "reference" if found.references == 1 else "references"
+        parts.append(f"{count_text(found.references)} {many}")
+    return f"in {' and '.join(parts)}" if parts else "nowhere"
 
 
 #: Uses that are named before a template that is used is removed.
@@ -154,7 +341,7 @@ class TemplatesEditor(EditorForm):
         document = None if opened is None else opened.document
         if opened is None or document is None:
             return
-        from refbrowser.app.editors.template_uses import count_uses
+        from refbrowser.views.editing.template_source import count_uses
 
         def counted(uses: dict[str, int]) -> None:
             if opened is self._document and document is opened.document:
@@ -266,8 +453,7 @@ class TemplatesEditor(EditorForm):
 
     def _publish_affected(self, opened: OpenDocument, draft: TemplateDraft) -> None:
         """Hand what uses the template to the preview; who uses it is found once for each document."""
-        from refbrowser.app.editors.template_source import template_source
-        from refbrowser.app.editors.template_uses import listed_uses, uses_of
+        from refbrowser.views.editing.template_source import listed_uses, template_source, uses_of
 
         document = opened.document
         assert document is not None

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QIcon, QImage, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QToolButton, QWidget
 
-from refbrowser.app.editors.flow_layout import FlowLayout
+from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import theme
 from refbrowser.exporting.streams.supply_classes import ColouredSupply, Label, SupplyClass, SupplyKind

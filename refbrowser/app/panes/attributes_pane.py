@@ -8,10 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app.editors.drafts import Drafts, drafts_of
-from refbrowser.app.editors.field_drafts import AttributeDraft
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
-from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.panes.attribute_cells import NAME, NEW, VALUE
 from refbrowser.app.panes.attributes_tree import AttributesTree
 from refbrowser.app.panes.hierarchy_model import Item
@@ -31,6 +29,8 @@ from refbrowser.views.attributes import (
     sections_of,
     stored_pairs,
 )
+from refbrowser.views.editing.field_drafts import AttributeDraft
+from refbrowser.views.editing.typed import DraftKind, Typed
 
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange

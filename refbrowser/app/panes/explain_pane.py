@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.flow_layout import FlowLayout
+from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.panes.explain_text import NARROW, WIDE, ExplanationText, StepsText, VerdictBox
 from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.shell.latest import Latest

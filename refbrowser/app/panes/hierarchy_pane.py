@@ -26,8 +26,9 @@ from refbrowser.app.panes.hierarchy_model import (
     HierarchyModel,
     Identity,
     Item,
+    badge_width,
+    paint_badge,
 )
-from refbrowser.app.panes.problems.badges import badge_width, paint_badge
 from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import cut_around

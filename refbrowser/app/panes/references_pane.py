@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLabel, QLineEdit,
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.field_drafts import KeyDraft, key_mistake
-from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
+from refbrowser.views.editing.field_drafts import KeyDraft, key_mistake
+from refbrowser.views.editing.typed import DraftKind, Typed
 from refbrowser.views.references import (
     COLUMNS,
     KEY,

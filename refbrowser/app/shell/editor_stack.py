@@ -9,10 +9,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.field_drafts import PrefixDraft
-from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.shell.docks import hint_of
 from refbrowser.app.widgets.parts import hint_label
+from refbrowser.views.editing.field_drafts import PrefixDraft
+from refbrowser.views.editing.typed import DraftKind, Typed
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.form import EditorForm

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.commands.saving import SaveCommands
     from refbrowser.app.controller.reading import SizeQuestion
-    from refbrowser.app.editors.typed import Typed
     from refbrowser.app.facets.format_commands import StreamCommands
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.panes.problems.pane import ProblemsPane
+    from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from refbrowser.app.widgets.elided_label import ElidedLabel
     from refbrowser.engine.journal import LostEdits
     from refbrowser.exporting.request import Loss
+    from refbrowser.views.editing.typed import Typed
 
 
 class DocumentFollower(QObject):

@@ -15,7 +15,6 @@ from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.editors.template_uses import TemplateUse
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.shell.centre import Centre
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.settings import Settings
     from refbrowser.app.widgets.elided_label import ElidedLabel
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.views.editing.template_source import TemplateUse
 
 
 class Navigation(QObject):

@@ -9,16 +9,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.gen_editor import GenEditor
-from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.prefix_editor import PrefixEditor
-from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.rows import OutcomeLine
 from refbrowser.app.editors.templates_editor import TemplatesEditor
 from refbrowser.app.shell.keyboard import UndoKeys
+from refbrowser.views.editing.preview import NoSource
 
 RULE = {
     "key": "temp/{{t}}.{{y}}.0",

@@ -11,9 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
-from refbrowser.app.editors import change_search
-from refbrowser.app.editors.change_search import PAGE, next_change
-from refbrowser.app.editors.preview_source import Mark, NoSource, PreviewRow
+from refbrowser.views.editing import preview
+from refbrowser.views.editing.preview import PAGE, Mark, NoSource, PreviewRow, next_change
 
 
 class Rows(NoSource):
@@ -46,7 +45,7 @@ def test_there_is_none() -> None:
 
 
 def test_a_long_search_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(change_search, "SECONDS", 0.05)
+    monkeypatch.setattr(preview, "SECONDS", 0.05)
     assert "not looked at" in str(next_change(Rows(10**18, set()), -1, 1))
 
 

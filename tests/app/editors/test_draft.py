@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.app.editors.draft import SHOWN_VALUES, DimensionDraft, DimensionKind, RuleDraft, integer
+from refbrowser.views.editing.rule_draft import (
+    SHOWN_VALUES,
+    DimensionDraft,
+    DimensionKind,
+    RuleDraft,
+    integer,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

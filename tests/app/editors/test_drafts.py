@@ -8,10 +8,7 @@ from typing import Any
 from editor_workplace import DOCUMENT, OTHER, RULE
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.draft import RuleDraft, rule_fields
 from refbrowser.app.editors.drafts import Drafts, TemplateDraft, drafts_of
-from refbrowser.app.editors.reference_draft import stored_draft
-from refbrowser.app.editors.typed import DraftKind
 from refbrowser.references.edits.edits import (
     InsertRule,
     MoveRule,
@@ -21,6 +18,9 @@ from refbrowser.references.edits.edits import (
     SetRule,
     SetTemplate,
 )
+from refbrowser.views.editing.reference_draft import stored_draft
+from refbrowser.views.editing.rule_draft import RuleDraft, rule_fields
+from refbrowser.views.editing.typed import DraftKind
 
 Open = Callable[..., OpenDocument]
 FIRST = {**RULE, "key": "first/{{t}}"}

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSpinBox, QTo
 
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.jinja_field import FaultSpan
+from refbrowser.views.editing.text_marks import FaultSpan
 
 Make = Callable[..., Workplace]
 

@@ -11,9 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QToolButton
 
-from refbrowser.app.editors.completion import CompletionPopup
+from refbrowser.app.editors.code_field import CompletionPopup, JsonField
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.json_field import JsonField
 
 Make = Callable[..., Workplace]
 NOTED = {**RULE, "note": {"by": "me"}}

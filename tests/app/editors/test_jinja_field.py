@@ -12,11 +12,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from refbrowser.app.editors.completion import CompletionPopup
-from refbrowser.app.editors.jinja_field import FaultSpan, JinjaField
-from refbrowser.app.editors.names import Names
+from refbrowser.app.editors.code_field import CompletionPopup, JinjaField
 from refbrowser.app.shell.keyboard import UndoKeys
 from refbrowser.references.templates.templates import TemplateSet
+from refbrowser.views.editing.text_marks import FaultSpan, Names
 
 TEMPLATES = TemplateSet({"server": "s3://bucket", "path": "{{year}}/{{month}}"})
 

@@ -12,11 +12,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 
-from refbrowser.app.editors.example_lines import ExampleLines
-from refbrowser.app.editors.prefix_changes import suggested_prefix
+from refbrowser.app.editors.prefix_editor import ExampleLines
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import RemoveReference, SetReference
 from refbrowser.references.edits.url_prefixes import PrefixScope, ScopeKind
+from refbrowser.views.editing.prefix_changes import suggested_prefix
 
 Make = Callable[..., Workplace]
 UNDER = ("Array /a", PrefixScope(ScopeKind.UNDER, "/a"))

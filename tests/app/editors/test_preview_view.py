@@ -12,9 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 
-from refbrowser.app.editors.preview_model import PreviewModel
-from refbrowser.app.editors.preview_source import CheckReport, NoSource, PreviewRow, Tally
 from refbrowser.app.editors.preview_view import PreviewView
+from refbrowser.views.editing.preview import CheckReport, NoSource, PreviewModel, PreviewRow, Tally
 from refbrowser.views.rows import RowStyle
 
 Make = Callable[..., Workplace]
@@ -179,7 +178,7 @@ def test_rows_left_out_are_painted_soon_after(qtbot: Any) -> None:
 def test_marks_become_styles() -> None:
     class Marked(Slow):
         def rows(self, start: int, stop: int) -> list[PreviewRow]:
-            from refbrowser.app.editors.preview_source import Mark
+            from refbrowser.views.editing.preview import Mark
 
             marks = [Mark.NONE, Mark.CHANGED, Mark.FAULT | Mark.NEW, Mark.REPLACED]
             return [PreviewRow(number, "k", mark=marks[number % 4]) for number in range(start, stop)]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from refbrowser.app.editors.preview_source import NOT_THERE, Change, Mark, PreviewRow
-from refbrowser.app.editors.rule_source import RuleSource
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.views.editing.preview import NOT_THERE, Change, Mark, PreviewRow
+from refbrowser.views.editing.rule_source import RuleSource
 
 LONG = "https://storage.example.org/a/bucket/1998/part-"
 RULE = {

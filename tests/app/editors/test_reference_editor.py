@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QPushButton, QToolButton
 
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.reference_draft import EDITED_BYTES, ReferenceDraft, ReferenceKind
+from refbrowser.views.editing.reference_draft import EDITED_BYTES, ReferenceDraft, ReferenceKind
 
 Make = Callable[..., Workplace]
 

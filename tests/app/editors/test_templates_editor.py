@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.jinja_field import FaultSpan
+from refbrowser.app.editors.templates_editor import argument
 from refbrowser.app.editors.templates_table import TemplatesTable
-from refbrowser.app.editors.try_out import argument
+from refbrowser.views.editing.text_marks import FaultSpan
 
 Make = Callable[..., Workplace]
 

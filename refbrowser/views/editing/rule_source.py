@@ -7,15 +7,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from refbrowser.app.editors.cells import WHOLE_FILE, Cells, differing
-from refbrowser.app.editors.names import Names
-from refbrowser.app.editors.pace import Pace
-from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.references.checks.rule_checks import Aspect, RuleContext, findings_beside
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_changes import RowCount, rule_changes, same_keys
 from refbrowser.references.rules.rule_rows import GenRows
+from refbrowser.views.editing.preview import (
+    NOT_THERE,
+    WHOLE_FILE,
+    Cells,
+    Change,
+    CheckReport,
+    Mark,
+    Pace,
+    PreviewRow,
+    Tally,
+    differing,
+)
+from refbrowser.views.editing.text_marks import Names
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:

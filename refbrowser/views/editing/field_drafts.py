@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.editing.typed import Edited, fault
 
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
@@ -162,8 +162,7 @@ class PrefixDraft:
 
     def edit(self, at: None, edited: Edited) -> Any:
         """Return the edit, see `Draft.edit`."""
-        from refbrowser.app.editors.prefix_changes import prefix_changes
-        from refbrowser.app.editors.prefix_source import mistake_in
+        from refbrowser.views.editing.prefix_changes import mistake_in, prefix_changes
 
         changes = prefix_changes(edited.document, self.old, self.new, self.scope, edited.token.check)
         if not changes.count:
