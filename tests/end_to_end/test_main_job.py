@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import FORMATS, ExportDialog
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.preview_view import PreviewView, TallyChip
@@ -107,8 +107,8 @@ class Job:
         """Export everything; return what the dialog says at the end."""
         self.window.actions_["export"].trigger()
         dialog = self.window.findChild(ExportDialog)
-        names = [each.name for each in FORMATS]
-        dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
+        formats = dialog.findChild(QComboBox, "exportFormat")
+        formats.setCurrentIndex(formats.findData(kind))
         dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
         start = button(dialog, "exportStartButton")
         self.qtbot.waitUntil(start.isEnabled)
