@@ -74,7 +74,7 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
     """
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import dataset_of
-    from refbrowser.engine.problems.collect import dataset_findings
+    from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.engine.session import Session
     from refbrowser.formats.registry import facet
 

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     from refbrowser.engine.collecting import collected_later
-    from refbrowser.engine.problems.collect import dataset_findings
+    from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
 

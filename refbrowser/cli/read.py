@@ -23,7 +23,6 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -54,6 +53,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.nested.planning import rows_question
     from refbrowser.engine.read_plan import size_question
     from refbrowser.engine.session import check_count
+    from refbrowser.model.values import Rows
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
@@ -105,6 +105,8 @@ def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Ite
 
 def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
     """Yield parts of a selection along its first dimension, in the order of the result, whole chunks each."""
+    from refbrowser.model.values import Rows
+
     kept = [axis for axis in range(len(selection.axes)) if axis not in selection.dropped]
     if selection.size <= _BLOCK or not kept or not node.has_grid:
         yield selection
@@ -132,6 +134,7 @@ def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
 def _may_miss(node: ArrayNode) -> bool:
     """Tell whether numbers of an array may be missing, which is something else than NaN."""
     from refbrowser.model.nested import TypeKind
+    from refbrowser.model.values import Rows
 
     return isinstance(node.values, Rows) and node.values.source.type.kind is TypeKind.OPTION
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
@@ -19,10 +20,12 @@ from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import Opened, Opening, OpenProgress, Seen, facet
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
-from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import Document
+
+if TYPE_CHECKING:
+    from refbrowser.io.fetch import Fetcher
 
 
 def _yes(error: RefbrowserError) -> bool:
@@ -88,7 +91,13 @@ def open_document(
         stack.enter_context(collected_later())
         # Closing cancels what read with it: the caller's token is to outlive that.
         token = stack.enter_context(linked(control.token))
-        own = cache(lambda: stack.enter_context(Fetcher()))
+
+        @cache
+        def own() -> Fetcher:
+            from refbrowser.io.fetch import Fetcher
+
+            return stack.enter_context(Fetcher())
+
         opening = Opening(
             path=request.path,
             seen=Seen.of(request.path),

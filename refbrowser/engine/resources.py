@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +16,12 @@ from refbrowser.engine.chunk_log import ChunkLog
 from refbrowser.engine.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.fetch import Fetcher
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind, columns_of
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
+    from refbrowser.io.fetch import Fetcher
 
 
 class ChunkCache:
@@ -106,10 +107,18 @@ class Resources:
         self, fetcher: Fetcher | None = None, *, threads: int | None = None, cache: int | None = None
     ) -> None:
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
-        self.fetcher = fetcher if fetcher is not None else Fetcher()
+        if fetcher is not None:
+            self.fetcher = fetcher
         self.pool = DecodePool(threads)
         self.chunk_log = ChunkLog()
         self.cache = ChunkCache() if cache is None else ChunkCache(cache)
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        """What reads bytes; what describes a dataset reads none."""
+        from refbrowser.io.fetch import Fetcher
+
+        return Fetcher()
 
     def fetch_all(
         self,
@@ -187,7 +196,8 @@ class Resources:
 
     def close(self) -> None:
         """Close connections and threads; forget what was cached."""
-        self.fetcher.close()
+        if "fetcher" in vars(self):
+            self.fetcher.close()
         self.pool.close()
         self.cache.clear()
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
-from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
 from refbrowser.formats.registry import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
     HEAD,
@@ -138,6 +137,8 @@ def open_references(
 
 
 def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None) -> ReferenceDocument:
+    from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
+
     if not is_parquet_references(path):
         message = "the folder is not the parquet form of references"
         advice = f"Such a folder has a file {METADATA} with a record_size."

@@ -15,10 +15,10 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, Location, is_chained
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
-from refbrowser.io.local import open_regular, read_exactly, read_segments
+from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
 from refbrowser.io.plan import LOCAL, Link, LinkModels, RangePlan, plan_ranges
-from refbrowser.io.segment import Segment, room_for
+from refbrowser.io.segment import Segment, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
     Deliver,

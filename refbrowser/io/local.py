@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Location
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.segment import Segment, oversize, room_for, short_object
-from refbrowser.io.task import Attempt, FetchTask
+
+if TYPE_CHECKING:
+    from refbrowser.io.task import FetchTask
 
 #: Buffers of one system call; IOV_MAX is 1024 on Linux.
 _GROUP = 512
@@ -48,7 +48,7 @@ def open_regular(path: str) -> Iterator[tuple[int, FileIdentity]]:
         _check_regular(os.lstat(path), path)
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
-        raise _failed(error, path) from error
+        raise failed(error, path) from error
     try:
         status = os.fstat(descriptor)
         _check_regular(status, path)
@@ -77,79 +77,6 @@ def read_exactly(
     return done
 
 
-def read_segments(location: Location, segments: Sequence[Segment]) -> None:
-    """Read segments of one file and deliver their rows; failures are delivered, not raised."""
-    try:
-        with open_regular(location.path) as (descriptor, identity):
-            for segment in segments:
-                segment.task.wait_for_room()
-                if not segment.task.live:
-                    return
-                try:
-                    _read_segment(descriptor, identity, segment)
-                except RefbrowserError as error:
-                    _fail(segment, error, identity)
-                except OSError as error:
-                    _fail(segment, _failed(error, location.path), identity)
-    except RefbrowserError as error:
-        for segment in segments:
-            _fail(segment, error, None)
-
-
-def _fail(segment: Segment, error: RefbrowserError, identity: FileIdentity | None) -> None:
-    _tell(segment, identity, 0, error.message)
-    segment.fail(error)
-
-
-def _tell(segment: Segment, identity: FileIdentity | None, received: int, error: str = "") -> None:
-    """Tell the witness of the fetch, if there is one, what became of a segment."""
-    witness = segment.task.options.witness
-    if witness is None:
-        return
-    answer = ""
-    if identity is not None:
-        modified = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(identity.modified_ns // 10**9))
-        answer = f"a file of {identity.size} bytes, modified {modified}"
-    attempt = Attempt(
-        url=segment.location.url,
-        start=segment.start,
-        stop=segment.stop,
-        answer=answer,
-        received=received,
-        error=error,
-    )
-    witness(attempt)
-
-
-def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> None:
-    task, url = segment.task, segment.location.url
-    task.access.memory.identities.confirm(url, identity.as_object())
-    stop = identity.size if segment.stop is None else segment.stop
-    size = stop - segment.start
-    if stop > identity.size:
-        raise short_object(url, identity.size, segment.start, stop)
-    whole = segment.stop is None
-    if whole and size > task.options.size_limit:
-        raise oversize(size, task.options.size_limit, url)
-    scattered = None if whole else segment.scattered()
-    buffer = room_for(size) if whole else None if scattered else segment.allocate()
-    views = scattered if scattered is not None else [buffer]
-    segment.sent()
-    count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
-    task.count(size=count)
-    if not task.live:
-        return
-    if count != size:
-        raise short_object(url, segment.start + count, segment.start, stop)
-    if FileIdentity.of(os.fstat(descriptor)) != identity:
-        raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
-    _tell(segment, identity, count)
-    if scattered is not None:
-        segment.delivered_into(scattered)
-    elif buffer is not None:
-        segment.filled(buffer)
-
-
 def _check_regular(status: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise RefbrowserError(ErrorKind.IO, "is a folder, not a file", Place(url=path))
@@ -157,7 +84,8 @@ def _check_regular(status: os.stat_result, path: str) -> None:
         raise RefbrowserError(ErrorKind.UNSAFE, "only regular files are read", Place(url=path))
 
 
-def _failed(error: OSError, path: str) -> RefbrowserError:
+def failed(error: OSError, path: str) -> RefbrowserError:
+    """Return what a failed call of the system means for the file at `path`."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return AbsentError(ErrorKind.IO, "there is no such file", Place(url=path))
     reason = error.strerror or str(error)

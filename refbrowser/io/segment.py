@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +11,10 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
+from refbrowser.io.identity import FileIdentity
+from refbrowser.io.local import failed, open_regular, read_exactly
 from refbrowser.io.plan import TO_THE_END, RangePlan
-from refbrowser.io.task import FetchTask
+from refbrowser.io.task import Attempt, FetchTask
 
 
 class Segment:
@@ -200,3 +203,76 @@ def short_object(url: str, total: int, start: int, stop: int) -> RefbrowserError
     """Return the error for a range that reaches past the end of its object."""
     message = f"the object has {total} bytes, the range ends at {stop}"
     return RefbrowserError(ErrorKind.RANGE, message, Place(url=url, start=start, stop=stop))
+
+
+def read_segments(location: Location, segments: Sequence[Segment]) -> None:
+    """Read segments of one file and deliver their rows; failures are delivered, not raised."""
+    try:
+        with open_regular(location.path) as (descriptor, identity):
+            for segment in segments:
+                segment.task.wait_for_room()
+                if not segment.task.live:
+                    return
+                try:
+                    _read_segment(descriptor, identity, segment)
+                except RefbrowserError as error:
+                    _fail(segment, error, identity)
+                except OSError as error:
+                    _fail(segment, failed(error, location.path), identity)
+    except RefbrowserError as error:
+        for segment in segments:
+            _fail(segment, error, None)
+
+
+def _fail(segment: Segment, error: RefbrowserError, identity: FileIdentity | None) -> None:
+    _tell(segment, identity, 0, error.message)
+    segment.fail(error)
+
+
+def _tell(segment: Segment, identity: FileIdentity | None, received: int, error: str = "") -> None:
+    """Tell the witness of the fetch, if there is one, what became of a segment."""
+    witness = segment.task.options.witness
+    if witness is None:
+        return
+    answer = ""
+    if identity is not None:
+        modified = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(identity.modified_ns // 10**9))
+        answer = f"a file of {identity.size} bytes, modified {modified}"
+    attempt = Attempt(
+        url=segment.location.url,
+        start=segment.start,
+        stop=segment.stop,
+        answer=answer,
+        received=received,
+        error=error,
+    )
+    witness(attempt)
+
+
+def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> None:
+    task, url = segment.task, segment.location.url
+    task.access.memory.identities.confirm(url, identity.as_object())
+    stop = identity.size if segment.stop is None else segment.stop
+    size = stop - segment.start
+    if stop > identity.size:
+        raise short_object(url, identity.size, segment.start, stop)
+    whole = segment.stop is None
+    if whole and size > task.options.size_limit:
+        raise oversize(size, task.options.size_limit, url)
+    scattered = None if whole else segment.scattered()
+    buffer = room_for(size) if whole else None if scattered else segment.allocate()
+    views = scattered if scattered is not None else [buffer]
+    segment.sent()
+    count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
+    task.count(size=count)
+    if not task.live:
+        return
+    if count != size:
+        raise short_object(url, segment.start + count, segment.start, stop)
+    if FileIdentity.of(os.fstat(descriptor)) != identity:
+        raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
+    _tell(segment, identity, count)
+    if scattered is not None:
+        segment.delivered_into(scattered)
+    elif buffer is not None:
+        segment.filled(buffer)

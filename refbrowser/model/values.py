@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ import numpy.typing as npt
 from refbrowser.errors import NOWHERE, Finding, Place, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
-from refbrowser.model.nested import NestedValues
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
+
+if TYPE_CHECKING:
+    from refbrowser.model.nested import NestedValues
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.audit import list_store
 from refbrowser.engine.problems import ranges
-from refbrowser.engine.problems.collect import DatasetFindings, collect, dataset_findings
+from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.problems.findings import DatasetFindings, dataset_findings
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
@@ -335,7 +336,7 @@ def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
         document = ReferenceDocument.of(json.dumps({"version": 1, "gen": rules, "refs": refs}).encode())
         hierarchy = hierarchy_of(document)
         # What of rules is compared with each other is bounded by steps of its own.
-        with patch("refbrowser.engine.problems.collect.all_findings", lambda *_: document.findings):
+        with patch("refbrowser.engine.problems.findings.all_findings", lambda *_: document.findings):
             return calls_of(lambda: found.append(dataset_findings(document, hierarchy)))
 
     found: list[DatasetFindings] = []

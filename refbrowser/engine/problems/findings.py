@@ -1,0 +1,122 @@
+"""What is wrong with an opened dataset, as `check`, `info` and the window's list of problems tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.problems.keys import codec_findings, key_findings
+from refbrowser.engine.problems.ranges import range_findings
+from refbrowser.errors import ErrorKind, Finding
+from refbrowser.formats.zarr.metadata_json import NOT_FINITE
+from refbrowser.references.checks.positions import as_known, in_refs
+from refbrowser.references.checks.rule_checks import all_findings
+from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.rules.rule_search import SearchTime
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document.document import Document
+
+#: Seconds that are spent on files, rows and URLs that arithmetic does not decide.
+_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFindings:
+    """What was found.
+
+    Attributes
+    ----------
+    document
+        Of what the document says: its text, templates, rules, references.
+    structure
+        Of what it describes: groups and arrays, their metadata and keys.
+    """
+
+    document: tuple[Finding, ...]
+    structure: tuple[Finding, ...]
+
+    @property
+    def all(self) -> list[Finding]:
+        """All of them, those of the document first."""
+        return [*self.document, *self.structure]
+
+
+def dataset_findings(
+    document: Document,
+    hierarchy: Hierarchy | None,
+    access: Access | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> DatasetFindings:
+    """Return everything that is wrong with a dataset, as far as it is known without reading data.
+
+    Of a store that was listed, what the listing told is among it. Searches are bounded; what they leave
+    open is told as not decided.
+
+    Parameters
+    ----------
+    hierarchy
+        What the document describes; None where that is not known.
+    access
+        What the document may read: the sizes of local files are asked for. None to look at no file.
+    cancelled
+        Asked now and then; what is left is then not looked at.
+    """
+    with collected_later():
+        of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
+    structure: list[Finding] = []
+    if hierarchy is not None:
+        told = _Told(of_document)
+        more = [each for each in hierarchy.problems if not told.has(each)]
+        structure += in_refs(document, [*more, *codec_findings(hierarchy)])
+    store = document.store
+    if store is not None and store.facts.listing is not None:
+        structure += store.facts.listing.findings
+    return DatasetFindings(of_document, tuple(structure))
+
+
+def _of_document(
+    document: Document,
+    hierarchy: Hierarchy | None,
+    access: Access | None,
+    cancelled: Callable[[], bool],
+) -> Iterator[Finding]:
+    yield from all_findings(document, cancelled)
+    left = SearchTime(cancelled, _SECONDS)
+    # Of a store and of other files each reference was made here.
+    if not document.rules_are_made:
+        yield from range_findings(document, access, left)
+    if hierarchy is not None:
+        yield from key_findings(document, hierarchy, left)
+
+
+class _Told:
+    """What the findings of a document say about each key."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._of_keys: dict[str, tuple[set[str], set[ErrorKind]]] = {}
+        for finding in findings:
+            if finding.place.key is not None:
+                messages, kinds = self._of_keys.setdefault(finding.place.key, (set(), set()))
+                messages.add(finding.message)
+                kinds.add(finding.kind)
+
+    def has(self, finding: Finding) -> bool:
+        """Tell whether a finding of the structure is one of them in other words."""
+        key = finding.place.key
+        if key is None or key not in self._of_keys:
+            return False
+        messages, kinds = self._of_keys[key]
+        if finding.message in messages:
+            return True
+        if finding.message.endswith(NOT_FINITE) and HOLDS_NOT_FINITE in messages:
+            return True
+        # Metadata that is no JSON has no second fault; what contradicts consolidated metadata is told once.
+        is_consolidated = key.rpartition("/")[2] == CONSOLIDATED
+        return (finding.kind is ErrorKind.JSON and ErrorKind.JSON in kinds) or (
+            is_consolidated and ErrorKind.META in kinds
+        )
