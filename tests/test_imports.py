@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,12 @@ LAYERS = [
     "__main__",
 ]
 
+#: Files of the window without Qt, with why.
+WITHOUT_QT: dict[str, str] = {}
+#: Names that rooms of formats share: the same part of each.
+ROLES: set[str] = set()
+#: Small modules that one other imports at once, with why they stand alone.
+ALONE: dict[str, str] = {}
 #: The command line starts the window with the one upward import of the program.
 UPWARD_ALLOWED = {("cli", "app")}
 
@@ -120,22 +126,85 @@ def test_only_the_window_knows_qt(imports: dict[str, Imports]) -> None:
     assert not knowing
 
 
-def test_no_cycle_among_modules(imports: dict[str, Imports]) -> None:
-    # Two files of one layer may name each other's types in annotations; neither needs the other to run.
-    graph = {module: (found.run & NAMES) - {module} for module, found in imports.items()}
-    done: set[str] = set()
+def circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
+    """Return the groups of modules each of which leads to all the others of its group."""
 
-    def visit(module: str, trail: tuple[str, ...]) -> None:
-        assert module not in trail, " -> ".join([*trail, module])
-        if module in done:
-            return
-        for below in sorted(graph[module]):
-            if not module.startswith(below + "."):
-                visit(below, (*trail, module))
-        done.add(module)
+    def reached(start: str) -> set[str]:
+        seen, todo = set(), [start]
+        while todo:
+            for target in graph[todo.pop()] - seen:
+                seen.add(target)
+                todo.append(target)
+        return seen
 
-    for module in sorted(graph):
-        visit(module, ())
+    below = {module: reached(module) for module in graph}
+    groups = {frozenset({a} | {b for b in below[a] if a in below[b]}) for a in graph if a in below[a]}
+    return sorted(map(sorted, groups))
+
+
+def test_no_circle_among_modules(imports: dict[str, Imports]) -> None:
+    # Annotations count: files that name each other's types are understood together only.
+    graph = {module: (found.all & NAMES) - {module, "refbrowser"} for module, found in imports.items()}
+    assert circles(graph) == []
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"e"}, "f": set()}
+    assert circles(graph) == [["a", "b", "c"], ["e"]]
+
+
+def test_every_file_of_the_window_knows_qt(imports: dict[str, Imports]) -> None:
+    # What needs no Qt is a view, or belongs to what uses it.
+    without = {
+        module
+        for module, found in imports.items()
+        if layer_of(module) == "app" and not QT_NAMES & {name.split(".")[0] for name in found.all}
+    }
+    packages = {module_name(path) for path in PACKAGE.rglob("__init__.py")}
+    assert without - packages - set(WITHOUT_QT) == set()
+    assert set(WITHOUT_QT) <= without, "one that knows Qt now, or is gone, is to be taken off the list"
+
+
+def test_names_of_modules_occur_once_in_a_layer() -> None:
+    named: dict[tuple[str, str], list[str]] = {}
+    for module in NAMES - {module_name(path) for path in PACKAGE.rglob("__init__.py")}:
+        if module.count(".") > 1:
+            named.setdefault((layer_of(module), module.rsplit(".", 1)[1]), []).append(module)
+    again = {name: sorted(modules) for (layer, name), modules in named.items() if len(modules) > 1}
+    in_rooms = {
+        name
+        for name, modules in again.items()
+        if name in ROLES and len({module.rpartition(".")[0] for module in modules}) == len(modules)
+    }
+    assert {name: modules for name, modules in again.items() if name not in in_rooms} == {}
+
+
+def test_names_of_public_classes_occur_once_in_a_layer() -> None:
+    named: dict[tuple[str, str], list[str]] = {}
+    for path in FILES:
+        module = module_name(path)
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named.setdefault((layer_of(module), node.name), []).append(module)
+    assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}
+
+
+def test_a_small_module_for_one_other_has_a_reason(imports: dict[str, Imports]) -> None:
+    # One of 150 lines is a noun of its own; one that is imported in a function is loaded late.
+    users: dict[str, list[str]] = {}
+    for module, found in imports.items():
+        for imported in found.all & NAMES:
+            users.setdefault(imported, []).append(module)
+    paths = {module_name(path): path for path in FILES if path.stem != "__init__"}
+    alone = set()
+    for module, by in users.items():
+        if len(by) == 1 and module in paths and len(paths[module].read_text("utf-8").splitlines()) < 150:
+            tree = ast.parse(paths[by[0]].read_text("utf-8")) if by[0] in paths else ast.Module([], [])
+            at_once = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+            if module in at_once:
+                alone.add(module)
+    assert alone - set(ALONE) == set()
+    assert set(ALONE) <= alone, "one that is merged, grown or shared now is to be taken off the list"
 
 
 def test_files_stay_below_seven_hundred_lines() -> None:
