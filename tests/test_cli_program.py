@@ -58,7 +58,7 @@ UNUSED = (
     "refbrowser.engine.chunk_reader",
     "refbrowser.engine.read_plan",
     "refbrowser.engine.members",
-    "refbrowser.formats.stores.listing",
+    "refbrowser.formats.stores.audit",
     "refbrowser.formats.stores.opening",
     "refbrowser.formats.ncstream.definition",
     "refbrowser.formats.ncstream.messages",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.expansion_manifest import single_manifests
-from refbrowser.formats.stores.audit import StoreAudit
-from refbrowser.formats.stores.listing import Listed, list_archive, list_folder, list_reader
+from refbrowser.formats.stores.audit import Listed, StoreAudit, list_archive, list_folder, list_reader
 from refbrowser.io.archives.reading import read_archive
 from refbrowser.io.origins import OBJECT_STORES, scheme_of
 from refbrowser.model.listing import StoreListing

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pkgutil import resolve_name
 
 from refbrowser.formats.stores.flavour import find_flavour
-from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
+from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource
 from refbrowser.model.nodes import Flavour, Hierarchy
 
 HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]

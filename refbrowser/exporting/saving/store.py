@@ -16,11 +16,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.stores.consolidated import CONSOLIDATED_V2, CONSOLIDATED_V3
 from refbrowser.formats.stores.flavour import ENTRY
-from refbrowser.formats.stores.folder import FolderReader
-from refbrowser.formats.stores.reader import is_safe_key
-from refbrowser.formats.stores.walk import read_store
+from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V2, CONSOLIDATED_V3, read_store
+from refbrowser.formats.stores.reader import FolderReader, is_safe_key
 from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically
 from refbrowser.io.identity import NO_FILE, FileIdentity
 from refbrowser.io.origins import is_below

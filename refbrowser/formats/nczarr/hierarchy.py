@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import Finding, RefbrowserError, quoted
-from refbrowser.formats.nczarr.arrays import Axes, AxesFinder, netcdf_shape
-from refbrowser.formats.nczarr.attributes import typed_attributes
-from refbrowser.formats.nczarr.dimensions import Declared, parse_dimensions
-from refbrowser.formats.nczarr.members import Age, NczarrMembers, Part, take_members
-from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, MetadataReader, NodeDocuments
+from refbrowser.formats.nczarr.arrays import Axes, AxesFinder, Declared, netcdf_shape, parse_dimensions
+from refbrowser.formats.nczarr.members import Age, NczarrMembers, Part, take_members, typed_attributes
+from refbrowser.formats.zarr.documents import (
+    ARRAY_V2,
+    ATTRIBUTES_V2,
+    ManifestMaker,
+    MetadataReader,
+    MetadataSource,
+    NodeDocuments,
+)
 from refbrowser.formats.zarr.hierarchy import hierarchy_of_documents
 from refbrowser.formats.zarr.metadata_json import warning
-from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
 

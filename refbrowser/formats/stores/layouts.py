@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
-from refbrowser.formats.stores.contents import StoreContents
+from refbrowser.formats.stores.metadata_walk import StoreContents
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape
 from refbrowser.model.chunk_keys import ChunkKeyEncoding

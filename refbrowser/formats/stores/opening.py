@@ -11,12 +11,10 @@ from urllib.parse import quote
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.registry import Opened, Opening
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
-from refbrowser.formats.stores.contents import StoreContents
 from refbrowser.formats.stores.flavour import LOOKED_FOR
-from refbrowser.formats.stores.folder import FolderReader
 from refbrowser.formats.stores.layouts import chunk_layouts
-from refbrowser.formats.stores.reader import StoreReader, is_text
-from refbrowser.formats.stores.walk import read_store
+from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
+from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_text
 from refbrowser.io.access import ZIP as ZIP_SCHEME
 from refbrowser.io.access import Access
 from refbrowser.io.archives.reading import read_archive

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.zarr.metadata_json import parse_object, same_json, warning
-from refbrowser.formats.zarr.source import MetadataSource, ParsedSource
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.values import ChunkManifest
+
+
+class MetadataSource(Protocol):
+    """The Zarr metadata of a dataset, by key.
+
+    A key ends in ``.zgroup``, ``.zarray``, ``.zattrs``, ``.zmetadata`` or ``zarr.json``.
+    """
+
+    def metadata_keys(self) -> Iterable[str]:
+        """Return the metadata keys, in document order, each once."""
+        ...
+
+    def value(self, key: str) -> bytes:
+        """Return the bytes of a metadata key.
+
+        Raises
+        ------
+        RefbrowserError
+            The entry is faulty, or its bytes are elsewhere and were not read yet (`BLOCKED`).
+        """
+        ...
+
+
+@runtime_checkable
+class ParsedSource(Protocol):
+    """A source that knows what is in some of its documents: they are not parsed again."""
+
+    def parsed(self, key: str) -> Mapping[str, Any] | None:
+        """Return the object under a metadata key, which has nothing odd in it; None where it is not known."""
+        ...
+
+
+#: Makes the manifest of an array from the prefix of its keys (``temp/``, empty for a root array), its grid
+#: and the encoding of its chunk keys.
+ManifestMaker = Callable[[str, RegularChunkGrid, ChunkKeyEncoding], ChunkManifest]
+
 
 GROUP_V2, ARRAY_V2, ATTRIBUTES_V2, CONSOLIDATED_V2 = ".zgroup", ".zarray", ".zattrs", ".zmetadata"
 NODE_V3 = "zarr.json"

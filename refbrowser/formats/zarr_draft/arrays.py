@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.zarr.documents import ManifestMaker
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.shapes import parse_dimension_names, parse_shape, wrong
-from refbrowser.formats.zarr.source import ManifestMaker
 from refbrowser.formats.zarr_draft.codecs import is_known
 from refbrowser.formats.zarr_draft.drafts import FILTERS, Draft, has_filters
 from refbrowser.formats.zarr_draft.keys import ChunkSpelling

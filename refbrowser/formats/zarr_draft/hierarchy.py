@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.zarr.dimensions import dimensions_needed
-from refbrowser.formats.zarr.documents import ancestors
+from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource, ancestors
 from refbrowser.formats.zarr.metadata_json import parse_object, warning
-from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
+from refbrowser.formats.zarr.shapes import dimensions_needed
 from refbrowser.formats.zarr_draft.arrays import array_node, broken_array
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, Draft, draft_2020
 from refbrowser.formats.zarr_draft.keys import (

@@ -10,9 +10,8 @@ from ncgen_read import assert_same, bare, composed, dumped, generated, needs_ncg
 from netcdf_nodes import array, group, trees, view
 
 import refbrowser
-from refbrowser.formats.cdl.attributes import RESERVED
 from refbrowser.formats.cdl.words import KEYWORDS, unwritable
-from refbrowser.formats.cdl.writer import cdl_text
+from refbrowser.formats.cdl.writer import RESERVED, cdl_text
 from refbrowser.model.netcdf.attributes import HIDDEN_PREFIXES
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.names import join

@@ -5,7 +5,7 @@ import math
 import pytest
 from nczarr_metadata import Store, built, zarray
 
-from refbrowser.formats.nczarr.attributes import netcdf_type
+from refbrowser.formats.nczarr.members import netcdf_type
 from refbrowser.model.netcdf.dataset import netcdf_view
 
 

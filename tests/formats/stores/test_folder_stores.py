@@ -16,7 +16,7 @@ import refbrowser
 import refbrowser.references.document.document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
-from refbrowser.formats.stores import folder as folder_module
+from refbrowser.formats.stores import reader as folder_module
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import made_text

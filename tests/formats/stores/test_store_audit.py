@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.stores import audit, listing
+from refbrowser.formats.stores import audit
 from refbrowser.formats.stores.audit import StoreAudit, case_clashes
 from refbrowser.formats.stores.reader import Names
 from refbrowser.io.cancel import CancelToken
@@ -162,12 +162,12 @@ class _Reader:
 
 def test_listings_of_object_stores_are_whole_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(cut: bool) -> list[tuple[str, list[str]]]:
-        return list(listing.list_reader(_Reader(cut), CancelToken()))  # type: ignore[arg-type]
+        return list(audit.list_reader(_Reader(cut), CancelToken()))  # type: ignore[arg-type]
 
     assert listed(cut=False) == [("", ["x"]), ("b/", ["y", "z"])]
     with pytest.raises(RefbrowserError, match="more names"):
         listed(cut=True)
-    monkeypatch.setattr(listing, "LIMITS", replace(listing.LIMITS, audit_folders=1))
+    monkeypatch.setattr(audit, "LIMITS", replace(audit.LIMITS, audit_folders=1))
     with pytest.raises(RefbrowserError, match="more names"):
         listed(cut=False)
 
@@ -196,9 +196,9 @@ def test_folders_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytes
             raise PermissionError
         return real(path)
 
-    monkeypatch.setattr(listing.os, "scandir", refusing)
+    monkeypatch.setattr(audit.os, "scandir", refusing)
     closed: list[str] = []
-    assert list(listing.list_folder(str(tmp_path), CancelToken(), closed.append)) == [("b/", ["0"])]
+    assert list(audit.list_folder(str(tmp_path), CancelToken(), closed.append)) == [("b/", ["0"])]
     assert closed == ["a/"]
 
 
