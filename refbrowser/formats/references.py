@@ -30,14 +30,13 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.document import Document
 from refbrowser.references.document.reader import PIECE, ReadProgress, read_source
 
 if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.document import Document, ReferenceDocument
     from refbrowser.references.document.expansion import Expansion
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
