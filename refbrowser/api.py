@@ -17,7 +17,7 @@ from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.exporting.options import ExportOptions
+    from refbrowser.exporting.option_fields import ExportOptions
     from refbrowser.exporting.request import ExportReport
 
 Path = str | os.PathLike[str]
@@ -170,7 +170,7 @@ def export(
         The target exists, there is no room, a chunk cannot be read, or verification failed.
     """
     from refbrowser.exporting.exporter import run_export
-    from refbrowser.exporting.options import chosen_options
+    from refbrowser.exporting.option_fields import chosen_options
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
     from refbrowser.formats.registry import form_named
 

@@ -9,6 +9,8 @@
 """
 
 from refbrowser.formats.zarr_draft.codecs import BASE as CODEC_BASE
+from refbrowser.formats.zarr_draft.draft_elements import DraftArray
+from refbrowser.formats.zarr_draft.draft_keys import NodeKind
 from refbrowser.formats.zarr_draft.draft_stores import (
     FolderStore,
     Listing,
@@ -17,8 +19,6 @@ from refbrowser.formats.zarr_draft.draft_stores import (
     Store,
     ZipStore,
 )
-from refbrowser.formats.zarr_draft.elements import DraftArray
-from refbrowser.formats.zarr_draft.keys import NodeKind
 from refbrowser.formats.zarr_draft.operations import DraftHierarchy
 
 __all__ = [

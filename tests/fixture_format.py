@@ -23,7 +23,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.exporter import Target
-from refbrowser.exporting.options import ExportOptions, Kind, documented, option
+from refbrowser.exporting.option_fields import ExportOptions, Kind, documented, option
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.formats.registry import GROUP, Format, Opened, Opening, Written, foreign
 from refbrowser.io.access import Access

@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import (
     ProgressBar,
     plain,
@@ -30,7 +29,7 @@ from refbrowser.cli.options import (
     open_dataset,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.options import (
+from refbrowser.exporting.option_fields import (
     ExportOptions,
     Kind,
     Option,
@@ -47,6 +46,49 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
+
+
+def check_as_json(checked: CheckReport) -> dict[str, Any]:
+    """Return the report as plain JSON values."""
+    return {
+        "equal": checked.is_equal,
+        "programs": {program.name: program.version for program in checked.programs},
+        "notes": list(checked.notes),
+        "items": [
+            {
+                "program": item.program,
+                "path": item.path,
+                "what": item.what,
+                "equal": item.is_equal,
+                "expected": item.expected,
+                "found": item.found,
+                "scope": item.scope,
+            }
+            for item in checked.items
+        ],
+    }
+
+
+def write_check(checked: CheckReport) -> None:
+    """Write the report: what is equal in one line for each program, every difference by name."""
+    for note in checked.notes:
+        write_line(plain(note))
+    for program in checked.programs:
+        items = [item for item in checked.items if item.program == program.name]
+        equal = [item for item in items if item.is_equal]
+        arrays = {item.path for item in equal if item.what == "values"}
+        write_line(
+            f"{program.name} {program.version}: {len(equal)} of {len(items)} comparisons equal, "
+            f"values of {len(arrays)} arrays"
+        )
+        for item in items:
+            if not item.is_equal:
+                write_line(
+                    f"{program.name}: {plain(item.path)}: {item.what}: "
+                    f"expected {plain(item.expected)}, found {plain(item.found)}"
+                )
+            elif item.scope != "whole":
+                write_line(f"{program.name}: {plain(item.path)}: {item.what}: {plain(item.scope)}")
 
 
 #: Exit code where other software reads something else.

@@ -227,7 +227,7 @@ def _consolidated(document: Document, key: str) -> tuple[str, bytes] | None:
 def begun(node: Node, flavour: Flavour) -> dict[str, Any]:
     """Return the document that holds the attributes of a group that has none yet."""
     if flavour in DRAFTS:
-        from refbrowser.formats.zarr_draft.documents import new_group
+        from refbrowser.formats.zarr_draft.draft_documents import new_group
 
         return new_group(flavour)
     return {"zarr_format": 3, "node_type": "group"} if uses_v3(node) else {}
@@ -266,6 +266,6 @@ def metadata_fault(key: str, json: Any) -> str:
         return error.message
     if not name.endswith((".array.json", ".group.json")):
         return ""
-    from refbrowser.formats.zarr_draft.documents import document_fault
+    from refbrowser.formats.zarr_draft.draft_documents import document_fault
 
     return document_fault(key, json) or ""

@@ -12,7 +12,7 @@ from refbrowser.codecs.building import makes_bytes, specs_in
 from refbrowser.codecs.settings import ItemSize, Settings
 from refbrowser.codecs.table import CODECS, PREFIX, Codec, Kind, codec_of_v3, is_object_codec, plain_name
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.options import CodecChoice, Sides
+from refbrowser.exporting.option_fields import CodecChoice, Sides
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 

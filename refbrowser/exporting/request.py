@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.options import ExportOptions
+from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:

@@ -237,8 +237,8 @@ class Written:
         Of a store: what lays out arrays and writes metadata, as ``module:class``: a
         `refbrowser.exporting.layout.StoreLayout`.
     options
-        What can be chosen, as ``module:class``: a group of `refbrowser.exporting.options`. Empty where there
-        is nothing.
+        What can be chosen, as ``module:class``: a group of `refbrowser.exporting.option_fields`. Empty where
+        there is nothing.
     unit
         What data is written as, in the singular.
     resumes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.formats.awkward0.functions import AllowList, Standing
-from refbrowser.formats.awkward0.safety import FunctionUse, PickleUse, Spot, TargetUse, report
+from refbrowser.formats.awkward0.safety import FunctionUse, PickleUse, SafetySpot, TargetUse, report
 from refbrowser.views.expressions import value_text
 from refbrowser.views.words import count_text
 
@@ -141,5 +141,5 @@ def _target(use: TargetUse) -> SafetyRow:
     )
 
 
-def _where(spot: Spot) -> str:
+def _where(spot: SafetySpot) -> str:
     return f"{spot.array} {spot.pointer}"

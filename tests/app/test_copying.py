@@ -20,7 +20,7 @@ from window_fixtures import Open
 
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.keys import written_value

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_leftover import ask_leftover
+from refbrowser.app.dialogs.export_dialog import ask_leftover
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog

@@ -17,7 +17,7 @@ from refbrowser.app.dialogs.export_check import sum_text
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.check import CheckItem, CheckReport, Program
-from refbrowser.exporting.options import CodecChoice, offered_codecs
+from refbrowser.exporting.option_fields import CodecChoice, offered_codecs
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.exporting.options import chosen_options
+from refbrowser.exporting.option_fields import chosen_options
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.registry import form_named
 

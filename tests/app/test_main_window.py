@@ -19,7 +19,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenUrlDialog
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.views.rows import RowStyle
 
 Open = Callable[[str | Path], OpenDocument]

@@ -20,7 +20,7 @@ from refbrowser.app.panes.problems_pane import MESSAGE, PLACE, ProblemsModel, Ro
 from refbrowser.app.shell.centre import RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.engine.problems.problem import Origin, Problem
+from refbrowser.engine.problems.problem import Problem, ProblemOrigin
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits.edits import SetReference
 
@@ -245,7 +245,11 @@ def test_the_current_problem_shows_its_whole_text(
 
 def problem_row(document: object, message: str, severity: Severity = Severity.FAULT) -> Row:
     problem = Problem(
-        severity=severity, kind=ErrorKind.REF, message=message, origin=Origin.DOCUMENT, spot=("document", "")
+        severity=severity,
+        kind=ErrorKind.REF,
+        message=message,
+        origin=ProblemOrigin.DOCUMENT,
+        spot=("document", ""),
     )
     return Row(document, problem)  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ import refbrowser
 from refbrowser.app.controller.work import save_document
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.references.edits.edits import SetMetadata
 
 

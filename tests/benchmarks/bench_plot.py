@@ -19,7 +19,7 @@ from report import figure, heading
 from window import Gaps, wait
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.housekeeping import GarbageCollector
 from refbrowser.app.shell.launch import SWITCH_INTERVAL
 from refbrowser.app.shell.tasks import Tasks

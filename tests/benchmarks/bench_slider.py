@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 
 COUNT, SIDE = 8, 1000

@@ -24,7 +24,7 @@ from refbrowser.codecs.settings import Number
 from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import codecs_v3
-from refbrowser.exporting.options import group_of, offered_codecs
+from refbrowser.exporting.option_fields import group_of, offered_codecs
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats import registry
 from refbrowser.model.data_type import DataType

@@ -400,7 +400,7 @@ class Monkey:
 
     def save_copy(self) -> None:
         """Save a copy beside the document."""
-        from refbrowser.exporting.saving.write import SaveOrder
+        from refbrowser.exporting.saving.save import SaveOrder
 
         current = self.window.documents.current
         if (

@@ -21,9 +21,9 @@ from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.code_field import JinjaField
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.preview_view import PreviewView, TallyChip
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.exporting.saving.write import SaveOrder
+from refbrowser.exporting.saving.save import SaveOrder
 from refbrowser.views.editing.preview import Mark
 from refbrowser.views.hierarchy import ItemKind
 

@@ -368,7 +368,7 @@ def test_a_store_is_known_again_whatever_text_is_made_of_it(tmp_path: Path) -> N
     import zarr
 
     import refbrowser
-    from refbrowser.exporting.saving.store import save_into_store
+    from refbrowser.exporting.saving.save import save_into_store
     from refbrowser.references.edits.edits import SetMetadata
 
     zarr.create_group(tmp_path / "s.zarr", zarr_format=2).create_array(

@@ -11,7 +11,7 @@ import pytest
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving.write import SaveOrder, write_document
+from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import VerdictKind

@@ -27,7 +27,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving import portable
 from refbrowser.exporting.saving.portable import portable_document
-from refbrowser.exporting.saving.write import SaveOrder, write_document
+from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.edits.edits import SetMetadata
 

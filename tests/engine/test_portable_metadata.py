@@ -15,9 +15,10 @@ from stores_made import fill, store_in
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.saving import consolidated, portable, prospect
-from refbrowser.exporting.saving.consolidated import with_consolidated
+from refbrowser.exporting.saving import portable, prospect
+from refbrowser.exporting.saving import save as store
 from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.references.edits.edits import SetMetadata, SetReference, SetVersion
 
 
@@ -79,9 +80,7 @@ def test_consolidated_metadata_that_cannot_be_made_is_told(
         made, losses = with_consolidated(broken, document.store)
         assert made is broken
         assert ["temp/.zattrs" in loss.what for loss in losses] == [True]
-        monkeypatch.setattr(
-            consolidated, "LIMITS", dataclasses.replace(consolidated.LIMITS, inline_value=100)
-        )
+        monkeypatch.setattr(store, "LIMITS", dataclasses.replace(store.LIMITS, inline_value=100))
         made, losses = with_consolidated(document, document.store)
         assert made is document
         assert "no room" in losses[0].what

@@ -11,7 +11,7 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving.prospect import prospect_of, version0_size
-from refbrowser.exporting.saving.write import SaveOrder, write_document
+from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.references import open_references
 from refbrowser.references.document.document import ReferenceDocument
 

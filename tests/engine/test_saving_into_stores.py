@@ -19,8 +19,8 @@ from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.node_metadata import read_metadata
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.saving import store as saving
-from refbrowser.exporting.saving.store import (
+from refbrowser.exporting.saving import save as saving
+from refbrowser.exporting.saving.save import (
     BACKUP,
     PartlyWrittenError,
     StoreWritten,

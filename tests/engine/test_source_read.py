@@ -16,7 +16,7 @@ import refbrowser
 from refbrowser.engine import stretches
 from refbrowser.engine.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.ncstream import layouts
+from refbrowser.formats.ncstream import stream_layouts as layouts
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import Pieces
 
@@ -358,7 +358,7 @@ def test_a_variable_that_grew_keeps_its_immediate_data(tmp_path):
     ],
 )
 def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, most):
-    monkeypatch.setattr("refbrowser.formats.ncstream.layouts.MANY", 100)
+    monkeypatch.setattr("refbrowser.formats.ncstream.stream_layouts.MANY", 100)
     count = 300
     expected = np.arange(count * 3, dtype="i2").reshape(count, 3)
     messages = []
@@ -379,7 +379,7 @@ def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, mos
 
 
 def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("refbrowser.formats.ncstream.layouts.MANY", 2)
+    monkeypatch.setattr("refbrowser.formats.ncstream.stream_layouts.MANY", 2)
     tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
     with opened(tmp_path, stream_of((4,), tiles)) as dataset:
         assert not isinstance(dataset["/x"].node.values, Pieces)

@@ -30,7 +30,7 @@ from refbrowser.app.shell.drops import Drop
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.options import (
+from refbrowser.exporting.option_fields import (
     ExportOptions,
     Kind,
     chosen_options,

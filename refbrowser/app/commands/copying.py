@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.navigation import Navigation

@@ -16,7 +16,7 @@ from refbrowser.views.words import one_line
 if TYPE_CHECKING:
     from refbrowser.app.plot.header import PlotOptions
     from refbrowser.app.plot.look import Look
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.exporting.saving.store import StoreChange
+    from refbrowser.exporting.saving.save import StoreChange
     from refbrowser.views.editing.typed import Refused
 
 #: What to do where a path is that of what is open.
@@ -278,7 +278,7 @@ class SaveCommands(CommandGroup):
     ) -> None:
         """Write a document to a path, after saying what that means where it means more."""
         from refbrowser.exporting.saving.prospect import Prospect, prospect_of
-        from refbrowser.exporting.saving.write import SaveOrder
+        from refbrowser.exporting.saving.save import SaveOrder
 
         state, access = document.document, document.access
         path = os.path.abspath(path)
@@ -353,7 +353,7 @@ class SaveCommands(CommandGroup):
         from refbrowser.app.controller.work import is_changed_on_disk
 
         if is_changed_on_disk(error):
-            from refbrowser.exporting.saving.write import SaveOrder
+            from refbrowser.exporting.saving.save import SaveOrder
 
             order = SaveOrder(document.path, overwrite=True)
             self._frame.questions.overwrite(document, lambda: document.saving.save(order), self.compare)

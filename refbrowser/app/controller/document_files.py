@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.exporting.saving.store import StoreChange, StoreWritten
-    from refbrowser.exporting.saving.write import SaveOrder
+    from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
     from refbrowser.references.document.content import StoreOrigin
@@ -82,7 +81,7 @@ class DocumentStore(QObject):
 
     def not_saved(self, error: BaseException) -> None:
         """Take over what a save that failed has written: the store is not what was saved last any more."""
-        from refbrowser.exporting.saving.store import PartlyWrittenError
+        from refbrowser.exporting.saving.save import PartlyWrittenError
 
         history = self._document.history
         if history is not None and isinstance(error, PartlyWrittenError) and error.ours:
@@ -108,7 +107,7 @@ class DocumentStore(QObject):
             return
 
         def look(_control: TaskControl) -> StoreChange:
-            from refbrowser.exporting.saving.store import store_change
+            from refbrowser.exporting.saving.save import store_change
 
             return store_change(state, saved, ours)
 
@@ -164,7 +163,7 @@ class DocumentSaving(QObject):
         What was written is then the document, unless a copy is ordered or the document was edited meanwhile
         and what was written is not one of its states.
         """
-        from refbrowser.exporting.saving.write import SaveOrder
+        from refbrowser.exporting.saving.save import SaveOrder
 
         opened = self._document
         document, dataset, before = opened.document, opened.dataset, opened.identity

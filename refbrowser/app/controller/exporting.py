@@ -14,7 +14,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.options import chosen_options
+from refbrowser.exporting.option_fields import chosen_options
 from refbrowser.exporting.request import (
     ArrayChoice,
     ExportEstimate,

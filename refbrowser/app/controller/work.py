@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.request import Loss
-    from refbrowser.exporting.saving.store import StoreWritten
-    from refbrowser.exporting.saving.write import SaveOrder, Written
+    from refbrowser.exporting.saving.save import SaveOrder, StoreWritten, WrittenDocument
     from refbrowser.references.document.content import Edit, StoreOrigin
     from refbrowser.references.document.document import Document
     from refbrowser.references.edits.history import History
@@ -74,7 +73,7 @@ class Saved:
     `into` tells what was written into an opened store; None where a file was.
     """
 
-    written: Written
+    written: WrittenDocument
     access: Access | None = None
     losses: tuple[Loss, ...] = ()
     into: StoreWritten | None = None
@@ -243,7 +242,7 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
-    from refbrowser.exporting.saving.write import write_document
+    from refbrowser.exporting.saving.save import write_document
     from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
@@ -274,14 +273,14 @@ def save_into_store(
     Raises
     ------
     RefbrowserError
-        As `refbrowser.exporting.saving.store.save_into_store`.
+        As `refbrowser.exporting.saving.save.save_into_store`.
     """
-    from refbrowser.exporting.saving.store import save_into_store as into
-    from refbrowser.exporting.saving.write import Written
+    from refbrowser.exporting.saving.save import WrittenDocument
+    from refbrowser.exporting.saving.save import save_into_store as into
 
     done = into(document, before, control.token, ours)
     identity = None if document.store is None else identity_of_store(document.store)
-    return Saved(Written(identity, document), into=done)
+    return Saved(WrittenDocument(identity, document), into=done)
 
 
 def _portable(
@@ -290,8 +289,8 @@ def _portable(
     """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
     if document.store is None:
         return document, ()
-    from refbrowser.exporting.saving.consolidated import with_consolidated
     from refbrowser.exporting.saving.portable import portable_document
+    from refbrowser.exporting.saving.save import with_consolidated
 
     portable = portable_document(dataset.with_document(document, control), control, version)
     made, lost = with_consolidated(portable.document, document.store)
@@ -378,7 +377,7 @@ def is_changed_on_disk(error: BaseException) -> bool:
 
 def load_plotting() -> None:
     """Import what plotting needs."""
-    import refbrowser.app.plot.pane  # noqa: F401
+    import refbrowser.app.plot.plot_pane  # noqa: F401
 
 
 def load_panes(check: Callable[[], object]) -> None:

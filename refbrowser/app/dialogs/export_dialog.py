@@ -15,10 +15,13 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMessageBox,
     QProgressBar,
+    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -28,14 +31,12 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_check import CheckTable
-from refbrowser.app.dialogs.export_cost import CostCard
-from refbrowser.app.dialogs.export_leftover import ask_leftover
 from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
 from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
-from refbrowser.exporting.options import Kind, declared, group_of, groups
+from refbrowser.exporting.option_fields import Kind, declared, group_of, groups
 from refbrowser.formats.registry import Written, form_named, written
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -44,6 +45,93 @@ if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ExportReport
+
+
+#: What the command line calls its options, and what they are called here.
+_OPTIONS = {
+    "--skip-bad": "“Leave out what cannot be read”",
+    "--zip-folder": "“Keys: Below one folder”",
+    "--force": "“Replace what is there”",
+    "--resume": "“Go on with an interrupted export”",
+}
+#: Lines that are seen at once.
+_LINES = 6
+
+
+class CostCard(QFrame):
+    """Some lines of text, which scroll."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self._text = plain_label("Computing the cost…")
+        self._text.setObjectName("exportCost")
+        self._text.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
+        self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        area = QScrollArea()
+        area.setObjectName("exportCostArea")
+        area.setAccessibleName("What the export costs and loses")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(self._text)
+        inside = QVBoxLayout(self)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(area)
+        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
+
+    def say(self, text: str, role: str) -> None:
+        """Show a text, as that of a role of the theme; options are called as they are in the dialog."""
+        self._text.setProperty("role", role)
+        self._text.style().unpolish(self._text)
+        self._text.style().polish(self._text)
+        for option, words in _OPTIONS.items():
+            text = text.replace(option, words)
+        self._text.setText(text)
+
+
+def ask_leftover(parent: QWidget, target: str, answered: Callable[[bool], object], *, is_same: bool) -> None:
+    """Ask whether an export goes on, or removes what an interrupted one wrote and begins anew.
+
+    Parameters
+    ----------
+    answered
+        Called with whether it goes on; not at all where nothing is to be done.
+    is_same
+        It can go on; else what was written is of another export.
+    """
+    name = one_line(Path(target).name)
+    box = QMessageBox(parent)
+    box.setObjectName("exportLeftover")
+    box.setWindowTitle("Export")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    resume = None
+    if is_same:
+        box.setText(f"An export to {name} was interrupted")
+        box.setInformativeText("Go on from there, or remove what it wrote and begin anew?")
+        resume = box.addButton("Go on", QMessageBox.ButtonRole.AcceptRole)
+        resume.setObjectName("exportLeftoverResume")
+    else:
+        box.setText(f"Another export to {name} was interrupted")
+        box.setInformativeText(
+            "It was of another format, of other arrays, or with other options: this one cannot go on from "
+            "there. Remove what it wrote and begin anew? Another target keeps it."
+        )
+    anew = box.addButton("Begin anew", QMessageBox.ButtonRole.DestructiveRole)
+    anew.setObjectName("exportLeftoverAnew")
+    cancel = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+    cancel.setObjectName("exportLeftoverCancel")
+    box.setDefaultButton(resume or cancel)
+    box.setEscapeButton(cancel)
+
+    def finished(_code: int) -> None:
+        clicked = box.clickedButton()
+        if clicked is anew or (resume is not None and clicked is resume):
+            answered(clicked is not anew)
+
+    box.finished.connect(finished)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.open()
+
 
 #: The cost is computed after this pause, in milliseconds.
 PAUSE = 250

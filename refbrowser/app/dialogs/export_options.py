@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 from refbrowser.app.editors.rows import named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.exporting.options import (
+from refbrowser.exporting.option_fields import (
     ExportOptions,
     Item,
     Kind,

@@ -70,7 +70,7 @@ WRITTEN_MARK = "[[written formats of other packages]]"
 OPTIONS_MARK = "[[options of exports]]"
 
 
-class Page(NamedTuple):
+class ManualPage(NamedTuple):
     """One page: its name in links, its title, and its text in Markdown."""
 
     name: str
@@ -78,7 +78,7 @@ class Page(NamedTuple):
     text: str
 
 
-def read_page(name: str) -> Page:
+def read_page(name: str) -> ManualPage:
     """Return a page.
 
     Raises
@@ -100,11 +100,11 @@ def read_page(name: str) -> Page:
         text = text.replace(f"{WRITTEN_MARK}\n", "".join(rows))
     if OPTIONS_MARK in text:
         # Not before: it has the table of codecs with it.
-        from refbrowser.exporting.options import options_as_markdown
+        from refbrowser.exporting.option_fields import options_as_markdown
 
         text = text.replace(OPTIONS_MARK, options_as_markdown())
     title = text.split("\n", 1)[0].lstrip("# ").strip()
-    return Page(name, title, text)
+    return ManualPage(name, title, text)
 
 
 _NAME_ROLE = Qt.ItemDataRole.UserRole
@@ -206,7 +206,7 @@ class ManualWindow(QDialog):
         self._back.setEnabled(len(self._visited) > 1)
         self._show(self._pages[name])
 
-    def _show(self, page: Page) -> None:
+    def _show(self, page: ManualPage) -> None:
         self.setWindowTitle(f"{page.title} - Manual of refbrowser")
         self._view.setMarkdown(page.text)
         style_document(self._view.document())

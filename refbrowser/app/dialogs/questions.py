@@ -7,23 +7,97 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QLineEdit,
+    QMessageBox,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenRemoteDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog, file_dialog, has_news
-from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.dialogs.trust import TrustSheet
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
 from refbrowser.formats.registry import openable
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.prospect import Prospect
-    from refbrowser.exporting.saving.store import StoreChange
+    from refbrowser.exporting.saving.save import StoreChange
     from refbrowser.io.origins import ConnectionSettings, Origin
+
+
+#: Templates that get a field; a document may have 10,000.
+SHOWN = 200
+
+
+class TemplateValuesDialog(QDialog):
+    """One field per template; an empty field leaves the document's own text in force."""
+
+    def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("templateValuesDialog")
+        self.setWindowTitle("Template values")
+        self.setModal(True)
+        self.resize(620, 380)
+        heading = plain_label("Values for templates")
+        heading.setFont(theme.heading_font())
+        text = plain_label(
+            "A value takes the place of the template's text while the document is open here, for example "
+            "a mirror of the data. It is never saved. An empty field leaves the document's text in force.",
+            role="muted",
+        )
+        self._fields: dict[str, QLineEdit] = {}
+        form = QWidget()
+        rows = QFormLayout(form)
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        state = document.document
+        templates = (
+            {} if state is None else {name: str(text) for name, text in state.templates.templates.items()}
+        )
+        for name, source in list(templates.items())[:SHOWN]:
+            field = QLineEdit(document.template_values.get(name, ""))
+            field.setObjectName(f"templateValue_{name}")
+            field.setAccessibleName(f"Value of template {name}")
+            field.setPlaceholderText(one_line(source))
+            field.setFont(theme.mono_font())
+            rows.addRow(plain_label(one_line(name), wrap=False), field)
+            self._fields[name] = field
+        if not templates:
+            rows.addRow(plain_label("This document has no templates.", role="muted"))
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidget(form)
+        buttons = QDialogButtonBox()
+        buttons.addButton("Use", QDialogButtonBox.ButtonRole.AcceptRole).setObjectName(
+            "templateValuesUseButton"
+        )
+        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(heading)
+        layout.addWidget(text)
+        layout.addWidget(area, 1)
+        layout.addWidget(buttons)
+
+    def values(self) -> dict[str, str]:
+        """Return the values that were given, by template."""
+        return {name: field.text() for name, field in self._fields.items() if field.text()}
+
 
 #: Files of data that references can point into; the window shows how they are made.
 _DATA = (
@@ -138,7 +212,7 @@ class Questions(QObject):
         refused: Callable[[], object],
     ) -> None:
         """Ask whether edits go into the opened store (True), or into a file of references beside it."""
-        from refbrowser.exporting.saving.store import BACKUP
+        from refbrowser.exporting.saving.save import BACKUP
 
         name = one_line(document.name)
         box = self._box("saveStoreQuestion", f"Where do the edits of {name} go?")

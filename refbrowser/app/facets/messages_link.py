@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.messages_pane import MessagesPane
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.options import Order
 

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QHBoxLayout,
+    QPushButton,
+    QSlider,
+    QSpinBox,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.facets.fields_view import FieldsPane
 from refbrowser.app.facets.message_rows import (
@@ -22,7 +33,6 @@ from refbrowser.app.facets.supply_pane import SupplyPane
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.page_switch import Page, PageSwitch
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button, tool_button
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import NoRows
@@ -30,9 +40,64 @@ from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
+
+
+class Page(NamedTuple):
+    """The button of one page: its object name, its text, and what it does."""
+
+    name: str
+    text: str
+    tip: str
+
+
+class PageSwitch(QWidget):
+    """One button for each page; the first one is down.
+
+    Signals
+    -------
+    changed(int)
+        The page of that number is wanted.
+    """
+
+    changed = Signal(int)
+
+    def __init__(self, pages: Sequence[Page], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        for number, page in enumerate(pages):
+            button = QPushButton(page.text)
+            button.setObjectName(page.name)
+            button.setProperty("segment", "last" if number else "first")
+            button.setToolTip(page.tip)
+            button.setAccessibleName(page.tip)
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            self._group.addButton(button, number)
+            layout.addWidget(button)
+        self._group.button(0).setChecked(True)
+        self._group.idToggled.connect(self._toggled)
+
+    def page(self) -> int:
+        """Return what is wanted."""
+        return self._group.checkedId()
+
+    def set_page(self, page: int) -> None:
+        """Press the button of a page."""
+        self._group.button(page).setChecked(True)
+
+    def buttons(self) -> list[QAbstractButton]:
+        """Return the buttons, left to right."""
+        return self._group.buttons()
+
+    def _toggled(self, page: int, down: bool) -> None:
+        if down:
+            self.changed.emit(page)
 
 
 LIST, PICTURE = range(2)

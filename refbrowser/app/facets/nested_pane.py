@@ -49,7 +49,7 @@ TEXT_MOST = 64_000_000
 
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.model.nodes import ArrayNode

@@ -36,7 +36,7 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.sections import Sections

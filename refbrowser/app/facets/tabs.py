@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.messages_link import MessagesLink
     from refbrowser.app.facets.nested_pane import NestedPane
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.tasks import TaskControl
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.plot.look import Look
-from refbrowser.app.plot.parts import PaneParts
+from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.reader import (
     NEIGHBOURS,
     AuxiliaryReader,

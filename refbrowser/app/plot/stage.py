@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.drawing import Drawing, Refiner
-from refbrowser.app.plot.parts import PaneParts
+from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.reader import CoordinateReader, PictureLoader, PlotSource
 from refbrowser.app.plot.values_view import PictureRows
 from refbrowser.model.nodes import ArrayNode

@@ -23,7 +23,7 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.parts import framed, scrolled
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.found_card import FoundCard
     from refbrowser.app.widgets.table_pane import TablePane
     from refbrowser.views.references import FirstRows
@@ -137,7 +137,7 @@ class Centre(QWidget):
 
     def make_plot(self) -> None:
         """Make plot and table; their libraries were loaded by a worker before."""
-        from refbrowser.app.plot.pane import PlotPane
+        from refbrowser.app.plot.plot_pane import PlotPane
         from refbrowser.app.widgets.table_pane import TablePane
 
         if self.plot is None:

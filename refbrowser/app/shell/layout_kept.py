@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TAB = "centreTabs"
 
 
-class Look(Protocol):
+class WindowLook(Protocol):
     """A pane that tells in numbers what it looks like."""
 
     def look(self) -> Sequence[int]:
@@ -44,7 +44,7 @@ class LayoutKept:
         self._window = window
         self._centre, self._attributes = centre, attributes
         self._settings = settings
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, WindowLook] = {}
 
     def restore(self) -> None:
         """Bring back tab and columns as they were kept."""
@@ -54,7 +54,7 @@ class LayoutKept:
             tabs.setCurrentIndex(tab[0])
         self.restore_columns(self._window)
 
-    def restore_look(self, name: str, pane: Look) -> None:
+    def restore_look(self, name: str, pane: WindowLook) -> None:
         """Give a pane that is made late what was kept of it under a name, and keep it from now on."""
         self._looks[name] = pane
         pane.set_look(self._settings.view(name))

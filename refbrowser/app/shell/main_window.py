@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.drops import DropTarget
     from refbrowser.app.shell.editor_stack import EditorStack

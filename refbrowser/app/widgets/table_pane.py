@@ -25,7 +25,7 @@ from refbrowser.views.plot.table import TableLayout, has_cells
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.plan import ViewPlan

@@ -9,7 +9,7 @@ import numpy as np
 
 from refbrowser.engine.chunk_log import marks_of
 from refbrowser.engine.problems.findings import dataset_findings
-from refbrowser.engine.problems.problem import Fix, Origin, Problem, Problems, Remedy, Spot
+from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Problems, Remedy, Spot
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.nodes import ArrayNode
 
@@ -86,14 +86,14 @@ def collect(
         What the document may read: the sizes of local files are asked for. None to look at no file.
     """
     findings = dataset_findings(document, hierarchy, access, cancelled)
-    found = [_of_finding(finding, Origin.DOCUMENT, hierarchy) for finding in findings.document]
-    found += [_of_finding(finding, Origin.STRUCTURE, hierarchy) for finding in findings.structure]
+    found = [_of_finding(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
+    found += [_of_finding(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
     found += _of_failures(failures, hierarchy)
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)
 
 
-def _of_finding(finding: Finding, origin: Origin, hierarchy: Hierarchy | None) -> Problem:
+def _of_finding(finding: Finding, origin: ProblemOrigin, hierarchy: Hierarchy | None) -> Problem:
     return Problem(
         severity=finding.severity,
         kind=finding.kind,
@@ -143,7 +143,7 @@ def _spot_of_node(path: str, hierarchy: Hierarchy | None) -> Spot:
     return "array", node.path
 
 
-def _fix(finding: Finding, origin: Origin) -> Fix | None:
+def _fix(finding: Finding, origin: ProblemOrigin) -> Fix | None:
     """Return what one click does: the finding's own edit, else to remove an entry that cannot be read."""
     if finding.fix is not None:
         return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
@@ -152,7 +152,7 @@ def _fix(finding: Finding, origin: Origin) -> Fix | None:
         return None
     if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:
         return _prefix_fix(place.url)
-    if origin is Origin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
+    if origin is ProblemOrigin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
         from refbrowser.references.edits.edits import RemoveReference
 
         edit = RemoveReference(place.key)
@@ -175,7 +175,7 @@ def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | Non
         place = errors[0].place
         fix = _prefix_fix(place.url) if kind in _OF_URLS and place.url else None
         yield Problem(
-            severity=Severity.FAULT, kind=kind, message=message, origin=Origin.READING, spot=spot,
+            severity=Severity.FAULT, kind=kind, message=message, origin=ProblemOrigin.READING, spot=spot,
             place=place, advice=errors[0].advice, count=len(errors), fix=fix,
         )  # fmt: skip
 
@@ -187,7 +187,7 @@ def _of_want(want: Want) -> Problem:
         severity=Severity.WARNING,
         kind=ErrorKind.BLOCKED,
         message=f"reading from {quoted(name)} needs permission ({references})",
-        origin=Origin.PERMISSION,
+        origin=ProblemOrigin.PERMISSION,
         spot=("document", ""),
         place=Place(url=name),
         fix=Fix(Remedy.PERMISSIONS, "Permissions…"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.collecting import collected_later
-from refbrowser.engine.problems.keys import codec_findings, key_findings
+from refbrowser.engine.problems.key_problems import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE

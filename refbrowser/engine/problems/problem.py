@@ -19,7 +19,7 @@ MOST = 10_000
 Spot = tuple[str, str | int]
 
 
-class Origin(StrEnum):
+class ProblemOrigin(StrEnum):
     """Where a problem is known from."""
 
     DOCUMENT = "document"
@@ -61,7 +61,7 @@ class Problem:
     severity: Severity
     kind: ErrorKind
     message: str
-    origin: Origin
+    origin: ProblemOrigin
     spot: Spot
     place: Place = NOWHERE
     advice: str = ""
@@ -160,7 +160,7 @@ def problem_of_opening(error: RefbrowserError) -> Problem:
         severity=Severity.FAULT,
         kind=error.kind,
         message=error.message,
-        origin=Origin.DOCUMENT,
+        origin=ProblemOrigin.DOCUMENT,
         spot=("document", ""),
         place=error.place,
         advice=error.advice,

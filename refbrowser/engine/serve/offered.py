@@ -19,12 +19,12 @@ from refbrowser.engine.nested.streamable import with_streamable
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.cdmremote.spec import requests_in, spellings_of
 from refbrowser.formats.ncstream.bytes import write_varint
-from refbrowser.formats.ncstream.definition import DataType
+from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.encoding import (
     Buffer,
-    DataFacts,
+    EncodedFacts,
     data_head,
     data_message,
     element_bytes,
@@ -161,8 +161,8 @@ class SectionSource:
         return Message(len(head) + len(count) + length, chain((head, count), self._payload(dtype.itemsize)))
 
     @property
-    def _facts(self) -> DataFacts:
-        return DataFacts(path=self.streamed.path, type=self.streamed.variable.type, section=self.section)
+    def _facts(self) -> EncodedFacts:
+        return EncodedFacts(path=self.streamed.path, type=self.streamed.variable.type, section=self.section)
 
     def _payload(self, item: int) -> Iterator[Buffer]:
         """Yield the elements in C order."""
@@ -196,7 +196,7 @@ class SectionSource:
         own = len(node.shape)
         selection = Selection(part[:own])
         out = None
-        if streamed.convert is None and self.is_regular and streamed.variable.type is not DataType.CHAR:
+        if streamed.convert is None and self.is_regular and streamed.variable.type is not StreamType.CHAR:
             # Read to big-endian memory, which is then sent as it is.
             out = np.empty(selection.shape, streamed.variable.type.dtype)
         values = self.dataset.session.read(node, self.dataset.access, selection, out=out, cancel=self.token)

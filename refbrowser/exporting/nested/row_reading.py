@@ -158,7 +158,7 @@ class RowReader:
 
         from refbrowser.engine.nested.python_values import check_shared
         from refbrowser.engine.nested.reading import read_rows
-        from refbrowser.formats.awkward0_rows.making import unread
+        from refbrowser.formats.awkward0_rows.awkward_contents import unread
 
         rows = rows_taken(source.node, source.selection)[start:stop]
         first, last = (rows[0], rows[-1] + 1) if rows else (0, 0)

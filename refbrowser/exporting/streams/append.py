@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -15,19 +16,116 @@ from refbrowser.engine.metadata import described
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.streams.definition_trees import with_chosen, with_members
 from refbrowser.exporting.streams.growth import Addition, Growth, attribute_growth, growth_of
-from refbrowser.exporting.streams.messages_of import Sending, messages_of
 from refbrowser.exporting.streams.soundness import check_sound, payload_faults
 from refbrowser.exporting.streams.splicing import Spliced
+from refbrowser.exporting.targets.ncstream_plan import (
+    Block,
+    Box,
+    StreamBlockReader,
+    VariablePlan,
+    boxes,
+    planned,
+)
+from refbrowser.exporting.targets.ncstream_writing import in_order
+from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.bytes import LocalBytes
-from refbrowser.formats.ncstream.definition import StreamDefinition
-from refbrowser.formats.ncstream.definition_of import StreamedDataset, definition_of
-from refbrowser.formats.ncstream.encoding import Buffer, header_message
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType
+from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
+from refbrowser.formats.ncstream.encoding import Buffer, data_message, header_message
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
 from refbrowser.formats.ncstream.opening import StreamOrigin, open_stream
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.atomic import extend_file
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
+
+#: Blocks that are read and encoded while others are written.
+_AHEAD = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """How the values of one variable are sent.
+
+    Attributes
+    ----------
+    streamed
+        The variable as the stream has it, and the array that its values come from.
+    origin
+        Where the first element goes, by dimension.
+    level
+        Of deflate; None for elements that are stored plain.
+    checksum
+        Tell the CRC-32 of each payload.
+    sends_missing
+        Send what is missing in the source too, because something else may stand there.
+    """
+
+    streamed: StreamedVariable
+    origin: tuple[int, ...] = ()
+    level: int | None = None
+    checksum: bool = True
+    sends_missing: bool = False
+
+
+def messages_of(dataset: Dataset, sending: Sending, token: CancelToken) -> Iterator[list[Buffer]]:
+    """Yield the data messages of a variable, each as a list of buffers.
+
+    Raises
+    ------
+    RefbrowserError
+        Values cannot be read, or have no form in a message.
+    Cancelled
+        `token` was cancelled.
+    """
+    codec = "none" if sending.level is None else f"zlib:{sending.level}"
+    node = sending.streamed.node
+    plan = planned(sending.streamed, node, None, StreamOptions(codec=codec))
+    reader = StreamBlockReader(dataset.session, dataset.access, plan, token)
+
+    def made(box: Box) -> list[list[Buffer]]:
+        block = reader.read(box)
+        if block.errors:
+            raise block.errors[0]
+        return list(_messages(sending, plan, block))
+
+    for messages in in_order(made, boxes(plan.shape, plan.block), _AHEAD, token):
+        yield from messages
+
+
+def _messages(sending: Sending, plan: VariablePlan, block: Block) -> Iterator[list[Buffer]]:
+    """Yield the messages for the tiles of a block."""
+    variable, path = sending.streamed.variable, sending.streamed.path
+    if variable.type is StreamType.SEQUENCE:
+        yield data_message(path, variable, (), block.values)
+        return
+    sides = tuple(part.stop - part.start for part in block.box)
+    tile = tuple(max(1, min(side, most)) for side, most in zip(plan.tile, sides, strict=True))
+    for inside in boxes(sides, tile):
+        unit = tuple(part.start // side for part, side in zip(inside, tile, strict=True))
+        if plan.leaves_out and not sending.sends_missing and not block.state.stored(unit):
+            continue
+        index: tuple[Any, ...] = (*inside, ...)
+        yield data_message(
+            path,
+            variable,
+            _section(sending, block.box, inside),
+            block.values[index],
+            level=plan.level if variable.type.dtype is not None else None,
+            checksum=sending.checksum,
+        )
+
+
+def _section(sending: Sending, box: Sequence[slice], inside: Sequence[slice]) -> tuple[range, ...]:
+    """Return which elements of the variable a tile gives; axes of their own come last."""
+    shape = sending.streamed.variable.shape
+    origin = sending.origin or (0,) * len(shape)
+    taken = [
+        range(first + outer.start + part.start, first + outer.start + part.stop)
+        for first, outer, part in zip(origin, box, inside, strict=False)
+    ]
+    return (*taken, *(range(length) for length in shape[len(taken) :]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from dataclasses import dataclass, replace
 
 from refbrowser.engine.dataset import Dataset
@@ -13,18 +13,48 @@ from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.streams.soundness import check_sound, message_faults
 from refbrowser.exporting.streams.stream_bytes import copied, opened_bytes
-from refbrowser.exporting.streams.undeclared import with_declared
 from refbrowser.exporting.targets.ncstream import StreamTarget
 from refbrowser.exporting.targets.ncstream_writing import StreamRun
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamDimension, StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable
 from refbrowser.formats.ncstream.elements import STRUCTURES, PayloadError, stored_dtype_of
 from refbrowser.formats.ncstream.sections import written_anew
 from refbrowser.formats.registry import STREAM
 from refbrowser.model.nodes import ArrayNode
+
+
+def with_declared(group: StreamGroup, above: Set[str] = frozenset()) -> StreamGroup:
+    """Return a group that has every shared dimension of its variables itself, or above it.
+
+    One whose name already means another length becomes private.
+
+    Parameters
+    ----------
+    above
+        Names of the dimensions of the groups that it is in.
+    """
+    dimensions = dict(group.dimensions)
+    variables = {name: _variable(each, dimensions, above) for name, each in group.variables.items()}
+    seen = above | dimensions.keys()
+    groups = {name: with_declared(each, seen) for name, each in group.groups.items()}
+    return replace(group, dimensions=dimensions, variables=variables, groups=groups)
+
+
+def _variable(
+    variable: StreamVariable, dimensions: dict[str, StreamDimension], above: Set[str]
+) -> StreamVariable:
+    shape = []
+    for each in variable.dimensions:
+        if each.name and not (each.is_private or each.is_vlen or each.name in above):
+            known = dimensions.setdefault(each.name, each)
+            shape.append(each if known.length == each.length else replace(each, is_private=True))
+        else:
+            shape.append(each)
+    return replace(variable, dimensions=tuple(shape))
+
 
 #: Messages of arrays of more tiles are not made anew: nearly all would be of what was never sent.
 _MOST_TILES = 1 << 20

@@ -14,10 +14,10 @@ from refbrowser.exporting.streams.definition_trees import (
     with_variables,
 )
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
+    StreamType,
     StreamVariable,
 )
 
@@ -240,7 +240,7 @@ class _Growing:
             self._check_meaning(path, changes)
             self._check_immediate(path, old, axes)
             self._place(path, _lengthened(old, axes, self._length()), axes)
-        elif old.type is DataType.SEQUENCE:
+        elif old.type is StreamType.SEQUENCE:
             self._check_meaning(path, changes)
             self.additions.append(Addition(path, old, ()))
         elif self.overwrite:
@@ -338,8 +338,8 @@ class _Growing:
 
 def _names(old: StreamVariable, new: StreamVariable) -> tuple[str, str]:
     """Return the names of the dimensions of both; of one that has none, or its own, that of the other."""
-    if old.type is DataType.SEQUENCE or len(old.dimensions) != len(new.dimensions):
-        counts = (0, 0) if old.type is DataType.SEQUENCE else (len(old.dimensions), len(new.dimensions))
+    if old.type is StreamType.SEQUENCE or len(old.dimensions) != len(new.dimensions):
+        counts = (0, 0) if old.type is StreamType.SEQUENCE else (len(old.dimensions), len(new.dimensions))
         return str(counts[0]), str(counts[1])
     pairs = [
         ("*" if mine.is_vlen else mine.name, "*" if yours.is_vlen else yours.name)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.streams.readings import Order, Readings, readings_of
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
 from refbrowser.formats.ncstream.reading import arrived_stretches
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -51,7 +51,7 @@ def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Reading
     return readings_of(path, plain_values(values), order, fill_of(node))
 
 
-def _region(index: StreamIndex, layout: Layout | None, node: ArrayNode) -> tuple[slice, ...]:
+def _region(index: StreamIndex, layout: StreamLayout | None, node: ArrayNode) -> tuple[slice, ...]:
     """Return where a sample is taken: anywhere, or of what arrived where the stream was cut off."""
     cut = index.table.cut
     if layout is not None and cut is not None and cut in layout.sections.numbers:

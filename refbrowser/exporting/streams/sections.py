@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
-from refbrowser.formats.ncstream.layouts import unlimited_axes
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
 from refbrowser.formats.ncstream.sections import Given, Ints, Sections, given_by, left_out, spreading_of
+from refbrowser.formats.ncstream.stream_layouts import unlimited_axes
 
 
 def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:

@@ -11,10 +11,10 @@ from refbrowser.exporting.streams.sections import variable_of
 from refbrowser.exporting.streams.splicing import Part
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import ByteSource, Window, write_varint
+from refbrowser.formats.ncstream.descriptor import DATA
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
 from refbrowser.formats.ncstream.reading import Stretch, arrived_objects, arrived_stretches, block
-from refbrowser.formats.ncstream.schema import DATA
 from refbrowser.formats.ncstream.sections import sections_of
 
 

@@ -18,12 +18,12 @@ from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.formats.zarr_draft.arrays import FORMAT, array_node
 from refbrowser.formats.zarr_draft.codecs import draft_options
-from refbrowser.formats.zarr_draft.documents import array_document, document_bytes, group_document
+from refbrowser.formats.zarr_draft.draft_arrays import FORMAT, array_node
+from refbrowser.formats.zarr_draft.draft_documents import array_document, document_bytes, group_document
+from refbrowser.formats.zarr_draft.draft_keys import DATA, SCHEME_2019, NodeKind, is_name
+from refbrowser.formats.zarr_draft.draft_members import Notes
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
-from refbrowser.formats.zarr_draft.keys import DATA, SCHEME_2019, NodeKind, is_name
-from refbrowser.formats.zarr_draft.members import Notes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode

@@ -34,7 +34,7 @@ from refbrowser.exporting.exporter import Target, coding
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, unread_attributes
 from refbrowser.exporting.targets.ncstream_plan import (
-    BlockReader,
+    StreamBlockReader,
     VariablePlan,
     boxes,
     is_made,
@@ -46,10 +46,10 @@ from refbrowser.exporting.targets.netcdf import target_dimensions
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 from refbrowser.formats.ncstream.definition_of import (
@@ -228,11 +228,11 @@ def compatible_notes(streamed: StreamedDataset) -> Iterator[StreamLoss]:
         path, variable = each.node.path, each.variable
         if each.path.count("/") > 2:
             yield StreamLoss(path, "siphon does not find variables of groups more than one deep")
-        if variable.type in (DataType.STRING, DataType.OPAQUE) and len(variable.shape) > 1:
+        if variable.type in (StreamType.STRING, StreamType.OPAQUE) and len(variable.shape) > 1:
             yield StreamLoss(path, "siphon reads texts and opaque values along one dimension")
         if is_ragged(variable) and len(variable.shape) > 1:
             yield StreamLoss(path, "siphon reads ragged rows along one dimension")
-        if variable.type is DataType.STRUCTURE and not all(map(_is_scalar_number, variable.members)):
+        if variable.type is StreamType.STRUCTURE and not all(map(_is_scalar_number, variable.members)):
             yield StreamLoss(path, "siphon reads only structures of single numbers")
         if isinstance(each.node.type, SequenceType):
             yield StreamLoss(path, "the sequence is written as structures: siphon reads no header with one")
@@ -244,7 +244,7 @@ def _is_scalar_number(member: StreamVariable) -> bool:
 
 def is_last(variable: StreamVariable) -> bool:
     """Tell whether a message comes behind the others: the Java reader loses its place there."""
-    return variable.type in (DataType.STRING, DataType.OPAQUE, DataType.SEQUENCE)
+    return variable.type in (StreamType.STRING, StreamType.OPAQUE, StreamType.SEQUENCE)
 
 
 def verify_stream(file: StreamFile, path: str, definition: StreamDefinition, token: CancelToken) -> int:
@@ -497,7 +497,7 @@ class _Check:
 
     def _expected(self, plan: VariablePlan) -> list[str]:
         """Return the digest of the values of the source; of numbers a block at a time."""
-        reader = BlockReader(self.dataset.session, self.dataset.access, plan, self.control.token)
+        reader = StreamBlockReader(self.dataset.session, self.dataset.access, plan, self.control.token)
         dtype = plan.streamed.variable.type.dtype
         if dtype is None or dtype.kind == "S" or is_ragged(plan.streamed.variable):
             block = reader.read(tuple(slice(0, length) for length in plan.shape))
@@ -519,6 +519,6 @@ def _comparable(plan: VariablePlan, values: npt.NDArray[Any]) -> npt.NDArray[Any
     if is_ragged(variable):
         dtype = variable.type.dtype
         return np.array([check_child.row_text(np.asarray(row, dtype)) for row in values.reshape(-1)], object)
-    if variable.type is DataType.OPAQUE:
+    if variable.type is StreamType.OPAQUE:
         return np.array([bytes(item).hex() for item in values.reshape(-1).tolist()], object)
     return values

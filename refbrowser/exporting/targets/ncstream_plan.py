@@ -21,7 +21,7 @@ from refbrowser.engine.piece_reader import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
 from refbrowser.exporting.targets.options import StreamOptions
-from refbrowser.formats.ncstream.definition import DataType
+from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
 from refbrowser.formats.ncstream.elements import fill_of, is_ragged, put_everywhere
 from refbrowser.formats.ncstream.encoding import payload_of
@@ -266,11 +266,11 @@ def _most(shape: tuple[int, ...], unit: tuple[int, ...], size: int) -> int:
 
 def _way(streamed: StreamedVariable, options: StreamOptions, level: int | None) -> Way:
     type = streamed.variable.type
-    if type is DataType.SEQUENCE:
+    if type is StreamType.SEQUENCE:
         return Way.ORDERED
     if not options.is_compatible:
         return Way.TILES
-    if type is DataType.STRUCTURE:
+    if type is StreamType.STRUCTURE:
         return Way.WHOLE
     return Way.ROOM if _is_regular(streamed) and level is None else Way.ORDERED
 
@@ -324,7 +324,7 @@ def fills_agree(streamed: StreamedVariable) -> bool:
     """Tell whether elements that are not sent read as those of missing chunks do."""
     node, variable = streamed.node, streamed.variable
     assert node.dtype is not None
-    if variable.type in (DataType.SEQUENCE, DataType.STRUCTURE):
+    if variable.type in (StreamType.SEQUENCE, StreamType.STRUCTURE):
         return False
     held = streamed.converted(filled((1,), node.dtype, node.fill_value))
     sent = np.empty(1, object)
@@ -358,7 +358,7 @@ class Block:
     errors: list[RefbrowserError] = field(default_factory=list)
 
 
-class BlockReader:
+class StreamBlockReader:
     """Reads blocks of one variable; used by several threads at once."""
 
     def __init__(self, session: Session, access: Access, plan: VariablePlan, token: CancelToken) -> None:

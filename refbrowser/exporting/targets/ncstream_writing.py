@@ -22,8 +22,8 @@ from refbrowser.exporting.copying import StoredUnits
 from refbrowser.exporting.request import Tally
 from refbrowser.exporting.targets.ncstream_plan import (
     Block,
-    BlockReader,
     Box,
+    StreamBlockReader,
     VariablePlan,
     Way,
     box_size,
@@ -33,11 +33,11 @@ from refbrowser.exporting.targets.ncstream_plan import (
 )
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import write_varint
-from refbrowser.formats.ncstream.definition import DataType
+from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.encoding import (
     Buffer,
-    DataFacts,
+    EncodedFacts,
     crc32_of,
     data_head,
     data_message,
@@ -103,7 +103,7 @@ class OrderedWriter(Protocol):
 
 def ordered_writer(file: StreamFile, plan: VariablePlan, *, checksum: bool) -> OrderedWriter:
     """Return what writes the message of a variable."""
-    if plan.streamed.variable.type is DataType.SEQUENCE:
+    if plan.streamed.variable.type is StreamType.SEQUENCE:
         return _Rows(file, plan)
     if plan.level is not None:
         return _Deflated(file, plan, checksum)
@@ -116,7 +116,7 @@ class _Rows:
     def __init__(self, file: StreamFile, plan: VariablePlan) -> None:
         self._file = file
         self._variable = plan.streamed.variable
-        facts = DataFacts(path=plan.streamed.path, type=self._variable.type)
+        facts = EncodedFacts(path=plan.streamed.path, type=self._variable.type)
         self._message = file.begin(plan.streamed.path, None, [data_head(facts)])
 
     def add(self, values: npt.NDArray[Any]) -> None:
@@ -146,7 +146,7 @@ class _Objects:
     def _head(self) -> bytes:
         variable = self._variable
         return data_head(
-            DataFacts(
+            EncodedFacts(
                 path=self._path,
                 type=variable.type,
                 section=tuple(map(range, variable.shape)),
@@ -185,7 +185,7 @@ class _Deflated:
 
     def _head(self, length: int) -> list[bytes]:
         variable = self._plan.streamed.variable
-        facts = DataFacts(
+        facts = EncodedFacts(
             path=self._plan.streamed.path,
             type=variable.type,
             section=tuple(map(range, variable.shape)),
@@ -383,7 +383,7 @@ def write_variable(run: StreamRun, plan: VariablePlan) -> None:
 
 def _blocks(run: StreamRun, plan: VariablePlan) -> Iterator[Block]:
     """Yield the blocks of a variable in order."""
-    reader = BlockReader(run.session, run.access, plan, run.token)
+    reader = StreamBlockReader(run.session, run.access, plan, run.token)
     for block in in_order(reader.read, boxes(plan.shape, plan.block), _ahead(plan), run.token):
         for error in block.errors:
             run.bad(error)
@@ -392,7 +392,7 @@ def _blocks(run: StreamRun, plan: VariablePlan) -> Iterator[Block]:
     _count(run, reader)
 
 
-def _count(run: StreamRun, reader: BlockReader) -> None:
+def _count(run: StreamRun, reader: StreamBlockReader) -> None:
     run.tally.read_bytes += reader.read_bytes
     run.tally.requests += reader.requests
 
@@ -436,7 +436,7 @@ def _ordered(run: StreamRun, plan: VariablePlan) -> None:
 
 def _whole(run: StreamRun, plan: VariablePlan) -> None:
     """Write a message that is made in memory."""
-    reader = BlockReader(run.session, run.access, plan, run.token)
+    reader = StreamBlockReader(run.session, run.access, plan, run.token)
     streamed, box = plan.streamed, tuple(slice(0, length) for length in plan.shape)
     block, section = reader.read(box), _section(box, plan)
     for error in block.errors:
@@ -458,10 +458,10 @@ def _tiles(run: StreamRun, plan: VariablePlan) -> None:
     if plan.copied:
         _copied(run, plan)
         return
-    reader = BlockReader(run.session, run.access, plan, run.token)
+    reader = StreamBlockReader(run.session, run.access, plan, run.token)
     # One chunk of the source that is bad is not to hide the others of its tile.
     finer = replace(plan, tile=plan.streamed.node.grid.chunk_shape)
-    again = BlockReader(run.session, run.access, finer, run.token)
+    again = StreamBlockReader(run.session, run.access, finer, run.token)
 
     def made(box: Box) -> list[_Tile | None]:
         block = reader.read(box)
@@ -522,7 +522,7 @@ def _put(run: StreamRun, plan: VariablePlan, tile: _Tile | None) -> None:
 
 def _copied(run: StreamRun, plan: VariablePlan) -> None:
     """Write tiles whose stored bytes are copied; those at the edge of the array are made anew."""
-    reader = BlockReader(run.session, run.access, plan, run.token)
+    reader = StreamBlockReader(run.session, run.access, plan, run.token)
     for tile in copied_tiles(run, plan, TASK_BYTES):
         if isinstance(tile.data, RefbrowserError):
             run.bad(tile.data)
@@ -540,7 +540,7 @@ def _put_copied(run: StreamRun, plan: VariablePlan, tile: CopiedTile, data: byte
     variable = plan.streamed.variable
     assert variable.type.dtype is not None
     size = box_size(tile.box) * variable.type.dtype.itemsize
-    facts = DataFacts(
+    facts = EncodedFacts(
         path=plan.streamed.path,
         type=variable.type,
         section=_section(tile.box, plan),
@@ -552,10 +552,10 @@ def _put_copied(run: StreamRun, plan: VariablePlan, tile: CopiedTile, data: byte
     run.tally.copied += 1
 
 
-def _facts(plan: VariablePlan, crc32: int | None) -> DataFacts:
+def _facts(plan: VariablePlan, crc32: int | None) -> EncodedFacts:
     variable = plan.streamed.variable
     section = tuple(map(range, variable.shape))
-    return DataFacts(path=plan.streamed.path, type=variable.type, section=section, crc32=crc32)
+    return EncodedFacts(path=plan.streamed.path, type=variable.type, section=section, crc32=crc32)
 
 
 def _section(box: Box, plan: VariablePlan) -> tuple[range, ...]:

@@ -25,7 +25,7 @@ from refbrowser.exporting.targets.netcdf import (
 )
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.members import typed_value
-from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
+from refbrowser.formats.nczarr.metadata_writer import metadata_keys, stored_value
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType, MemberAttributes, leaf_fields, rows_of
 from refbrowser.model.grid import RegularChunkGrid

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.options import (
+from refbrowser.exporting.option_fields import (
     CodecChoice,
     ExportOptions,
     Item,

@@ -20,8 +20,8 @@ from refbrowser.exporting.layout import ArrayLayout, StoreLayout, layout_of
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
-from refbrowser.exporting.saving.consolidated import with_consolidated
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
+from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.exporting.source_losses import damage, lost_in_json
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.references import document_chunks, open_references

@@ -39,7 +39,7 @@ from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
-from refbrowser.exporting.options import Sides
+from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import (
     ExportEstimate,

@@ -27,7 +27,7 @@ _GIVEN = ("args", "kwargs")
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class SafetySpot:
     """Where something is named.
 
     Attributes
@@ -48,7 +48,7 @@ class FunctionUse:
     """A function that the file names, once for each spelling; `spot` is the first of `count`."""
 
     verdict: Verdict
-    spot: Spot
+    spot: SafetySpot
     count: int = 1
 
 
@@ -66,7 +66,7 @@ class PickleUse:
         Why it is refused; None where it holds plain values only.
     """
 
-    spot: Spot
+    spot: SafetySpot
     value: Any = None
     names: tuple[str, ...] = ()
     error: RefbrowserError | None = None
@@ -84,7 +84,7 @@ class TargetUse:
 
     text: str
     function: str
-    spot: Spot
+    spot: SafetySpot
     count: int = 1
 
 
@@ -148,7 +148,7 @@ class _Gathering:
     def add(self, path: str, schema: SchemaDocument) -> None:
         """Add what a schema names."""
         for each in schema.expressions:
-            spot = Spot(path, each.number, each.pointer)
+            spot = SafetySpot(path, each.number, each.pointer)
             if each.kind in (ExpressionKind.CALL, ExpressionKind.FUNCTION):
                 self._add_function(each, spot)
                 self._add_targets(schema, each, spot)
@@ -161,7 +161,7 @@ class _Gathering:
         self.left_out += 1
         return False
 
-    def _add_function(self, expression: Expression, spot: Spot) -> None:
+    def _add_function(self, expression: Expression, spot: SafetySpot) -> None:
         verdict = judge(expression.value, self.allowed)
         known = self.functions.get(verdict.name)
         if known is not None:
@@ -169,7 +169,7 @@ class _Gathering:
         elif self._has_room(len(self.functions)):
             self.functions[verdict.name] = FunctionUse(verdict, spot)
 
-    def _add_pickle(self, text: str, spot: Spot) -> None:
+    def _add_pickle(self, text: str, spot: SafetySpot) -> None:
         if not self._has_room(len(self.pickles)):
             return
         try:
@@ -177,7 +177,7 @@ class _Gathering:
         except RefbrowserError as error:
             self.pickles.append(PickleUse(spot, names=globals_of(text), error=error))
 
-    def _add_targets(self, schema: SchemaDocument, call: Expression, spot: Spot) -> None:
+    def _add_targets(self, schema: SchemaDocument, call: Expression, spot: SafetySpot) -> None:
         if call.kind is not ExpressionKind.CALL:
             return
         function, given = self._refused(schema, call)

@@ -15,8 +15,8 @@ from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.building import Built
 from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout, error_at
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
+from refbrowser.formats.awkward0_rows.layout_reading import Marks
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
-from refbrowser.formats.awkward0_rows.reading import Marks
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import DataType, RowType

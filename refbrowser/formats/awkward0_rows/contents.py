@@ -31,8 +31,7 @@ from refbrowser.formats.awkward0.layouts import (
     VirtualLayout,
 )
 from refbrowser.formats.awkward0.types import type_of
-from refbrowser.formats.awkward0_rows.elements import basic, byte_indexed, byte_lists, chunked, texts
-from refbrowser.formats.awkward0_rows.making import (
+from refbrowser.formats.awkward0_rows.awkward_contents import (
     MOST_POSSIBILITIES,
     adjoining,
     as_numbers,
@@ -44,17 +43,8 @@ from refbrowser.formats.awkward0_rows.making import (
     union_of,
     unread,
 )
-from refbrowser.formats.awkward0_rows.positions import (
-    ascending,
-    base_length,
-    length,
-    list_table,
-    running,
-    summed,
-    summed_offsets,
-    target_of,
-)
-from refbrowser.formats.awkward0_rows.reading import (
+from refbrowser.formats.awkward0_rows.basic_elements import basic, byte_indexed, byte_lists, chunked, texts
+from refbrowser.formats.awkward0_rows.layout_reading import (
     Extent,
     Parts,
     Positions,
@@ -67,6 +57,16 @@ from refbrowser.formats.awkward0_rows.reading import (
     outer_shape,
     place_of,
     wrong,
+)
+from refbrowser.formats.awkward0_rows.positions import (
+    ascending,
+    base_length,
+    length,
+    list_table,
+    running,
+    summed,
+    summed_offsets,
+    target_of,
 )
 from refbrowser.model.nested import CUT
 

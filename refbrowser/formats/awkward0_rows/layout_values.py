@@ -11,8 +11,8 @@ from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayou
 from refbrowser.formats.awkward0.layouts import parts as parts_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0_rows.contents import READERS
+from refbrowser.formats.awkward0_rows.layout_reading import Extent, Marks, Parts, Spot, again, place_of, run
 from refbrowser.formats.awkward0_rows.positions import length
-from refbrowser.formats.awkward0_rows.reading import Extent, Marks, Parts, Spot, again, place_of, run
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
 

@@ -27,7 +27,7 @@ from refbrowser.formats.awkward0.layouts import (
     VirtualLayout,
     length_of,
 )
-from refbrowser.formats.awkward0_rows.reading import (
+from refbrowser.formats.awkward0_rows.layout_reading import (
     BLOCK,
     Extent,
     Parts,

@@ -182,7 +182,7 @@ class GroupSpelling:
     groups: tuple[str, ...]
 
 
-class Spelling:
+class CdlSpelling:
     """The names of all parts of a dataset."""
 
     def __init__(self, dataset: NetcdfDataset) -> None:

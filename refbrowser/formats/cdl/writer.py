@@ -12,7 +12,7 @@ from typing import Any
 from refbrowser.errors import quoted
 from refbrowser.formats.cdl.words import (
     SECTIONS,
-    Spelling,
+    CdlSpelling,
     comment,
     constants,
     escaped_name,
@@ -168,7 +168,7 @@ class _Writer:
 
     def __init__(self, dataset: NetcdfDataset) -> None:
         self._root = dataset.root
-        self._spelling = Spelling(dataset)
+        self._spelling = CdlSpelling(dataset)
 
     def dataset(self, name: str) -> Iterator[str]:
         """Yield all lines."""

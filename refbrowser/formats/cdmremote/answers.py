@@ -13,12 +13,12 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.cdmremote.spec import data_url
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamType, StreamVariable
 from refbrowser.formats.ncstream.elements import is_ragged
-from refbrowser.formats.ncstream.layouts import little_endian, order_code
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
+from refbrowser.formats.ncstream.stream_layouts import little_endian, order_code
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.fetch import read_document
 from refbrowser.limits import LIMITS
@@ -257,7 +257,7 @@ def read_sequences(
     """
     found: dict[str, SequenceSource | RefbrowserError] = {}
     for path, variable in definition.variables():
-        if variable.type is not DataType.SEQUENCE:
+        if variable.type is not StreamType.SEQUENCE:
             continue
         question = Question(path, variable, None, options)
         if len(found) >= _MOST:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 
@@ -60,15 +60,15 @@ def _feature(definition: StreamDefinition) -> str:
 _NAMESPACE = "http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2"
 #: NcML has one word for a structure, and says of unsigned numbers in an attribute.
 _TYPES = {
-    DataType.STRING: "String",
-    DataType.STRUCTURE: "Structure",
-    DataType.SEQUENCE: "Sequence",
-    DataType.UBYTE: "byte",
-    DataType.USHORT: "short",
-    DataType.UINT: "int",
-    DataType.ULONG: "long",
+    StreamType.STRING: "String",
+    StreamType.STRUCTURE: "Structure",
+    StreamType.SEQUENCE: "Sequence",
+    StreamType.UBYTE: "byte",
+    StreamType.USHORT: "short",
+    StreamType.UINT: "int",
+    StreamType.ULONG: "long",
 }
-_UNSIGNED = frozenset({DataType.UBYTE, DataType.USHORT, DataType.UINT, DataType.ULONG})
+_UNSIGNED = frozenset({StreamType.UBYTE, StreamType.USHORT, StreamType.UINT, StreamType.ULONG})
 #: What parts texts where they do not hold it; some of no language, where they hold all others.
 _SEPARATORS = ("|", ";", "#", "~", "^", "\t", *map(chr, range(0xE000, 0xE100)))
 
@@ -131,12 +131,12 @@ def _shape_word(dimension: StreamDimension) -> str:
 def _add_attributes(target: Element, attributes: Iterable[StreamAttribute]) -> None:
     for attribute in attributes:
         added = SubElement(target, "attribute", name=safe(attribute.name))
-        if attribute.type not in (DataType.STRING, DataType.CHAR):
+        if attribute.type not in (StreamType.STRING, StreamType.CHAR):
             added.set("type", _TYPES.get(attribute.type, attribute.type.name.lower()))
         if attribute.type in _UNSIGNED:
             added.set("isUnsigned", "true")
         values = [safe(str(value)) for value in attribute.values]
-        if len(values) > 1 and attribute.type in (DataType.STRING, DataType.CHAR):
+        if len(values) > 1 and attribute.type in (StreamType.STRING, StreamType.CHAR):
             free = (mark for mark in _SEPARATORS if not any(mark in value for value in values))
             separator = next(free, _SEPARATORS[0])
             added.set("separator", separator)

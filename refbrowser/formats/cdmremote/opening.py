@@ -19,9 +19,9 @@ from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts
-from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.registry import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
@@ -51,7 +51,7 @@ class _Layouts(StreamLayouts):
     sequences: Sequences = field(default_factory=dict)
 
     @cached_property
-    def by_path(self) -> dict[str, Layout]:
+    def by_path(self) -> dict[str, StreamLayout]:
         """The layout of each variable by its path, in the order of the definition."""
         return {
             path: _asked_for(layout, self.sequences.get(path)) for path, layout in super().by_path.items()
@@ -203,7 +203,7 @@ def _document(origin: RemoteOrigin, name: str) -> ManifestDocument:
     return document_of_layouts(origin.description.layouts, origin, faults, name=name)
 
 
-def _asked_for(layout: Layout, sequence: SequenceSource | RefbrowserError | None) -> Layout:
+def _asked_for(layout: StreamLayout, sequence: SequenceSource | RefbrowserError | None) -> StreamLayout:
     """Return the layout of a variable with the tiles in which a service is asked for it."""
     if layout.error is not None or layout.variable.immediate is not None:
         return layout

@@ -11,24 +11,30 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 from refbrowser.formats.ncstream.document_text import attribute_value, attribute_values
 from refbrowser.formats.ncstream.elements import fill_of, names_for, row_dtype_of, shown_dtype_of
-from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.pieces import StreamWitness
 from refbrowser.formats.ncstream.sources import StreamSource
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.data_type import DataType as ElementType
-from refbrowser.model.data_type import EnumerationType, MemberAttributes, RowType, SequenceType, StructureType
+from refbrowser.model.data_type import (
+    DataType,
+    EnumerationType,
+    MemberAttributes,
+    RowType,
+    SequenceType,
+    StructureType,
+)
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
@@ -37,25 +43,25 @@ from refbrowser.references.document.content import Fact
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
 _NAMES = {
-    DataType.CHAR: AtomicType.CHAR,
-    DataType.BYTE: AtomicType.BYTE,
-    DataType.SHORT: AtomicType.SHORT,
-    DataType.INT: AtomicType.INT,
-    DataType.LONG: AtomicType.INT64,
-    DataType.FLOAT: AtomicType.FLOAT,
-    DataType.DOUBLE: AtomicType.DOUBLE,
-    DataType.STRING: AtomicType.STRING,
-    DataType.UBYTE: AtomicType.UBYTE,
-    DataType.USHORT: AtomicType.USHORT,
-    DataType.UINT: AtomicType.UINT,
-    DataType.ULONG: AtomicType.UINT64,
-    DataType.ENUM1: AtomicType.UBYTE,
-    DataType.ENUM2: AtomicType.USHORT,
-    DataType.ENUM4: AtomicType.UINT,
+    StreamType.CHAR: AtomicType.CHAR,
+    StreamType.BYTE: AtomicType.BYTE,
+    StreamType.SHORT: AtomicType.SHORT,
+    StreamType.INT: AtomicType.INT,
+    StreamType.LONG: AtomicType.INT64,
+    StreamType.FLOAT: AtomicType.FLOAT,
+    StreamType.DOUBLE: AtomicType.DOUBLE,
+    StreamType.STRING: AtomicType.STRING,
+    StreamType.UBYTE: AtomicType.UBYTE,
+    StreamType.USHORT: AtomicType.USHORT,
+    StreamType.UINT: AtomicType.UINT,
+    StreamType.ULONG: AtomicType.UINT64,
+    StreamType.ENUM1: AtomicType.UBYTE,
+    StreamType.ENUM2: AtomicType.USHORT,
+    StreamType.ENUM4: AtomicType.UINT,
 }
 #: What stands before the number of a message where one is named like a key, and digits of that at most.
 _MESSAGES, _DIGITS = "messages", 18
-_OBJECTS = {DataType.STRING: "string", DataType.OPAQUE: "opaque"}
+_OBJECTS = {StreamType.STRING: "string", StreamType.OPAQUE: "opaque"}
 #: Dimensions that nodes below a group see, by name: the path of their group, and what they are.
 _Scope = Mapping[str, tuple[str, Dimension]]
 _Enums = Mapping[str, Mapping[int, str]]
@@ -215,17 +221,19 @@ def _of_members(members: Iterable[StreamVariable], above: str = "") -> Iterator[
         yield from _of_members(member.members, f"{above}{member.name}.")
 
 
-def _type_of(variable: StreamVariable, enums: _Enums, dtype: np.dtype[Any] | None, name: str) -> ElementType:
+def _type_of(variable: StreamVariable, enums: _Enums, dtype: np.dtype[Any] | None, name: str) -> DataType:
     """Return what an element of a variable is, or an element of a row of it, with what the header says."""
     if names := names_for(variable, enums):
         return EnumerationType(dtype, name, names, variable.enum_name)
     if dtype is None or dtype.names is None:
-        return ElementType(dtype, name)
-    kind = SequenceType if variable.type is DataType.SEQUENCE else StructureType
+        return DataType(dtype, name)
+    kind = SequenceType if variable.type is StreamType.SEQUENCE else StructureType
     return kind(dtype, name, dict(_of_members(variable.members)))
 
 
-def _of_source(layout: Layout, source: ArraySource, enums: _Enums, keys: ChunkKeyEncoding) -> dict[str, Any]:
+def _of_source(
+    layout: StreamLayout, source: ArraySource, enums: _Enums, keys: ChunkKeyEncoding
+) -> dict[str, Any]:
     """Return the fields of a node whose values are made from messages."""
     variable = layout.variable
     dtype = shown_dtype_of(variable, layout.order, enums)
@@ -266,10 +274,12 @@ def typed_attributes(
         attribute = said.get(name)
         if attribute is None or attribute_value(attribute) != value:
             continue
-        is_text = attribute.type in (DataType.STRING, DataType.CHAR)
+        is_text = attribute.type in (StreamType.STRING, StreamType.CHAR)
         if not is_text:
             values[name] = list(attribute.values) if len(attribute.values) != 1 else attribute.values[0]
-        if attribute.type in _NAMES and (attribute.type is not DataType.STRING or len(attribute.values) > 1):
+        if attribute.type in _NAMES and (
+            attribute.type is not StreamType.STRING or len(attribute.values) > 1
+        ):
             types[name] = str(_NAMES[attribute.type])
     return values, types
 

@@ -13,7 +13,8 @@ from google.protobuf.message import DecodeError
 
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import Window
-from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType, StreamVariable
+from refbrowser.formats.ncstream.descriptor import DATA, DATA_COLUMN, DATA_PRACTICE, text_of
 from refbrowser.formats.ncstream.messages import (
     ByteOrder,
     FaultCode,
@@ -22,7 +23,6 @@ from refbrowser.formats.ncstream.messages import (
     Payload,
     Rows,
 )
-from refbrowser.formats.ncstream.schema import DATA, DATA_COLUMN, DATA_PRACTICE, text_of
 from refbrowser.limits import LIMITS
 
 #: Numbers of a range beyond this are none that an array can have; some readers write 2^64-1 for `*`.
@@ -31,10 +31,10 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 #: Field 7 as a bool that is true.
 _VDATA = b"\x38\x01"
 _PAYLOADS = {
-    DataType.STRING: Payload.VARIABLE,
-    DataType.OPAQUE: Payload.VARIABLE,
-    DataType.STRUCTURE: Payload.STRUCTURE,
-    DataType.SEQUENCE: Payload.SEQUENCE,
+    StreamType.STRING: Payload.VARIABLE,
+    StreamType.OPAQUE: Payload.VARIABLE,
+    StreamType.STRUCTURE: Payload.STRUCTURE,
+    StreamType.SEQUENCE: Payload.SEQUENCE,
 }
 _DEFLATE = 1
 
@@ -126,7 +126,7 @@ class DataFacts:
         return Facts(
             target.number,
             payload,
-            data_type if 0 <= data_type <= DataType.ULONG else -1,
+            data_type if 0 <= data_type <= StreamType.ULONG else -1,
             int(data.bigend) if data.HasField("bigend") else ByteOrder.ABSENT,
             data.version & 0x7FFFFFFF,
             compress == _DEFLATE,
@@ -153,7 +153,7 @@ class DataFacts:
         return Facts(
             variable=target.number,
             payload=Payload.COLUMN,
-            data_type=data.dataType if 0 <= data.dataType <= DataType.ULONG else -1,
+            data_type=data.dataType if 0 <= data.dataType <= StreamType.ULONG else -1,
             byte_order=int(data.bigend) if data.HasField("bigend") else ByteOrder.ABSENT,
             version=data.version & 0x7FFFFFFF,
             deflated=False,
@@ -213,7 +213,7 @@ def parsed(kind: Any, message: bytes, stop: int | None = None) -> Any:
 
 def item_size(data_type: int) -> int:
     """Return the bytes of one element; 0 where elements have no fixed size."""
-    dtype = DataType(data_type).dtype if data_type >= 0 else None
+    dtype = StreamType(data_type).dtype if data_type >= 0 else None
     return 0 if dtype is None else dtype.itemsize
 
 

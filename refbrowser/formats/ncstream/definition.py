@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 
-class DataType(IntEnum):
+class StreamType(IntEnum):
     """The types of variables, by their numbers on the wire (wire notes, section 2)."""
 
     CHAR = 0
@@ -39,29 +39,29 @@ class DataType(IntEnum):
 
 
 _DTYPES: dict[Any, np.dtype[Any]] = {
-    DataType.CHAR: np.dtype("S1"),
-    DataType.BYTE: np.dtype("i1"),
-    DataType.SHORT: np.dtype(">i2"),
-    DataType.INT: np.dtype(">i4"),
-    DataType.LONG: np.dtype(">i8"),
-    DataType.FLOAT: np.dtype(">f4"),
-    DataType.DOUBLE: np.dtype(">f8"),
-    DataType.ENUM1: np.dtype("u1"),
-    DataType.ENUM2: np.dtype(">u2"),
-    DataType.ENUM4: np.dtype(">u4"),
-    DataType.UBYTE: np.dtype("u1"),
-    DataType.USHORT: np.dtype(">u2"),
-    DataType.UINT: np.dtype(">u4"),
-    DataType.ULONG: np.dtype(">u8"),
+    StreamType.CHAR: np.dtype("S1"),
+    StreamType.BYTE: np.dtype("i1"),
+    StreamType.SHORT: np.dtype(">i2"),
+    StreamType.INT: np.dtype(">i4"),
+    StreamType.LONG: np.dtype(">i8"),
+    StreamType.FLOAT: np.dtype(">f4"),
+    StreamType.DOUBLE: np.dtype(">f8"),
+    StreamType.ENUM1: np.dtype("u1"),
+    StreamType.ENUM2: np.dtype(">u2"),
+    StreamType.ENUM4: np.dtype(">u4"),
+    StreamType.UBYTE: np.dtype("u1"),
+    StreamType.USHORT: np.dtype(">u2"),
+    StreamType.UINT: np.dtype(">u4"),
+    StreamType.ULONG: np.dtype(">u8"),
 }
 
 
 #: Signedness aside: the field `unsigned` of older servers does not reach the messages.
 _SIGNED: dict[int, int] = {
-    DataType.UBYTE: DataType.BYTE,
-    DataType.USHORT: DataType.SHORT,
-    DataType.UINT: DataType.INT,
-    DataType.ULONG: DataType.LONG,
+    StreamType.UBYTE: StreamType.BYTE,
+    StreamType.USHORT: StreamType.SHORT,
+    StreamType.UINT: StreamType.INT,
+    StreamType.ULONG: StreamType.LONG,
 }
 
 
@@ -72,7 +72,7 @@ def family_of(number: int) -> int:
 
 def type_name(number: int) -> str:
     """Return the name of a type by its number, which may be none."""
-    return DataType(number).name.lower() if number in list(DataType) else "an unknown type"
+    return StreamType(number).name.lower() if number in list(StreamType) else "an unknown type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class StreamAttribute:
     """An attribute; `values` are Python numbers, or texts where `type` is STRING or CHAR."""
 
     name: str
-    type: DataType
+    type: StreamType
     values: tuple[Any, ...] = ()
 
 
@@ -119,7 +119,7 @@ class StreamVariable:
     """
 
     name: str
-    type: DataType
+    type: StreamType
     dimensions: tuple[StreamDimension, ...] = ()
     attributes: Mapping[str, StreamAttribute] = field(default_factory=dict)
     members: tuple[StreamVariable, ...] = ()

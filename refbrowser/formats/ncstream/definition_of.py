@@ -12,11 +12,11 @@ import numpy.typing as npt
 from refbrowser.codecs.sharding import filled
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 from refbrowser.formats.ncstream.elements import STRUCTURES
@@ -40,24 +40,24 @@ from refbrowser.model.netcdf.types import AtomicType, DimensionReference, Netcdf
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
 
 _TYPES = {
-    AtomicType.CHAR: DataType.STRING,
-    AtomicType.STRING: DataType.STRING,
-    AtomicType.BYTE: DataType.BYTE,
-    AtomicType.UBYTE: DataType.UBYTE,
-    AtomicType.SHORT: DataType.SHORT,
-    AtomicType.USHORT: DataType.USHORT,
-    AtomicType.INT: DataType.INT,
-    AtomicType.UINT: DataType.UINT,
-    AtomicType.INT64: DataType.LONG,
-    AtomicType.UINT64: DataType.ULONG,
-    AtomicType.FLOAT: DataType.FLOAT,
-    AtomicType.DOUBLE: DataType.DOUBLE,
+    AtomicType.CHAR: StreamType.STRING,
+    AtomicType.STRING: StreamType.STRING,
+    AtomicType.BYTE: StreamType.BYTE,
+    AtomicType.UBYTE: StreamType.UBYTE,
+    AtomicType.SHORT: StreamType.SHORT,
+    AtomicType.USHORT: StreamType.USHORT,
+    AtomicType.INT: StreamType.INT,
+    AtomicType.UINT: StreamType.UINT,
+    AtomicType.INT64: StreamType.LONG,
+    AtomicType.UINT64: StreamType.ULONG,
+    AtomicType.FLOAT: StreamType.FLOAT,
+    AtomicType.DOUBLE: StreamType.DOUBLE,
 }
 _ATOMIC = {stream: atomic for atomic, stream in _TYPES.items() if atomic is not AtomicType.CHAR} | {
-    DataType.CHAR: AtomicType.CHAR,
-    DataType.ENUM1: AtomicType.UBYTE,
-    DataType.ENUM2: AtomicType.USHORT,
-    DataType.ENUM4: AtomicType.UINT,
+    StreamType.CHAR: AtomicType.CHAR,
+    StreamType.ENUM1: AtomicType.UBYTE,
+    StreamType.ENUM2: AtomicType.USHORT,
+    StreamType.ENUM4: AtomicType.UINT,
 }
 
 
@@ -354,7 +354,7 @@ class _Definition:
             return
         element = _element(node, is_nczarr=self._is_nczarr)
         self._tell(node, *element.told)
-        if element.members or element.type is not DataType.STRUCTURE:
+        if element.members or element.type is not StreamType.STRUCTURE:
             yield _Piece(element, element.convert)
         for each in element.beside:
             member = f"the member {quoted('.'.join(each.names))}"
@@ -378,7 +378,7 @@ class _Definition:
         if piece.names:
             own |= self._of_member(node, piece.names)
             member = ".".join((node.name, *piece.names))
-            own[MEMBER_OF] = StreamAttribute(MEMBER_OF, DataType.STRING, (member,))
+            own[MEMBER_OF] = StreamAttribute(MEMBER_OF, StreamType.STRING, (member,))
         else:
             fill, told = fill_attribute_of(node, element, piece.convert)
             self._tell(node, *told)
@@ -389,7 +389,7 @@ class _Definition:
             vlen = StreamDimension(length, 0, is_vlen=True, is_private=True)
             dimensions = (*dimensions, vlen)
         if isinstance(node.type, SequenceType) and not piece.suffix and self._sequences:
-            type, dimensions = DataType.SEQUENCE, dimensions[:-1]
+            type, dimensions = StreamType.SEQUENCE, dimensions[:-1]
         return StreamVariable(
             name=name,
             type=type,
@@ -509,9 +509,9 @@ def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
     is_text = is_nczarr and node.type.name not in _CHARACTERS
     if dtype.kind == "S" and (dtype.itemsize != 1 or is_text):
         told = f"texts of type {node.type.name} are written as strings of their own length"
-        return Element(type=DataType.STRING, dtype=dtype, told=(told,))
+        return Element(type=StreamType.STRING, dtype=dtype, told=(told,))
     if dtype.kind == "V" and dtype.names is None and dtype.itemsize:
-        return Element(type=DataType.OPAQUE, dtype=dtype)
+        return Element(type=StreamType.OPAQUE, dtype=dtype)
     return element_of(dtype)
 
 
@@ -527,10 +527,10 @@ def _rows(node: ArrayNode) -> Any:
 
 def _objects(node: ArrayNode) -> Element:
     if node.type.name in ("opaque", "bytes"):
-        return Element(type=DataType.OPAQUE, dtype=np.dtype(object))
+        return Element(type=StreamType.OPAQUE, dtype=np.dtype(object))
     told = f"values of type {quoted(node.type.name)} are written as texts"
     is_text = node.type.name == "string"
-    return Element(type=DataType.STRING, dtype=np.dtype(object), told=() if is_text else (told,))
+    return Element(type=StreamType.STRING, dtype=np.dtype(object), told=() if is_text else (told,))
 
 
 def _why_not(node: ArrayNode) -> RefbrowserError | None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
-from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
+from refbrowser.formats.ncstream.definition import StreamAttribute, StreamDefinition, StreamGroup, StreamType
 from refbrowser.formats.ncstream.elements import fill_of, is_ragged
-from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
@@ -64,7 +64,7 @@ def document_of_layouts(
     return manifest.document(name=name, derived=origin, notes=(*faults, *findings))
 
 
-def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: Layout, layouts: StreamLayouts) -> None:
+def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: StreamLayout, layouts: StreamLayouts) -> None:
     table, numbers = layouts.index.table, layout.sections.numbers
     coords = layout.sections.starts // np.asarray(layout.grid.chunk_shape, np.int64)
     if not coords.shape[1]:
@@ -96,7 +96,7 @@ def attribute_value(attribute: StreamAttribute) -> Any:
     values = [_plain(value) for value in attribute.values]
     if len(values) == 1:
         return values[0]
-    is_text = attribute.type in (DataType.STRING, DataType.CHAR)
+    is_text = attribute.type in (StreamType.STRING, StreamType.CHAR)
     return "" if is_text and not values else values
 
 
@@ -121,13 +121,13 @@ def _can_be_key(path: str, findings: list[Finding]) -> bool:
     return False
 
 
-def _attributes(layout: Layout) -> dict[str, Any]:
+def _attributes(layout: StreamLayout) -> dict[str, Any]:
     names = [each.name or None for each in layout.variable.dimensions if not each.is_vlen]
     shown = names if len(names) == len(layout.shape) else [None] * len(layout.shape)
     return {**attribute_values(layout.variable.attributes), DIMENSIONS_ATTRIBUTE: shown}
 
 
-def _array(layout: Layout) -> dict[str, Any]:
+def _array(layout: StreamLayout) -> dict[str, Any]:
     """Return the metadata of an array; of a type that Zarr v2 cannot spell, as objects."""
     metadata: dict[str, Any] = {
         "zarr_format": 2,
@@ -143,7 +143,7 @@ def _array(layout: Layout) -> dict[str, Any]:
     return metadata | {"dtype": layout.dtype.str, "filters": None, "fill_value": _fill(layout)}
 
 
-def _fill(layout: Layout) -> Any:
+def _fill(layout: StreamLayout) -> Any:
     value = fill_of(layout.variable)
     if isinstance(value, bytes):
         return base64.b64encode(value.ljust(1, b"\0")).decode("ascii")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.bytes import VarintError, read_varint
-from refbrowser.formats.ncstream.definition import DataType, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamType, StreamVariable
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import named_values, rows_type
 
@@ -63,16 +63,16 @@ def check_room(count: int, dtype: np.dtype[Any]) -> None:
 
 DType = np.dtype[Any]
 BIG, LITTLE = ">", "<"
-STRUCTURES = (DataType.STRUCTURE, DataType.SEQUENCE)
+STRUCTURES = (StreamType.STRUCTURE, StreamType.SEQUENCE)
 _OBJECT = np.dtype(object)
-_OBJECTS: Mapping[DataType, type[str] | type[bytes]] = {DataType.STRING: str, DataType.OPAQUE: bytes}
+_OBJECTS: Mapping[StreamType, type[str] | type[bytes]] = {StreamType.STRING: str, StreamType.OPAQUE: bytes}
 #: What a string or a nested sequence takes in a row: an index (wire notes, section 4).
 _INDEX = np.dtype(">u4")
 
 
 def is_ragged(variable: StreamVariable) -> bool:
     """Return whether the elements of a variable are rows; the ``*`` of a sequence makes none."""
-    return variable.is_ragged and variable.type is not DataType.SEQUENCE
+    return variable.is_ragged and variable.type is not StreamType.SEQUENCE
 
 
 def dtype_of(variable: StreamVariable, order: str = BIG) -> DType:
@@ -134,7 +134,7 @@ def shown_dtype_of(variable: StreamVariable, order: str, enums: Mapping[str, Map
             return rows_type(element_dtype_of(member, order)), shape
         if member.type in STRUCTURES:
             rows = shown_dtype_of(member, order, enums)
-            return (rows_type(rows) if member.type is DataType.SEQUENCE else rows), shape
+            return (rows_type(rows) if member.type is StreamType.SEQUENCE else rows), shape
         if member.type in _OBJECTS:
             return rows_type(_OBJECTS[member.type]), shape
         names = names_for(member, enums)
@@ -185,20 +185,20 @@ def _structure(members: Sequence[StreamVariable], field: Callable[[StreamVariabl
 
 
 def _held(member: StreamVariable, order: str) -> Field:
-    if member.type is DataType.SEQUENCE:
+    if member.type is StreamType.SEQUENCE:
         # Rows hold its index and nothing that it leads to.
         return _OBJECT, ()
     return dtype_of(member, order), member.shape
 
 
 def _stored(member: StreamVariable, order: str) -> Field:
-    if is_ragged(member) or member.type is DataType.OPAQUE:
-        kind = "opaque" if member.type is DataType.OPAQUE else "ragged"
+    if is_ragged(member) or member.type is StreamType.OPAQUE:
+        kind = "opaque" if member.type is StreamType.OPAQUE else "ragged"
         what = f"rows have no form for the {kind} member {quoted(member.name)}"
         raise PayloadError("unsupported-member", what)
-    if member.type in (DataType.STRING, DataType.SEQUENCE):
+    if member.type in (StreamType.STRING, StreamType.SEQUENCE):
         return _in_order(_INDEX, order), ()
-    if member.type is DataType.STRUCTURE:
+    if member.type is StreamType.STRUCTURE:
         return stored_dtype_of(member.members, order), member.shape
     return element_dtype_of(member, order), member.shape
 
@@ -208,23 +208,23 @@ def _in_order(dtype: DType, order: str) -> DType:
 
 
 #: Wire notes, section 3.
-DEFAULTS: dict[DataType, Any] = {
-    DataType.CHAR: b"",
-    DataType.BYTE: -127,
-    DataType.SHORT: -32767,
-    DataType.INT: -2147483647,
-    DataType.LONG: -9223372036854775806,
-    DataType.FLOAT: 9.969209968386869e36,
-    DataType.DOUBLE: 9.969209968386869e36,
-    DataType.STRING: "",
-    DataType.OPAQUE: b"",
-    DataType.ENUM1: 255,
-    DataType.ENUM2: 65535,
-    DataType.ENUM4: 4294967295,
-    DataType.UBYTE: 255,
-    DataType.USHORT: 65535,
-    DataType.UINT: 4294967295,
-    DataType.ULONG: 18446744073709551614,
+DEFAULTS: dict[StreamType, Any] = {
+    StreamType.CHAR: b"",
+    StreamType.BYTE: -127,
+    StreamType.SHORT: -32767,
+    StreamType.INT: -2147483647,
+    StreamType.LONG: -9223372036854775806,
+    StreamType.FLOAT: 9.969209968386869e36,
+    StreamType.DOUBLE: 9.969209968386869e36,
+    StreamType.STRING: "",
+    StreamType.OPAQUE: b"",
+    StreamType.ENUM1: 255,
+    StreamType.ENUM2: 65535,
+    StreamType.ENUM4: 4294967295,
+    StreamType.UBYTE: 255,
+    StreamType.USHORT: 65535,
+    StreamType.UINT: 4294967295,
+    StreamType.ULONG: 18446744073709551614,
 }
 
 
@@ -252,9 +252,9 @@ def fill_rows(rows: npt.NDArray[Any], members: tuple[StreamVariable, ...], order
     """Give the fields of `members` in rows the values that are theirs where none was sent."""
     for member in members:
         field = rows[member.name]
-        if member.type is DataType.SEQUENCE:
+        if member.type is StreamType.SEQUENCE:
             field[...] = None
-        elif member.type is DataType.STRUCTURE and not is_ragged(member):
+        elif member.type is StreamType.STRUCTURE and not is_ragged(member):
             fill_rows(field, member.members, order)
         else:
             put_everywhere(field, fill_of(member, order))
@@ -277,14 +277,14 @@ def _fill_value(variable: StreamVariable) -> Any:
     value = attribute.values[0]
     if isinstance(default, bytes):
         data = value.encode() if isinstance(value, str) else value
-        is_one = isinstance(data, bytes) and (variable.type is DataType.OPAQUE or len(data) <= 1)
+        is_one = isinstance(data, bytes) and (variable.type is StreamType.OPAQUE or len(data) <= 1)
         return data if is_one else default
     if isinstance(default, str):
         return value if isinstance(value, str) else default
     return default if isinstance(value, str | bytes) else _number(value, variable.type, default)
 
 
-def _number(value: Any, type: DataType, default: Any) -> Any:
+def _number(value: Any, type: StreamType, default: Any) -> Any:
     """Return a number as one of a type: `default` where it is none."""
     dtype = type.dtype
     assert dtype is not None

@@ -20,15 +20,15 @@ from refbrowser.codecs.deflating import Zlib
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
+from refbrowser.formats.ncstream.descriptor import DATA, DATA_PRACTICE, ERROR, HEADER, STRUCTURE_DATA
 from refbrowser.formats.ncstream.elements import STRUCTURES, is_ragged, stored_dtype_of
-from refbrowser.formats.ncstream.schema import DATA, DATA_PRACTICE, ERROR, HEADER, STRUCTURE_DATA
 from refbrowser.model.exact_numbers import narrowed
 
 _ESCAPED = re.compile(r"[.\\]")
@@ -102,9 +102,9 @@ def _put(
 ) -> None:
     for member in members:
         place, given = rows[member.name], values[member.name]
-        if member.type is DataType.STRUCTURE:
+        if member.type is StreamType.STRUCTURE:
             _put(place, given, member.members, heap)
-        elif member.type is DataType.STRING:
+        elif member.type is StreamType.STRING:
             place[...] = heap.take(given, prod(member.shape)).reshape(place.shape)
         else:
             place[...] = given
@@ -131,10 +131,10 @@ HEADER_VERSION = 1
 NO_LENGTH = 2**64 - 1
 #: The older field for the type of an attribute knows no unsigned types and numbers the others like variables.
 _SIGNED = {
-    DataType.UBYTE: DataType.BYTE,
-    DataType.USHORT: DataType.SHORT,
-    DataType.UINT: DataType.INT,
-    DataType.ULONG: DataType.LONG,
+    StreamType.UBYTE: StreamType.BYTE,
+    StreamType.USHORT: StreamType.SHORT,
+    StreamType.UINT: StreamType.INT,
+    StreamType.ULONG: StreamType.LONG,
 }
 
 
@@ -207,8 +207,8 @@ def _fill_attribute(target: Any, attribute: StreamAttribute) -> None:
     """Write an attribute with both fields for its type, so that older and newer readers understand it."""
     target.name = clean_text(attribute.name)
     target.len = len(attribute.values)
-    if attribute.type in (DataType.STRING, DataType.CHAR):
-        target.type, target.dataType = 0, int(DataType.STRING)
+    if attribute.type in (StreamType.STRING, StreamType.CHAR):
+        target.type, target.dataType = 0, int(StreamType.STRING)
         target.sdata.extend(map(text_of, attribute.values))
         return
     assert attribute.type.dtype is not None
@@ -230,7 +230,7 @@ _SIZES = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataFacts:
+class EncodedFacts:
     """What a data message says of its payload.
 
     Attributes
@@ -249,7 +249,7 @@ class DataFacts:
     """
 
     path: str
-    type: DataType
+    type: StreamType
     section: tuple[range, ...] | None = None
     is_ragged: bool = False
     uncompressed: int | None = None
@@ -270,7 +270,7 @@ def error_message(text: str, code: int = 0) -> bytes:
     return _framed(magics.ERROR, message.SerializeToString())
 
 
-def data_head(facts: DataFacts) -> bytes:
+def data_head(facts: EncodedFacts) -> bytes:
     """Return what stands before the payload of a data message: its magic, and the Data with its length."""
     message = DATA_PRACTICE() if facts.is_ragged else DATA()
     message.varName = clean_text(full_name(facts.path))
@@ -301,7 +301,7 @@ def padded_varint(value: int, length: int) -> bytes:
     return bytes(groups)
 
 
-def regular_message(facts: DataFacts, payload: Buffer) -> list[Buffer]:
+def regular_message(facts: EncodedFacts, payload: Buffer) -> list[Buffer]:
     """Return a data message around elements as they are stored: big endian in C order, or deflated."""
     return [data_head(facts), write_varint(len(payload)), payload]
 
@@ -337,15 +337,15 @@ def data_message(
     RefbrowserError
         `FORMAT`: a member of a structure has no form in rows.
     """
-    if variable.type is DataType.SEQUENCE:
-        facts = DataFacts(path=path, type=variable.type)
+    if variable.type is StreamType.SEQUENCE:
+        facts = EncodedFacts(path=path, type=variable.type)
         return [data_head(facts), b"".join(sequence_payload(variable, values))]
-    facts = DataFacts(path=path, type=variable.type, section=section, is_ragged=is_ragged(variable))
-    if facts.is_ragged or variable.type in (DataType.STRING, DataType.OPAQUE):
+    facts = EncodedFacts(path=path, type=variable.type, section=section, is_ragged=is_ragged(variable))
+    if facts.is_ragged or variable.type in (StreamType.STRING, StreamType.OPAQUE):
         objects = object_bytes(variable, values)
         sums = _sum(objects) if checksum else None
         return [data_head(replace(facts, crc32=sums)), *object_payload(objects)]
-    if variable.type is DataType.STRUCTURE:
+    if variable.type is StreamType.STRUCTURE:
         body: Buffer = RowPacker(variable.members).body(values)
     else:
         body = element_bytes(variable, values)
@@ -363,9 +363,9 @@ def payload_of(variable: StreamVariable, values: npt.NDArray[Any]) -> bytes:
     RefbrowserError
         `FORMAT`: a member of a structure has no form in rows.
     """
-    if variable.type is DataType.SEQUENCE:
+    if variable.type is StreamType.SEQUENCE:
         return b"".join(sequence_payload(variable, values))
-    if variable.type is DataType.STRUCTURE:
+    if variable.type is StreamType.STRUCTURE:
         return RowPacker(variable.members).body(values)
     if is_ragged(variable) or variable.type.dtype is None:
         return b"".join(object_payload(object_bytes(variable, values)))
@@ -397,7 +397,7 @@ def object_bytes(variable: StreamVariable, values: npt.NDArray[Any]) -> list[byt
     if is_ragged(variable):
         dtype = variable.type.dtype
         return [np.asarray(row, dtype).tobytes() for row in items]
-    if variable.type is DataType.STRING:
+    if variable.type is StreamType.STRING:
         return [text_of(item).encode() for item in items]
     return [bytes(item) for item in items]
 

@@ -11,29 +11,29 @@ from google.protobuf.message import DecodeError
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
+from refbrowser.formats.ncstream.descriptor import HEADER, text_of
 from refbrowser.formats.ncstream.messages import FaultCode, HeaderNote, Notes
-from refbrowser.formats.ncstream.schema import HEADER, text_of
 from refbrowser.limits import LIMITS
 
 #: What older servers write as the length of a dimension of variable length.
 NO_LENGTH = (1 << 64) - 1
 _LONGEST = (1 << 63) - 1
 _UNSIGNED = {
-    DataType.BYTE: DataType.UBYTE,
-    DataType.SHORT: DataType.USHORT,
-    DataType.INT: DataType.UINT,
-    DataType.LONG: DataType.ULONG,
+    StreamType.BYTE: StreamType.UBYTE,
+    StreamType.SHORT: StreamType.USHORT,
+    StreamType.INT: StreamType.UINT,
+    StreamType.LONG: StreamType.ULONG,
 }
 
 
-def unsigned(data_type: DataType) -> DataType:
+def unsigned(data_type: StreamType) -> StreamType:
     """Return the unsigned type of the size of an integer type; other types as they are."""
     return _UNSIGNED.get(data_type, data_type)
 
@@ -115,10 +115,10 @@ class HeaderValues:
         if not self._has_name(message, path):
             return None
         self._check_shape(shape, path)
-        is_sequence = message.dataType == DataType.SEQUENCE
+        is_sequence = message.dataType == StreamType.SEQUENCE
         return StreamVariable(
             name=text_of(message.name),
-            type=DataType.SEQUENCE if is_sequence else DataType.STRUCTURE,
+            type=StreamType.SEQUENCE if is_sequence else StreamType.STRUCTURE,
             dimensions=tuple(shape),
             attributes=self.attributes(message.atts, path),
             members=tuple(self._members(message, path, nesting)),
@@ -138,9 +138,9 @@ class HeaderValues:
             if member is not None:
                 yield member
 
-    def _type(self, number: int, path: str, attribute: str | None = None) -> DataType | None:
+    def _type(self, number: int, path: str, attribute: str | None = None) -> StreamType | None:
         try:
-            return DataType(number)
+            return StreamType(number)
         except ValueError:
             message = f"type {number} is not known"
             if attribute is not None:
@@ -170,7 +170,7 @@ class HeaderValues:
         name = text_of(message.name)
         number = message.dataType or message.type
         if not number:
-            number = DataType.CHAR if message.data else DataType.STRING
+            number = StreamType.CHAR if message.data else StreamType.STRING
         data_type = self._type(number, path, name)
         if data_type is None:
             return None
@@ -180,11 +180,11 @@ class HeaderValues:
             return StreamAttribute(name, data_type)
         return StreamAttribute(name, data_type, self._values(message, data_type, path))
 
-    def _values(self, message: Any, data_type: DataType, path: str) -> tuple[Any, ...]:
-        if data_type is DataType.STRING or (data_type is DataType.CHAR and not message.data):
+    def _values(self, message: Any, data_type: StreamType, path: str) -> tuple[Any, ...]:
+        if data_type is StreamType.STRING or (data_type is StreamType.CHAR and not message.data):
             found: Sequence[Any] = [text_of(each) for each in message.sdata[: message.len]]
-            expected = message.len if data_type is DataType.STRING else len(found)
-        elif data_type is DataType.CHAR:
+            expected = message.len if data_type is StreamType.STRING else len(found)
+        elif data_type is StreamType.CHAR:
             found, expected = [message.data[: message.len].decode("utf-8", "replace")], 1
         elif data_type.dtype is None:
             found, expected = [], 0

@@ -10,10 +10,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import ByteSource, Window
-from refbrowser.formats.ncstream.definition import DataType
-from refbrowser.formats.ncstream.messages import FramingError, StreamIndex
-from refbrowser.formats.ncstream.reading import block
-from refbrowser.formats.ncstream.schema import (
+from refbrowser.formats.ncstream.definition import StreamType
+from refbrowser.formats.ncstream.descriptor import (
     DATA,
     DATA_COLUMN,
     DATA_PRACTICE,
@@ -22,6 +20,8 @@ from refbrowser.formats.ncstream.schema import (
     POINT_CLASSES,
     text_of,
 )
+from refbrowser.formats.ncstream.messages import FramingError, StreamIndex
+from refbrowser.formats.ncstream.reading import block
 from refbrowser.limits import LIMITS
 
 _CLASSES = {
@@ -35,7 +35,7 @@ _CLASSES = {
 _BYTES, _CHARACTERS, _ELEMENTS = 64, 1000, 200
 _COMPRESSIONS = {0: "NONE", 1: "DEFLATE"}
 _ATTRIBUTE_TYPES = dict(enumerate(("STRING", "BYTE", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE")))
-_TYPES = {each.value: each.name for each in DataType}
+_TYPES = {each.value: each.name for each in StreamType}
 _NAMES: dict[tuple[str, str], dict[int, str]] = {("Attribute", "type"): _ATTRIBUTE_TYPES}
 _WIRES = {0: "varint", 1: "64 bits", 2: "bytes", 5: "32 bits"}
 #: Field 7 of Data, which practice and the grammar give different wire types.

@@ -14,7 +14,7 @@ from refbrowser.codecs.base import DecodeError, Room, as_bytes
 from refbrowser.codecs.deflating import Zlib
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.definition import DataType, StreamVariable, family_of, type_name
+from refbrowser.formats.ncstream.definition import StreamType, StreamVariable, family_of, type_name
 from refbrowser.formats.ncstream.elements import (
     BIG,
     LITTLE,
@@ -120,7 +120,7 @@ def sequence_blocks(data: memoryview) -> list[memoryview]:
 def _parsed(data: Any) -> Any:
     from google.protobuf.message import DecodeError
 
-    from refbrowser.formats.ncstream.schema import STRUCTURE_DATA
+    from refbrowser.formats.ncstream.descriptor import STRUCTURE_DATA
 
     try:
         return STRUCTURE_DATA.FromString(bytes(data))
@@ -184,11 +184,11 @@ class _Heap:
 def _put(rows: Rows, plain: Rows, members: tuple[StreamVariable, ...], heap: _Heap) -> None:
     """Copy the fields of stored rows into rows as they are held."""
     for member in members:
-        if member.type is DataType.STRING:
+        if member.type is StreamType.STRING:
             _put_texts(rows, plain, member, heap)
-        elif member.type is DataType.STRUCTURE:
+        elif member.type is StreamType.STRUCTURE:
             _put(rows[member.name], plain[member.name], member.members, heap)
-        elif member.type is not DataType.SEQUENCE:
+        elif member.type is not StreamType.SEQUENCE:
             rows[member.name] = plain[member.name]
 
 
@@ -219,7 +219,7 @@ def column_values(variable: StreamVariable, data: Any, shape: tuple[int, ...], o
     """
     from google.protobuf.message import DecodeError
 
-    from refbrowser.formats.ncstream.schema import DATA_COLUMN
+    from refbrowser.formats.ncstream.descriptor import DATA_COLUMN
 
     try:
         column = DATA_COLUMN.FromString(bytes(data))
@@ -229,11 +229,11 @@ def column_values(variable: StreamVariable, data: Any, shape: tuple[int, ...], o
 
 
 def _values(variable: StreamVariable, column: Any, shape: tuple[int, ...], order: str) -> Values:
-    if variable.type is DataType.SEQUENCE:
+    if variable.type is StreamType.SEQUENCE:
         raise PayloadError(
             "unsupported-member", f"a DataCol has no form for the sequence {quoted(variable.name)}"
         )
-    if variable.type is DataType.STRUCTURE:
+    if variable.type is StreamType.STRUCTURE:
         return _structures(variable, column, shape, order)
     values = _flat(variable, column, order)
     if not is_ragged(variable):
@@ -245,9 +245,9 @@ def _values(variable: StreamVariable, column: Any, shape: tuple[int, ...], order
 
 def _flat(variable: StreamVariable, column: Any, order: str) -> Values:
     """Return all values of a column, one after the other."""
-    if variable.type is DataType.STRING:
+    if variable.type is StreamType.STRING:
         return _object_array(list(column.stringdata))
-    if variable.type is DataType.OPAQUE:
+    if variable.type is StreamType.OPAQUE:
         return _object_array(list(column.opaquedata))
     own = BIG if column.HasField("bigend") and column.bigend else LITTLE
     dtype = element_dtype_of(variable, order or own)
@@ -479,9 +479,9 @@ def text_of(data: Any) -> str | bytes:
 
 def _objects(variable: StreamVariable, objects: Sequence[memoryview], order: str) -> list[Any]:
     if not is_ragged(variable):
-        if variable.type is DataType.STRING:
+        if variable.type is StreamType.STRING:
             return [text_of(each) for each in objects]
-        if variable.type is DataType.OPAQUE:
+        if variable.type is StreamType.OPAQUE:
             return [bytes(each) for each in objects]
         raise PayloadError("type-mismatch", f"objects where {variable.type.name} is expected")
     if variable.type in STRUCTURES or variable.type.dtype is None:
@@ -530,7 +530,7 @@ class ObjectRun:
             They are not what they should be.
         """
         last = self.skipped + prod(self.shape)
-        if variable.type is DataType.SEQUENCE:
+        if variable.type is StreamType.SEQUENCE:
             rows = sequence_rows(
                 variable, memoryview(bytes(data).removesuffix(magics.VEND) + magics.VEND), order
             )

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from refbrowser.errors import Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import PayloadError, element_dtype_of, is_ragged, size_mismatch
-from refbrowser.formats.ncstream.layouts import Layout, order_code, type_fits
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import ObjectRun, arrived_run, run_of
 from refbrowser.formats.ncstream.reading import Stretch, arrived_stretches, lost_sections
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout, order_code, type_fits
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import SourcePiece
 
@@ -28,7 +28,7 @@ class StreamWitness:
     """Tells of the messages that are the chunks of one variable (`ChunkWitness`)."""
 
     index: StreamIndex
-    layout: Layout
+    layout: StreamLayout
 
     def check(self, url: str, offset: int, data: memoryview) -> Finding | None:
         """Return a warning where the checksum of a payload is not that of its message."""
@@ -104,7 +104,7 @@ class MessagePieces:
     """Makes pieces of the messages of one variable of a stream."""
 
     index: StreamIndex
-    layout: Layout
+    layout: StreamLayout
     options: StreamOptions
 
     def piece(self, row: int, shape: tuple[int, ...], inside: Slices, target: Slices) -> SourcePiece:
@@ -242,7 +242,7 @@ class CutPieces:
     """
 
     index: StreamIndex
-    layout: Layout
+    layout: StreamLayout
     number: int
     little: bool
     section: tuple[range, ...]

@@ -14,6 +14,7 @@ from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import LONGEST, VarintError, Window, read_varint
 from refbrowser.formats.ncstream.data_messages import DataFacts, Facts, Runs, item_size, parsed
 from refbrowser.formats.ncstream.definition import StreamDefinition
+from refbrowser.formats.ncstream.descriptor import ERROR, POINT_CLASSES, STRUCTURE_DATA, text_of
 from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence, parts_of
 from refbrowser.formats.ncstream.messages import (
     FaultCode,
@@ -26,7 +27,6 @@ from refbrowser.formats.ncstream.messages import (
     StreamFault,
     StreamIndex,
 )
-from refbrowser.formats.ncstream.schema import ERROR, POINT_CLASSES, STRUCTURE_DATA, text_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 

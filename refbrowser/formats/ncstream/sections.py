@@ -14,7 +14,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream.bytes import LONGEST
 from refbrowser.formats.ncstream.data_messages import item_size
-from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
+from refbrowser.formats.ncstream.definition import StreamAttribute, StreamDefinition, StreamGroup, StreamType
 from refbrowser.formats.ncstream.encoding import header_message
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
 from refbrowser.model.grid import RegularChunkGrid
@@ -490,7 +490,7 @@ def _attribute_of(lost: Iterable[LeftOut]) -> StreamAttribute:
         more = len(told) - _ELEMENTS
         told = [*told[:_ELEMENTS], LeftOut(f"and {more} messages more", after=0)]
     texts = (json.dumps(each.facts, ensure_ascii=False) for each in told)
-    return StreamAttribute(LEFT_OUT, DataType.STRING, tuple(texts))
+    return StreamAttribute(LEFT_OUT, StreamType.STRING, tuple(texts))
 
 
 def left_out(definition: StreamDefinition) -> Iterator[LeftOut]:

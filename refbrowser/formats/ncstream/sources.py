@@ -14,11 +14,11 @@ import numpy.typing as npt
 from refbrowser.errors import Place
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import element_dtype_of, size_mismatch
-from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.pieces import CutPieces, MessagePieces
 from refbrowser.formats.ncstream.sections import LeftOut, Sections
+from refbrowser.formats.ncstream.stream_layouts import StreamLayout
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece
@@ -173,7 +173,7 @@ class Combs:
     """The messages of one variable, for a layout that `is_fine`."""
 
     index: StreamIndex
-    layout: Layout
+    layout: StreamLayout
 
     def runs(self, rows: Ints, taken: range) -> Iterator[Ints]:
         """Yield rows that are read together, of those that give any element `taken` of the first axis."""
@@ -251,7 +251,7 @@ class StreamSource:
     """
 
     index: StreamIndex
-    layout: Layout
+    layout: StreamLayout
     options: StreamOptions
 
     def pieces(self, part: ChunkPart) -> list[SourcePiece]:

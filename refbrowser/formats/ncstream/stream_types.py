@@ -10,7 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDimension, StreamVariable
+from refbrowser.formats.ncstream.definition import (
+    StreamAttribute,
+    StreamDimension,
+    StreamType,
+    StreamVariable,
+)
 from refbrowser.formats.ncstream.encoding import in_wire_order
 from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import enum_name_of, names_of, rows_of
@@ -70,7 +75,7 @@ def time_numbers(dtype: np.dtype[Any]) -> TimeNumbers:
         told = f"{dtype.name} is written as plain numbers: CF has no unit for it"
         return TimeNumbers(wanted, (), (told,))
     wanted = np.dtype(f"{letter}8[{unit}]")
-    missing = StreamAttribute("_FillValue", DataType.LONG, (_NOT_A_TIME,))
+    missing = StreamAttribute("_FillValue", StreamType.LONG, (_NOT_A_TIME,))
     if letter == "m":
         told = f"{dtype.name} is written as long with units {named!r}"
         return TimeNumbers(wanted, (_text("units", named), missing), (told,))
@@ -80,7 +85,7 @@ def time_numbers(dtype: np.dtype[Any]) -> TimeNumbers:
 
 
 def _text(name: str, value: str) -> StreamAttribute:
-    return StreamAttribute(name, DataType.STRING, (value,))
+    return StreamAttribute(name, StreamType.STRING, (value,))
 
 
 Values = npt.NDArray[Any]
@@ -88,16 +93,16 @@ Values = npt.NDArray[Any]
 Convert = Callable[[Values], Values]
 
 _INTEGERS = {
-    "i1": DataType.BYTE,
-    "i2": DataType.SHORT,
-    "i4": DataType.INT,
-    "i8": DataType.LONG,
-    "u1": DataType.UBYTE,
-    "u2": DataType.USHORT,
-    "u4": DataType.UINT,
-    "u8": DataType.ULONG,
+    "i1": StreamType.BYTE,
+    "i2": StreamType.SHORT,
+    "i4": StreamType.INT,
+    "i8": StreamType.LONG,
+    "u1": StreamType.UBYTE,
+    "u2": StreamType.USHORT,
+    "u4": StreamType.UINT,
+    "u8": StreamType.ULONG,
 }
-_ENUMS = {"u1": DataType.ENUM1, "u2": DataType.ENUM2, "u4": DataType.ENUM4}
+_ENUMS = {"u1": StreamType.ENUM1, "u2": StreamType.ENUM2, "u4": StreamType.ENUM4}
 _OBJECTS = np.dtype(object)
 
 
@@ -129,7 +134,7 @@ class Element:
         Members of a structure that have no form in its rows: variables of their own.
     """
 
-    type: DataType
+    type: StreamType
     dtype: np.dtype[Any]
     shape: tuple[int, ...] = ()
     convert: Convert | None = None
@@ -183,7 +188,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
     if dtype.kind in "mM":
         times = time_numbers(dtype)
         return Element(
-            type=DataType.LONG,
+            type=StreamType.LONG,
             dtype=np.dtype("i8"),
             convert=times,
             attributes=times.attributes,
@@ -204,7 +209,7 @@ def _plain(dtype: np.dtype[Any]) -> Element | None:
     if letter in "iu":
         return Element(type=_INTEGERS[f"{letter}{size}"], dtype=dtype)
     if letter == "b":
-        return _cast(DataType.BYTE, "i1", "bool is written as byte: 0 and 1")
+        return _cast(StreamType.BYTE, "i1", "bool is written as byte: 0 and 1")
     if letter == "f":
         return _float(dtype)
     if letter == "c":
@@ -213,33 +218,33 @@ def _plain(dtype: np.dtype[Any]) -> Element | None:
         told = ("complex numbers are written as structures of r and i",)
         inner = structure_element(pair)
         return Element(
-            type=DataType.STRUCTURE, dtype=pair, convert=_Pairs(pair), members=inner.members, told=told
+            type=StreamType.STRUCTURE, dtype=pair, convert=_Pairs(pair), members=inner.members, told=told
         )
     if letter == "U" or (letter == "O" and rows_of(dtype) in (str, None)):
-        return Element(type=DataType.STRING, dtype=_OBJECTS if letter == "O" else dtype)
+        return Element(type=StreamType.STRING, dtype=_OBJECTS if letter == "O" else dtype)
     if letter == "O":
         return ragged_element(rows_of(dtype))
     if letter == "S" and size:
         own = (size,) if size > 1 else ()
         return Element(
-            type=DataType.CHAR, dtype=np.dtype("S1"), shape=own, convert=_Split("S1", own) if own else None
+            type=StreamType.CHAR, dtype=np.dtype("S1"), shape=own, convert=_Split("S1", own) if own else None
         )
     if letter == "V" and size:
         told = ("opaque bytes of a fixed number are written as unsigned bytes",)
         split = _Split("u1", (size,))
-        return Element(type=DataType.UBYTE, dtype=np.dtype("u1"), shape=(size,), convert=split, told=told)
+        return Element(type=StreamType.UBYTE, dtype=np.dtype("u1"), shape=(size,), convert=split, told=told)
     return None
 
 
 def _float(dtype: np.dtype[Any]) -> Element:
     if dtype.itemsize == 2:
-        return _cast(DataType.FLOAT, "f4", "float16 is written as float")
+        return _cast(StreamType.FLOAT, "f4", "float16 is written as float")
     if dtype.itemsize > 8:
-        return _cast(DataType.DOUBLE, "f8", "long double is written as double, which is less exact")
-    return Element(type=DataType.FLOAT if dtype.itemsize == 4 else DataType.DOUBLE, dtype=dtype)
+        return _cast(StreamType.DOUBLE, "f8", "long double is written as double, which is less exact")
+    return Element(type=StreamType.FLOAT if dtype.itemsize == 4 else StreamType.DOUBLE, dtype=dtype)
 
 
-def _cast(type: DataType, name: str, told: str) -> Element:
+def _cast(type: StreamType, name: str, told: str) -> Element:
     return Element(type=type, dtype=np.dtype(name), convert=_Cast(name), told=(told,))
 
 
@@ -255,7 +260,7 @@ def enum_element(dtype: np.dtype[Any], names: Mapping[int, str], name: str) -> E
     said = named_flags(names)
     flags = (
         StreamAttribute("flag_values", plain, tuple(said["flag_values"])),
-        StreamAttribute("flag_meanings", DataType.STRING, (said["flag_meanings"],)),
+        StreamAttribute("flag_meanings", StreamType.STRING, (said["flag_meanings"],)),
     )
     told = "streams have no such enumerations: integers with flag_values and flag_meanings are written"
     return Element(type=plain, dtype=dtype, attributes=flags, told=(told,))
@@ -270,7 +275,7 @@ def ragged_element(rows: Any) -> Element:
         `META`: rows of such elements have no form in a stream.
     """
     if rows is bytes:
-        return Element(type=DataType.UBYTE, dtype=_OBJECTS, convert=_Rows(_bytes_row), is_ragged=True)
+        return Element(type=StreamType.UBYTE, dtype=_OBJECTS, convert=_Rows(_bytes_row), is_ragged=True)
     inner = element_of(rows)
     if inner.type.dtype is None or inner.shape:
         raise RefbrowserError(ErrorKind.META, f"a stream has no form for rows of type {quoted(rows)}")
@@ -332,7 +337,7 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
     plain = all(inner.convert is None and sources[name] == name for name, (inner, _) in made.items())
     wanted = np.dtype([(name, inner.dtype, (*shape, *inner.shape)) for name, (inner, shape) in made.items()])
     return Element(
-        type=DataType.STRUCTURE,
+        type=StreamType.STRUCTURE,
         dtype=wanted,
         convert=None
         if plain

@@ -13,8 +13,8 @@ from refbrowser.errors import Severity, quoted
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import ByteSource, RemoteBytes, Window
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamDefinition,
+    StreamType,
     StreamVariable,
     family_of,
     type_name,
@@ -155,8 +155,8 @@ _MOST = float(1 << 62)
 #: Of no type that is known.
 _NO_TYPE = -1
 #: By the number of a type; the last one is reached by -1.
-_FAMILY = np.array([*map(family_of, DataType), _NO_TYPE])
-_ITEM_SIZES = np.array([0 if each.dtype is None else each.dtype.itemsize for each in DataType] + [0])
+_FAMILY = np.array([*map(family_of, StreamType), _NO_TYPE])
+_ITEM_SIZES = np.array([0 if each.dtype is None else each.dtype.itemsize for each in StreamType] + [0])
 
 
 def check_data(table: MessageTable, definition: StreamDefinition) -> tuple[MessageTable, list[StreamFault]]:
@@ -194,7 +194,7 @@ class _Checks:
         """Return the `FaultCode` of each message, the first that applies."""
         table, rows, variable = self.table, self.rows, self._variable
         expected = self._ranks[variable]
-        has_section = self._families[variable] != DataType.SEQUENCE
+        has_section = self._families[variable] != StreamType.SEQUENCE
         conditions = [
             (table.fault[rows] == FaultCode.UNKNOWN_COMPRESSION, FaultCode.UNKNOWN_COMPRESSION),
             (expected < 0, FaultCode.UNKNOWN_VARIABLE),

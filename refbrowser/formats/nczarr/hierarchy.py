@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import Finding, RefbrowserError, quoted
-from refbrowser.formats.nczarr.arrays import Axes, AxesFinder, Declared, netcdf_shape, parse_dimensions
-from refbrowser.formats.nczarr.members import Age, NczarrMembers, Part, take_members, typed_attributes
+from refbrowser.formats.nczarr.array_dimensions import (
+    Axes,
+    AxesFinder,
+    Declared,
+    netcdf_shape,
+    parse_dimensions,
+)
+from refbrowser.formats.nczarr.members import Age, NczarrMembers, NodePart, take_members, typed_attributes
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,
@@ -164,7 +170,7 @@ class _Presenter:
         )
 
     def _listed(
-        self, part: Part, what: str, names: Sequence[str], nodes: Mapping[str, Any]
+        self, part: NodePart, what: str, names: Sequence[str], nodes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return the nodes in the order of the group's list, those that it lacks last."""
         listed = part.member(*names)

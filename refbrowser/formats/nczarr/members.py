@@ -134,7 +134,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NodePart:
     """One member: what it holds, under which metadata key it was found."""
 
     content: Mapping[str, Any]
@@ -150,10 +150,10 @@ class Part:
 class NczarrMembers:
     """What NCZarr says of one node, and the attributes that are not the user's, as stored."""
 
-    superblock: Part | None = None
-    group: Part | None = None
-    array: Part | None = None
-    types: Part | None = None
+    superblock: NodePart | None = None
+    group: NodePart | None = None
+    array: NodePart | None = None
+    types: NodePart | None = None
     internal: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -202,7 +202,7 @@ def is_internal(name: str) -> bool:
     return name.startswith(_INTERNAL_PREFIXES) or name in (PROPERTIES, DIMENSIONS_ATTRIBUTE)
 
 
-def _found(role: str, documents: NodeDocuments, prefix: str, report: Report) -> Iterator[Part]:
+def _found(role: str, documents: NodeDocuments, prefix: str, report: Report) -> Iterator[NodePart]:
     """Yield each place where a member stands, the one that counts first."""
     lower, upper = f"_nczarr_{role}", f"_NCZARR_{role.upper()}"
     beside = ARRAY_V2 if role == _ARRAY else GROUP_V2
@@ -216,15 +216,15 @@ def _found(role: str, documents: NodeDocuments, prefix: str, report: Report) -> 
                 report(warning(f"member {quoted(member)} is not an object", key))
                 continue
             newest = name == ATTRIBUTES_V2 and member == lower
-            yield Part(document[member], key, Age.ATTRIBUTES if newest else age)
+            yield NodePart(document[member], key, Age.ATTRIBUTES if newest else age)
     for name in _OBJECTS[role]:
         if name in documents.errors:
             report(fault(documents.errors[name]))
         if name in documents.documents:
-            yield Part(documents.documents[name], prefix + name, Age.OBJECTS)
+            yield NodePart(documents.documents[name], prefix + name, Age.OBJECTS)
 
 
-def _counting(parts: list[Part], report: Report) -> Part | None:
+def _counting(parts: list[NodePart], report: Report) -> NodePart | None:
     """Return the part that counts; others that differ are told."""
     if not parts:
         return None

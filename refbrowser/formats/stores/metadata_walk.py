@@ -10,6 +10,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.stores.flavour import ENTRY, find_flavour
 from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreReader, is_safe_key
+from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import DRAFT_ROOTS, is_metadata_key
@@ -101,7 +102,6 @@ def parsed(data: bytes | RefbrowserError | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-CONSOLIDATED_V2 = ".zmetadata"
 CONSOLIDATED_V3 = "consolidated_metadata"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 

@@ -33,7 +33,7 @@ _LATER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class DataType:
+class DraftType:
     """The type of the elements of an array.
 
     Attributes
@@ -49,7 +49,7 @@ class DataType:
     base: np.dtype[Any]
 
 
-def parse_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
+def parse_data_type(value: Any, notice: Callable[[str], None]) -> DraftType:
     """Return the type that `data_type` names.
 
     Parameters
@@ -68,7 +68,7 @@ def parse_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
         raise _unknown(value)
     kind, fallback = value.get("type"), value.get("fallback")
     if value["extension"] == DATETIME and isinstance(kind, str) and _TIMES.match(kind):
-        return DataType(np.dtype(kind), kind, np.dtype(f"{kind[0]}i8"))
+        return DraftType(np.dtype(kind), kind, np.dtype(f"{kind[0]}i8"))
     if isinstance(fallback, str) and (fallback in CORE or fallback in _TOLERATED):
         notice(f"data type {quoted(kind)} of {quoted(value['extension'])} is not known: read as {fallback}")
         return _core(fallback, notice)
@@ -78,7 +78,7 @@ def parse_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
     )
 
 
-def parse_later_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
+def parse_later_data_type(value: Any, notice: Callable[[str], None]) -> DraftType:
     """Return the type that `data_type` names in the drafts of 2020 and after; raises as `parse_data_type`."""
     if isinstance(value, str) and value in _TOLERATED:
         return _core(value, lambda text: None)
@@ -86,21 +86,21 @@ def parse_later_data_type(value: Any, notice: Callable[[str], None]) -> DataType
     if isinstance(extension, str) and _LATER.match(extension):
         assert isinstance(value, dict)
         dtype = dtypes.parse_v2(value.get("type"))
-        return DataType(dtype, dtypes.type_name(dtype), dtype)
+        return DraftType(dtype, dtypes.type_name(dtype), dtype)
     if isinstance(value, str) and value not in CORE:
         # Names as int32 came with the drafts of 2022.
         dtype = dtypes.parse_v3(value)
-        return DataType(dtype, dtypes.type_name(dtype), dtype)
+        return DraftType(dtype, dtypes.type_name(dtype), dtype)
     return parse_data_type(value, notice)
 
 
-def _core(name: str, notice: Callable[[str], None]) -> DataType:
+def _core(name: str, notice: Callable[[str], None]) -> DraftType:
     if name in _TOLERATED:
         notice(f"data type {quoted(name)} is none of the draft: read as numpy does")
     elif name not in CORE:
         raise _unknown(name)
     dtype = np.dtype(name)
-    return DataType(dtype, dtype.str, dtype)
+    return DraftType(dtype, dtype.str, dtype)
 
 
 def _unknown(value: Any) -> RefbrowserError:

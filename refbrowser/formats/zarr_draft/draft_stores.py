@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import IO, BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr_draft.keys import is_key
+from refbrowser.formats.zarr_draft.draft_keys import is_key
 from refbrowser.io.atomic import fill_atomically, is_leftover
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import open_regular

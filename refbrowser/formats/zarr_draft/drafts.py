@@ -12,12 +12,12 @@ from refbrowser.codecs.building import endian_of
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr_draft.codecs import parse_codec, parse_codecs
 from refbrowser.formats.zarr_draft.data_types import (
-    DataType,
+    DraftType,
     parse_data_type,
     parse_fill_value,
     parse_later_data_type,
 )
-from refbrowser.formats.zarr_draft.keys import (
+from refbrowser.formats.zarr_draft.draft_keys import (
     SCHEME_2019,
     ChunkSpelling,
     KeyScheme,
@@ -25,7 +25,7 @@ from refbrowser.formats.zarr_draft.keys import (
     spellings_2019,
     spellings_2020,
 )
-from refbrowser.formats.zarr_draft.members import Notes, member
+from refbrowser.formats.zarr_draft.draft_members import Notes, member
 from refbrowser.model import fill_values as lenient
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.nodes import CodecSpec, Flavour
@@ -57,9 +57,9 @@ class Draft:
     scheme: KeyScheme
     has_format: bool
     spellings: Callable[[str, Any, int], tuple[ChunkSpelling, ...]]
-    data_type: Callable[[Document, Notes], DataType]
+    data_type: Callable[[Document, Notes], DraftType]
     codecs: Callable[[Document, Notes], tuple[CodecSpec, ...]]
-    fill_value: Callable[[Document, DataType, Notes], Any]
+    fill_value: Callable[[Document, DraftType, Notes], Any]
     order: Callable[[Document], str]
 
     def member(self, document: Document, name: str, default: Any, notes: Notes) -> Any:
@@ -67,7 +67,7 @@ class Draft:
         return member(document, name, default, notes) if self.has_format else document.get(name, default)
 
 
-def _data_type_2019(document: Document, notes: Notes) -> DataType:
+def _data_type_2019(document: Document, notes: Notes) -> DraftType:
     return parse_data_type(document.get("data_type"), lambda text: notes.warn(text, "data_type"))
 
 
@@ -75,7 +75,7 @@ def _codecs_2019(document: Document, notes: Notes) -> tuple[CodecSpec, ...]:
     return parse_codecs(member(document, "chunk_codecs", [], notes))
 
 
-def _fill_value_2019(document: Document, kind: DataType, notes: Notes) -> Any:
+def _fill_value_2019(document: Document, kind: DraftType, notes: Notes) -> Any:
     value = parse_fill_value(member(document, "fill_value", None, notes), kind.base)
     if value is None or kind.base == kind.dtype:
         return value
@@ -102,12 +102,12 @@ DRAFT_2019 = Draft(
 )
 
 
-def _data_type_2020(document: Document, notes: Notes) -> DataType:
+def _data_type_2020(document: Document, notes: Notes) -> DraftType:
     found = parse_later_data_type(document.get("data_type"), lambda text: notes.warn(text, "data_type"))
     for spec in _named_steps(document):
         if spec.name != "transpose":
             dtype = with_byte_order(found.dtype, endian_of(spec))
-            return DataType(dtype, dtype.str, dtype)
+            return DraftType(dtype, dtype.str, dtype)
     return found
 
 
@@ -159,7 +159,7 @@ def _named(item: Mapping[str, Any]) -> CodecSpec:
     return CodecSpec(name, configuration)
 
 
-def _fill_value_2020(document: Document, kind: DataType, notes: Notes) -> Any:
+def _fill_value_2020(document: Document, kind: DraftType, notes: Notes) -> Any:
     return lenient.parse_fill_value(document.get("fill_value"), kind.dtype)
 
 

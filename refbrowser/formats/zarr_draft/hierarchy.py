@@ -9,18 +9,18 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource, ancestors
 from refbrowser.formats.zarr.metadata_json import parse_object, warning
 from refbrowser.formats.zarr.shapes import dimensions_needed
-from refbrowser.formats.zarr_draft.arrays import array_node, broken_array
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, Draft, draft_2020
-from refbrowser.formats.zarr_draft.keys import (
+from refbrowser.formats.zarr_draft.draft_arrays import array_node, broken_array
+from refbrowser.formats.zarr_draft.draft_keys import (
     ENTRY,
     ChunkSpelling,
-    MetadataKey,
+    DraftKey,
     NodeKind,
     case_clashes,
     has_key_characters,
     spellings_2019,
 )
-from refbrowser.formats.zarr_draft.members import Notes, attributes_of, check_extensions, check_format
+from refbrowser.formats.zarr_draft.draft_members import Notes, attributes_of, check_extensions, check_format
+from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, Draft, draft_2020
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 
@@ -42,7 +42,7 @@ class TreeBuilder:
         self.source = source
         self.manifests = manifests
         self.draft = draft
-        self.keys: dict[str, MetadataKey] = {}
+        self.keys: dict[str, DraftKey] = {}
         self.more_spellings: dict[str, tuple[ChunkSpelling, ...]] = {}
         self.findings: list[Finding] = []
         self.refused: RefbrowserError | None = None
@@ -73,7 +73,7 @@ class TreeBuilder:
         root = self._root()
         return Hierarchy(root=root, format=format, flavour=self.draft.flavour, problems=tuple(self.findings))
 
-    def _enter(self, key: str, found: MetadataKey) -> None:
+    def _enter(self, key: str, found: DraftKey) -> None:
         path = found.path[1:]
         if path.count("/") >= LIMITS.group_nesting:
             message = f"groups are nested more than {LIMITS.group_nesting} levels deep"
@@ -209,7 +209,7 @@ def _take_root(builder: TreeBuilder) -> None:
         builder.warn("the node is named root; it is not the root of the store", key)
         return
     builder.warn(f"taken as the document of the root; by the letter it is a node named root ({key})", key)
-    builder.keys[key] = MetadataKey("/", kind)
+    builder.keys[key] = DraftKey("/", kind)
     if kind is NodeKind.ARRAY:
         builder.more_spellings["/"] = spellings_2019(_ROOT, None, 1)
 

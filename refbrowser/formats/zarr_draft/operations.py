@@ -7,19 +7,16 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.metadata_json import parse_object
-from refbrowser.formats.zarr_draft.arrays import array_node
-from refbrowser.formats.zarr_draft.documents import (
+from refbrowser.formats.zarr_draft.draft_arrays import array_node
+from refbrowser.formats.zarr_draft.draft_documents import (
     GZIP,
     document_bytes,
     group_document,
     written_codec,
     written_type,
 )
-from refbrowser.formats.zarr_draft.draft_stores import Listing, ListingError, Store
-from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
-from refbrowser.formats.zarr_draft.elements import DraftArray
-from refbrowser.formats.zarr_draft.hierarchy import build_hierarchy
-from refbrowser.formats.zarr_draft.keys import (
+from refbrowser.formats.zarr_draft.draft_elements import DraftArray
+from refbrowser.formats.zarr_draft.draft_keys import (
     SCHEME_2019,
     NodeKind,
     is_name,
@@ -27,7 +24,10 @@ from refbrowser.formats.zarr_draft.keys import (
     parts_of,
     spellings_2019,
 )
-from refbrowser.formats.zarr_draft.members import ZARR_FORMAT, Notes, check_format
+from refbrowser.formats.zarr_draft.draft_members import ZARR_FORMAT, Notes, check_format
+from refbrowser.formats.zarr_draft.draft_stores import Listing, ListingError, Store
+from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
+from refbrowser.formats.zarr_draft.hierarchy import build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour, Hierarchy

@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, ReferenceKind, WholeFile
 from refbrowser.references.rules.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
-from refbrowser.references.rules.layouts import Found, NotDecided, key_begins, no_references
+from refbrowser.references.rules.layouts import FoundChunk, NotDecided, key_begins, no_references
 from refbrowser.references.rules.lowering import static_prefix
 from refbrowser.references.rules.rule_keys import (
     MISSING,
@@ -293,12 +293,12 @@ class GenRule:
             rows[place] = _row_code(found)
         return rows
 
-    def chunks(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Found:
+    def chunks(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> FoundChunk:
         """Return the references of chunks of an array; `coords` has shape (n, ndim)."""
         rows = self.find_chunks(prefix, coords, encoding)
         hit = np.flatnonzero(rows >= 0)
         columns = self.references(rows[hit]) if len(hit) else no_references()
-        return Found(hit, columns, np.flatnonzero(rows == UNDECIDED))
+        return FoundChunk(hit, columns, np.flatnonzero(rows == UNDECIDED))
 
     def chunk_kinds(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of chunks: `MISSING` where it has none, `FAULTY` where not decided."""

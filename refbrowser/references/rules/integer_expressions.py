@@ -367,7 +367,7 @@ class Solution:
     good: Any = True
 
 
-class Step(Protocol):
+class ExpressionStep(Protocol):
     """One step: finds dimensions, derives a number from others, or checks an equation."""
 
     def run(self, space: RowSpace, state: Solution) -> None:
@@ -507,7 +507,7 @@ class Plan:
     """
 
     space: RowSpace
-    steps: tuple[Step, ...]
+    steps: tuple[ExpressionStep, ...]
     open: frozenset[int] = frozenset()
     left: tuple[tuple[IntegerExpression, int], ...] = ()
 
@@ -530,7 +530,7 @@ class _Planner:
     space: RowSpace
     known: set[int]
     inputs: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ExpressionStep] = field(default_factory=list)
     waiting: list[tuple[IntegerExpression, int]] = field(default_factory=list)
 
     def plan(self) -> Plan:

@@ -34,7 +34,7 @@ class NotDecided:
     rows_checked: int
 
 
-class Found(NamedTuple):
+class FoundChunk(NamedTuple):
     """Which chunks something makes the references of.
 
     Attributes
@@ -102,7 +102,7 @@ class Generated(Protocol):
         """Return the last row with this key, None where there is none, or that it was not decided."""
         ...
 
-    def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> Found:
+    def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> FoundChunk:
         """Return the references of chunks of an array; `coords` has shape (n, ndim)."""
         ...
 
@@ -288,11 +288,11 @@ class ChunkLayout:
             return np.zeros(len(coords), bool)
         return np.array([self.find(prefix + key) is not None for key in encoding.encode_many(coords)], bool)
 
-    def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> Found:
+    def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> FoundChunk:
         """Return the references of chunks of an array; `coords` has shape (n, ndim)."""
         hit = np.flatnonzero(self._inside(prefix, coords, encoding))
         if not len(hit):
-            return Found(hit, no_references(), hit)
+            return FoundChunk(hit, no_references(), hit)
         keys = encoding.encode_many(coords[hit])
         cut = len(self.prefix) - len(prefix)
         if cut:
@@ -305,7 +305,7 @@ class ChunkLayout:
             zeros - 1,
             tuple(self._urls(keys)),
         )
-        return Found(hit, columns, hit[:0])
+        return FoundChunk(hit, columns, hit[:0])
 
     def chunk_kinds(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of chunks: `MISSING` where it has none."""

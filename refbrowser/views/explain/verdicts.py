@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.problems.problem import Origin as ProblemOrigin
-from refbrowser.engine.problems.problem import Problem
+from refbrowser.engine.problems.problem import Problem, ProblemOrigin
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access, Location
 from refbrowser.io.origins import Origin, is_below

@@ -330,7 +330,7 @@ class TestEdits:
     def test_what_was_read_stays_known_when_the_document_is_saved(
         self, mapped: Mapped, tmp_path: Path
     ) -> None:
-        from refbrowser.exporting.saving.write import SaveOrder
+        from refbrowser.exporting.saving.save import SaveOrder
         from refbrowser.references.edits.edits import SetReference
 
         mapped.window.centre.plot.set_index(0, 1)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.animation import Animation
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.reader import HOLD
 
 Plotted = Callable[..., MemoryDocument]

@@ -8,7 +8,7 @@ import numpy as np
 from plot_memory import MemoryDocument, array
 from PySide6.QtWidgets import QLabel
 
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 
 MARKUP = "<b>bold</b><img src='file:///etc/passwd'>"
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.plot.header import PlotHeader
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.views.plot.picture import ChunkState
 from refbrowser.views.plot.slicing import SliceState
 

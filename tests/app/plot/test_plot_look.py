@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot import colour_bar as colour_maps
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.legends import ground_color
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.widgets import theme
 from refbrowser.views.plot.colouring import NO_VALUE
 from refbrowser.views.plot.levels import Levels

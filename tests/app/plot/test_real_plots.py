@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 

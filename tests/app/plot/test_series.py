@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.series import SeriesTool
 from refbrowser.engine.chunk_reader import PieceState
 

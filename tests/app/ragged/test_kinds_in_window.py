@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open, drop
 
 from refbrowser.app.panes.hierarchy_model import detail_of
-from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.attributes import sections_of

@@ -10,7 +10,7 @@ from explained import checked, dataset, document, line, of_key
 
 import refbrowser
 from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.problems.problem import Origin, Problem, problem_of_opening
+from refbrowser.engine.problems.problem import Problem, ProblemOrigin, problem_of_opening
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
 from refbrowser.views.explain.explain import Question, explain
@@ -75,7 +75,7 @@ class TestProblems:
 
     def test_a_permission_that_is_needed_asks_nothing(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {"a/0.0": ["http://127.0.0.1:9/x"]})) as opened:
-            problem = next(each for each in problems(opened) if each.origin is Origin.PERMISSION)
+            problem = next(each for each in problems(opened) if each.origin is ProblemOrigin.PERMISSION)
             explanation = of_problem(opened, problem)
         assert explanation.kind is VerdictKind.BLOCKED
         assert [link.kind for link in explanation.links] == [LinkKind.PERMISSIONS]

@@ -11,11 +11,17 @@ import stream_encoder as enc
 from exported_streams import exported, opened
 
 import refbrowser
-from refbrowser.formats.ncstream.definition import DataType
+from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.definition_of import MEMBER_OF, definition_of
 from refbrowser.formats.ncstream.encoding import payload_of
-from refbrowser.model.data_type import DataType as ElementType
-from refbrowser.model.data_type import EnumerationType, RowType, SequenceType, named_values, rows_type
+from refbrowser.model.data_type import (
+    DataType,
+    EnumerationType,
+    RowType,
+    SequenceType,
+    named_values,
+    rows_type,
+)
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
 from refbrowser.model.values import Chunks
@@ -26,7 +32,7 @@ QUAKES = [("a", "<i4")]
 
 def array(path: str, dtype: Any, shape: tuple[int, ...] = (2,), **more: Any) -> ArrayNode:
     dtype = np.dtype(dtype)
-    type = more.pop("type", None) or ElementType.of(dtype, more.pop("type_name", dtype.str))
+    type = more.pop("type", None) or DataType.of(dtype, more.pop("type_name", dtype.str))
     return ArrayNode(
         path=path, shape=shape, type=type, values=Chunks(grid=RegularChunkGrid(shape, shape)), **more
     )
@@ -47,22 +53,22 @@ def only(node: ArrayNode, flavour: Flavour = Flavour.ZARR_V2, **options: Any) ->
 @pytest.mark.parametrize(
     ("dtype", "type"),
     [
-        ("<i1", DataType.BYTE),
-        (">i2", DataType.SHORT),
-        ("<i4", DataType.INT),
-        (">i8", DataType.LONG),
-        ("u1", DataType.UBYTE),
-        ("<u2", DataType.USHORT),
-        (">u4", DataType.UINT),
-        ("<u8", DataType.ULONG),
-        ("<f4", DataType.FLOAT),
-        (">f8", DataType.DOUBLE),
-        ("S1", DataType.CHAR),
-        ("<U7", DataType.STRING),
-        ("V3", DataType.OPAQUE),
+        ("<i1", StreamType.BYTE),
+        (">i2", StreamType.SHORT),
+        ("<i4", StreamType.INT),
+        (">i8", StreamType.LONG),
+        ("u1", StreamType.UBYTE),
+        ("<u2", StreamType.USHORT),
+        (">u4", StreamType.UINT),
+        ("<u8", StreamType.ULONG),
+        ("<f4", StreamType.FLOAT),
+        (">f8", StreamType.DOUBLE),
+        ("S1", StreamType.CHAR),
+        ("<U7", StreamType.STRING),
+        ("V3", StreamType.OPAQUE),
     ],
 )
-def test_types_that_streams_have_change_nothing(dtype: str, type: DataType) -> None:
+def test_types_that_streams_have_change_nothing(dtype: str, type: StreamType) -> None:
     found, told = only(array("/a", dtype))
     assert found.variable.type is type
     assert found.variable.shape == (2,)
@@ -73,16 +79,18 @@ def test_types_that_streams_have_change_nothing(dtype: str, type: DataType) -> N
 @pytest.mark.parametrize(
     ("values", "type", "numbers"),
     [
-        (np.array([True, False]), DataType.BYTE, [1, 0]),
-        (np.array([0.5, -2], "<f2"), DataType.FLOAT, [0.5, -2]),
-        (np.array([0.5, -2], np.longdouble), DataType.DOUBLE, [0.5, -2]),
-        (np.array(["1970-01-02", "NaT"], "M8[D]"), DataType.LONG, [1, -(2**63)]),
-        (np.array(["1970-03", "1971-01"], "M8[M]"), DataType.LONG, [59, 365]),
-        (np.array([90, 30], "m8[10s]"), DataType.LONG, [900, 300]),
-        (np.array([2, 3], "m8[W]"), DataType.LONG, [14, 21]),
+        (np.array([True, False]), StreamType.BYTE, [1, 0]),
+        (np.array([0.5, -2], "<f2"), StreamType.FLOAT, [0.5, -2]),
+        (np.array([0.5, -2], np.longdouble), StreamType.DOUBLE, [0.5, -2]),
+        (np.array(["1970-01-02", "NaT"], "M8[D]"), StreamType.LONG, [1, -(2**63)]),
+        (np.array(["1970-03", "1971-01"], "M8[M]"), StreamType.LONG, [59, 365]),
+        (np.array([90, 30], "m8[10s]"), StreamType.LONG, [900, 300]),
+        (np.array([2, 3], "m8[W]"), StreamType.LONG, [14, 21]),
     ],
 )
-def test_other_numbers_become_the_nearest_and_it_is_told(values: Any, type: DataType, numbers: list) -> None:
+def test_other_numbers_become_the_nearest_and_it_is_told(
+    values: Any, type: StreamType, numbers: list
+) -> None:
     found, told = only(array("/a", values.dtype))
     assert found.variable.type is type
     assert found.converted(values).tolist() == numbers
@@ -121,8 +129,8 @@ def test_texts_of_fixed_size_become_strings(tmp_path: Path) -> None:
 
 
 def test_single_bytes_of_nczarr_are_texts_unless_called_characters() -> None:
-    assert only(array("/a", "S1", type_name="|S1"), Flavour.NCZARR)[0].variable.type is DataType.STRING
-    assert only(array("/a", "S1", type_name=">S1"), Flavour.NCZARR)[0].variable.type is DataType.CHAR
+    assert only(array("/a", "S1", type_name="|S1"), Flavour.NCZARR)[0].variable.type is StreamType.STRING
+    assert only(array("/a", "S1", type_name=">S1"), Flavour.NCZARR)[0].variable.type is StreamType.CHAR
 
 
 # Enumerations
@@ -136,9 +144,9 @@ def test_enumerations_keep_their_names_and_share_a_declaration() -> None:
     made = definition_of(hierarchy(one, two, other))
     types = [(each.variable.type, each.variable.enum_name) for each in made.variables]
     assert types == [
-        (DataType.ENUM1, "answer"),
-        (DataType.ENUM1, "answer"),
-        (DataType.ENUM2, "answer_2"),
+        (StreamType.ENUM1, "answer"),
+        (StreamType.ENUM1, "answer"),
+        (StreamType.ENUM2, "answer_2"),
     ]
     assert made.definition.root.enums == {"answer": names, "answer_2": {7: "x"}}
 
@@ -161,11 +169,11 @@ def test_members_of_structures_are_variables_then_structures() -> None:
     found, told = only(array("/s", dtype))
     members = [(each.name, each.type, each.shape) for each in found.variable.members]
     assert members == [
-        ("n", DataType.SHORT, (3,)),
-        ("c", DataType.CHAR, (5,)),
-        ("ok", DataType.BYTE, ()),
-        ("p", DataType.STRUCTURE, ()),
-        ("z", DataType.STRUCTURE, ()),
+        ("n", StreamType.SHORT, (3,)),
+        ("c", StreamType.CHAR, (5,)),
+        ("ok", StreamType.BYTE, ()),
+        ("p", StreamType.STRUCTURE, ()),
+        ("z", StreamType.STRUCTURE, ()),
     ]
     assert "fields that are structures come after the others" in told
     values = np.zeros(2, dtype)
@@ -199,16 +207,16 @@ def test_a_structure_of_texts_only_lost_members_is_only_beside() -> None:
 
 
 def test_rows_of_their_own_length() -> None:
-    found, _ = only(array("/r", object, type=RowType(OBJECT, elements=ElementType.of(np.dtype("<M8[s]")))))
+    found, _ = only(array("/r", object, type=RowType(OBJECT, elements=DataType.of(np.dtype("<M8[s]")))))
     variable = found.variable
     assert variable.is_ragged
-    assert variable.type is DataType.LONG
+    assert variable.type is StreamType.LONG
     assert variable.shape == (2,)
     assert [each.name for each in variable.dimensions][-1] == "*"
     rows = np.empty(2, object)
     rows[:] = [np.array(["1970-01-01T00:00:09"], "M8[s]"), np.array([], "M8[s]")]
     assert [each.tolist() for each in found.converted(rows)] == [[9], []]
-    texts = array("/r", object, type=RowType(OBJECT, elements=ElementType.of(np.dtype("<U3"))))
+    texts = array("/r", object, type=RowType(OBJECT, elements=DataType.of(np.dtype("<U3"))))
     made = definition_of(hierarchy(texts))
     assert made.variables == ()
     assert "rows of type" in made.left_out[0].message
@@ -217,9 +225,9 @@ def test_rows_of_their_own_length() -> None:
 def test_sequences_are_structures_where_they_cannot_be() -> None:
     node = array("/q", QUAKES, (3,), type=SequenceType(np.dtype(QUAKES)))
     found, _ = only(node)
-    assert (found.variable.type, found.variable.dimensions) == (DataType.SEQUENCE, ())
+    assert (found.variable.type, found.variable.dimensions) == (StreamType.SEQUENCE, ())
     found, _ = only(node, sequences=False)
-    assert (found.variable.type, found.variable.shape) == (DataType.STRUCTURE, (3,))
+    assert (found.variable.type, found.variable.shape) == (StreamType.STRUCTURE, (3,))
     assert found.variable.dimensions[0].is_private
 
 
@@ -227,14 +235,14 @@ def test_enumerated_fields_and_rows_keep_their_names() -> None:
     dtype = np.dtype([("e", named_values(np.dtype("u1"), {1: "one"}, "kind"))])
     made = definition_of(hierarchy(array("/s", dtype)))
     (member,) = made.variables[0].variable.members
-    assert (member.type, member.enum_name) == (DataType.ENUM1, "kind")
+    assert (member.type, member.enum_name) == (StreamType.ENUM1, "kind")
     assert made.definition.root.enums == {"kind": {1: "one"}}
     rows = array(
         "/r",
         object,
         type=RowType(OBJECT, elements=EnumerationType(np.dtype("u1"), "|u1", {1: "one"}, "kind")),
     )
-    assert only(rows)[0].variable.type is DataType.ENUM1
+    assert only(rows)[0].variable.type is StreamType.ENUM1
 
 
 # Dimensions, groups, attributes
@@ -259,11 +267,11 @@ def test_attributes_have_types_and_hidden_ones_are_left_out() -> None:
     found, told = only(node)
     types = {name: each.type for name, each in found.variable.attributes.items()}
     assert types == {
-        "n": DataType.SHORT,
-        "s": DataType.STRING,
-        "big": DataType.LONG,
-        "o": DataType.STRING,
-        "_FillValue": DataType.FLOAT,
+        "n": StreamType.SHORT,
+        "s": StreamType.STRING,
+        "big": StreamType.LONG,
+        "o": StreamType.STRING,
+        "_FillValue": StreamType.FLOAT,
     }
     assert found.variable.attributes["o"].values == ('{"a":1}',)
     assert len(told) == 1

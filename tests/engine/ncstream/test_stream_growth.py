@@ -9,11 +9,11 @@ import pytest
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.streams.growth import attribute_growth, growth_of
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 
@@ -23,7 +23,7 @@ def dim(name: str, length: int, *, unlimited: bool = False) -> StreamDimension:
 
 
 def text(name: str, value: str) -> StreamAttribute:
-    return StreamAttribute(name, DataType.STRING, (value,))
+    return StreamAttribute(name, StreamType.STRING, (value,))
 
 
 def attributes(*each: StreamAttribute) -> dict[str, StreamAttribute]:
@@ -31,7 +31,7 @@ def attributes(*each: StreamAttribute) -> dict[str, StreamAttribute]:
 
 
 def variable(name: str, *dimensions: StreamDimension, **more) -> StreamVariable:
-    return StreamVariable(name=name, dimensions=dimensions, **{"type": DataType.FLOAT, **more})
+    return StreamVariable(name=name, dimensions=dimensions, **{"type": StreamType.FLOAT, **more})
 
 
 def group(name: str, *variables: StreamVariable, dims=(), groups=(), **more) -> StreamGroup:
@@ -115,7 +115,7 @@ def test_attributes_that_differ_are_told_and_kept_ones_are_not_repeated() -> Non
     ("source", "what"),
     [
         (days(2, units="days since 2001-01-01"), "units"),
-        (StreamDefinition(root=group("", variable("temp", dim("time", 2), type=DataType.INT))), "type"),
+        (StreamDefinition(root=group("", variable("temp", dim("time", 2), type=StreamType.INT))), "type"),
         (
             StreamDefinition(
                 root=group(
@@ -191,10 +191,10 @@ def test_values_are_laid_over_those_of_the_stream_on_demand() -> None:
 
 
 def test_a_sequence_goes_on() -> None:
-    member = variable("a", type=DataType.INT)
-    rows = variable("obs", type=DataType.SEQUENCE, members=(member,))
+    member = variable("a", type=StreamType.INT)
+    rows = variable("obs", type=StreamType.SEQUENCE, members=(member,))
     assert added(growth_of(days(3, rows), days(2, rows)))["/obs"] == ()
-    other = replace(rows, members=(variable("b", type=DataType.INT),))
+    other = replace(rows, members=(variable("b", type=StreamType.INT),))
     with pytest.raises(RefbrowserError, match="members"):
         growth_of(days(3, rows), days(2, other))
 

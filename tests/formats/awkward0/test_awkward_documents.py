@@ -16,8 +16,7 @@ from awkward0_values import same
 import refbrowser
 from refbrowser.errors import Severity
 from refbrowser.formats.awkward0 import buffers
-from refbrowser.formats.awkward0.array_document import form_of
-from refbrowser.formats.awkward0.findings import findings_of
+from refbrowser.formats.awkward0.array_document import findings_of, form_of
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.model.nested import Buffer

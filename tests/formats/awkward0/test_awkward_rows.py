@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0_rows import LayoutValues
 from refbrowser.formats.awkward0_rows import positions as sums
-from refbrowser.formats.awkward0_rows.reading import MOST_RUNS, NEAR, Extent
+from refbrowser.formats.awkward0_rows.layout_reading import MOST_RUNS, NEAR, Extent
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import CUT
 
@@ -465,7 +465,9 @@ def test_parents_of_absurdly_many_lists() -> None:
 
 def test_too_many_bytes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     values = made(lambda e: e.table(a=np.arange(100), b=np.arange(100, dtype="i1")))
-    monkeypatch.setattr("refbrowser.formats.awkward0_rows.reading.LIMITS", replace(LIMITS, awkward_rows=500))
+    monkeypatch.setattr(
+        "refbrowser.formats.awkward0_rows.layout_reading.LIMITS", replace(LIMITS, awkward_rows=500)
+    )
     rows = values.rows(0, 100, MemoryBuffers())
     # What fits is read.
     assert [fault.path for fault in rows.faults] == ["a"]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from awkward0_encoder import Encoder
 
+from refbrowser.engine.nested.planning import row_parts
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.awkward0 import value_arrays as module
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.building import build_layout
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.row_parts import row_parts
 from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.value_arrays import value_arrays
 from refbrowser.formats.awkward0_rows.layout_values import LayoutValues

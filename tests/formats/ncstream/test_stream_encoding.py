@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream.bytes import read_varint
 from refbrowser.formats.ncstream.definition import (
-    DataType,
     StreamAttribute,
     StreamDefinition,
     StreamDimension,
     StreamGroup,
+    StreamType,
     StreamVariable,
 )
 from refbrowser.formats.ncstream.encoding import (
@@ -38,7 +38,7 @@ SECTION = (range(3),)
 RANGES = [(0, 3, 1)]
 
 
-def variable(name: str, type: DataType, *dimensions: StreamDimension, **more: Any) -> StreamVariable:
+def variable(name: str, type: StreamType, *dimensions: StreamDimension, **more: Any) -> StreamVariable:
     return StreamVariable(name=name, type=type, dimensions=dimensions, **more)
 
 
@@ -54,20 +54,20 @@ def rows(*values: list[int]) -> Any:
 
 def test_headers() -> None:
     attributes = {
-        "t": StreamAttribute("t", DataType.STRING, ("ä", "b")),
-        "n": StreamAttribute("n", DataType.SHORT, (1, -2)),
-        "u": StreamAttribute("u", DataType.UINT, (7,)),
-        "none": StreamAttribute("none", DataType.DOUBLE),
+        "t": StreamAttribute("t", StreamType.STRING, ("ä", "b")),
+        "n": StreamAttribute("n", StreamType.SHORT, (1, -2)),
+        "u": StreamAttribute("u", StreamType.UINT, (7,)),
+        "none": StreamAttribute("none", StreamType.DOUBLE),
     }
-    member = variable("m", DataType.INT, StreamDimension("", 2, is_private=True))
-    inner = variable("in", DataType.STRUCTURE, members=(variable("x", DataType.STRING),))
-    deep = StreamGroup(name="g", variables={"r": variable("r", DataType.INT, N, VLEN)})
+    member = variable("m", StreamType.INT, StreamDimension("", 2, is_private=True))
+    inner = variable("in", StreamType.STRUCTURE, members=(variable("x", StreamType.STRING),))
+    deep = StreamGroup(name="g", variables={"r": variable("r", StreamType.INT, N, VLEN)})
     root = StreamGroup(
         dimensions={"n": N, "t": StreamDimension("t", 0, is_unlimited=True)},
         variables={
-            "a": variable("a", DataType.ENUM1, N, attributes=attributes, enum_name="e"),
-            "s": variable("s", DataType.STRUCTURE, N, members=(member, inner)),
-            "i": variable("i", DataType.INT, immediate=b"\0\0\0\x07"),
+            "a": variable("a", StreamType.ENUM1, N, attributes=attributes, enum_name="e"),
+            "s": variable("s", StreamType.STRUCTURE, N, members=(member, inner)),
+            "i": variable("i", StreamType.INT, immediate=b"\0\0\0\x07"),
         },
         attributes={"t": attributes["t"]},
         groups={"g": deep},
@@ -103,7 +103,7 @@ def test_headers() -> None:
 
 
 def test_regular_data_are_big_endian_and_say_so() -> None:
-    made = variable("x.y", DataType.SHORT, N)
+    made = variable("x.y", StreamType.SHORT, N)
     payload = struct.pack(">3h", 1, -2, 3)
     body = enc.data_body("x\\.y", enc.SHORT, RANGES, bigend=True, version=2)
     assert message(made, np.array([1, -2, 3], "<i8")) == enc.data(body, enc.regular(payload))
@@ -113,14 +113,14 @@ def test_regular_data_are_big_endian_and_say_so() -> None:
 
 def test_sections_have_strides_and_scalars_none() -> None:
     body = enc.data_body("x", enc.BYTE, [(1, 3, 4)], bigend=True, version=2)
-    made = variable("x", DataType.BYTE, StreamDimension("n", 20))
+    made = variable("x", StreamType.BYTE, StreamDimension("n", 20))
     assert message(made, np.arange(3), (range(1, 10, 4),)) == enc.data(body, enc.regular(b"\0\1\2"))
     scalar = enc.data_body("x", enc.BYTE, [], bigend=True, version=2)
-    assert message(variable("x", DataType.BYTE), np.int8(5), ()) == enc.data(scalar, enc.regular(b"\5"))
+    assert message(variable("x", StreamType.BYTE), np.int8(5), ()) == enc.data(scalar, enc.regular(b"\5"))
 
 
 def test_deflated_data_tell_their_size_and_only_where_they_get_smaller() -> None:
-    made, values = variable("x", DataType.INT, N), np.zeros(3000, ">i4")
+    made, values = variable("x", StreamType.INT, N), np.zeros(3000, ">i4")
     found = message(made, values, (range(3000),), level=6)
     head = enc.data_body(
         "x", enc.INT, [(0, 3000, 1)], bigend=True, version=2, compress=enc.DEFLATE, uncompressed=12_000
@@ -133,17 +133,17 @@ def test_deflated_data_tell_their_size_and_only_where_they_get_smaller() -> None
 
 
 def test_texts_opaque_values_and_rows_are_counted_objects() -> None:
-    texts = variable("x", DataType.STRING, N)
+    texts = variable("x", StreamType.STRING, N)
     body = enc.data_body("x", enc.STRING, RANGES, bigend=True, version=2)
     values = np.array(["a", "ä", ""], object)
     assert message(texts, values) == enc.data(body, enc.objects(["a", "ä", ""]))
     summed = enc.data_body("x", enc.STRING, RANGES, bigend=True, version=2, crc32=zlib.crc32("aä".encode()))
     assert message(texts, values, checksum=True) == enc.data(summed, enc.objects(["a", "ä", ""]))
-    opaque = variable("x", DataType.OPAQUE, N)
+    opaque = variable("x", StreamType.OPAQUE, N)
     body = enc.data_body("x", enc.OPAQUE, RANGES, bigend=True, version=2)
     held = np.array([b"\0\1", b"", b"\xff"], object)
     assert message(opaque, held) == enc.data(body, enc.objects([b"\0\1", b"", b"\xff"]))
-    ragged = variable("x", DataType.SHORT, N, VLEN)
+    ragged = variable("x", StreamType.SHORT, N, VLEN)
     body = enc.data_body(
         "x", enc.SHORT, [*RANGES, (None, enc.NO_LENGTH, None)], bigend=True, version=2, vdata=True
     )
@@ -152,11 +152,11 @@ def test_texts_opaque_values_and_rows_are_counted_objects() -> None:
 
 
 STRUCTURE = (
-    variable("n", DataType.SHORT),
-    variable("t", DataType.STRING),
-    variable("two", DataType.STRING, StreamDimension("", 2, is_private=True)),
+    variable("n", StreamType.SHORT),
+    variable("t", StreamType.STRING),
+    variable("two", StreamType.STRING, StreamDimension("", 2, is_private=True)),
     variable(
-        "in", DataType.STRUCTURE, members=(variable("b", DataType.BYTE), variable("s", DataType.STRING))
+        "in", StreamType.STRUCTURE, members=(variable("b", StreamType.BYTE), variable("s", StreamType.STRING))
     ),
 )
 HELD = np.dtype([("n", "<i2"), ("t", "O"), ("two", "O", (2,)), ("in", [("b", "i1"), ("s", "O")])])
@@ -172,7 +172,7 @@ def held(count: int) -> Any:
 
 
 def test_structures_have_a_heap_of_texts() -> None:
-    made = variable("s", DataType.STRUCTURE, N, members=STRUCTURE)
+    made = variable("s", StreamType.STRUCTURE, N, members=STRUCTURE)
     wire = b"".join(struct.pack(">hiibi", at, at, 3 + at, -1, 6 + at) for at in range(3))
     heap = [["t0"], ["t1"], ["t2"], ["x0", "ü"], ["x1", "ü"], ["x2", "ü"], ["in"], ["in"], ["in"]]
     body = enc.structure_body(wire, heap=heap, count=3, row_length=15)
@@ -181,7 +181,7 @@ def test_structures_have_a_heap_of_texts() -> None:
 
 
 def test_sequences_have_rows_a_few_at_a_time() -> None:
-    made = variable("s", DataType.SEQUENCE, members=(variable("n", DataType.SHORT),))
+    made = variable("s", StreamType.SEQUENCE, members=(variable("n", StreamType.SHORT),))
     count = SEQUENCE_ROWS + 1
     values = np.zeros(count, [("n", "<i2")])
     bodies = [enc.structure_body(bytes(2 * each), count=each, row_length=2) for each in (SEQUENCE_ROWS, 1)]
@@ -191,7 +191,7 @@ def test_sequences_have_rows_a_few_at_a_time() -> None:
 
 
 def test_members_without_a_form_are_refused() -> None:
-    made = variable("s", DataType.STRUCTURE, N, members=(variable("o", DataType.OPAQUE),))
+    made = variable("s", StreamType.STRUCTURE, N, members=(variable("o", StreamType.OPAQUE),))
     with pytest.raises(RefbrowserError, match="unsupported-member"):
         message(made, np.zeros(3, [("o", "O")]))
 
@@ -203,7 +203,7 @@ def test_errors_and_names() -> None:
 
 
 def test_halves_of_characters_do_not_break_a_message() -> None:
-    texts = variable("\ud800", DataType.STRING, N)
+    texts = variable("\ud800", StreamType.STRING, N)
     header = header_message(StreamDefinition(root=StreamGroup(variables={"\ud800": texts})))
     assert b"?" in header
     assert b"?" in message(texts, np.array(["\udc00", "", ""], object))

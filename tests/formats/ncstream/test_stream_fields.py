@@ -7,7 +7,7 @@ import stream_encoder as enc
 from google.protobuf import descriptor_pb2
 from stream_encoder import data_body, regular
 
-from refbrowser.formats.ncstream import schema
+from refbrowser.formats.ncstream import descriptor as schema
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.message_fields import message_fields
 from refbrowser.formats.ncstream.messages import MessageKind

@@ -10,7 +10,12 @@ import pytest
 import stream_encoder as encode
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDimension, StreamVariable
+from refbrowser.formats.ncstream.definition import (
+    StreamAttribute,
+    StreamDimension,
+    StreamType,
+    StreamVariable,
+)
 from refbrowser.formats.ncstream.elements import PayloadError, dtype_of, fill_of, filled_rows, row_dtype_of
 from refbrowser.formats.ncstream.messages import Payload
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload, immediate_values
@@ -37,18 +42,18 @@ def code_of(variable, facts, data):
 
 
 @pytest.mark.parametrize("order", [">", "<"])
-@pytest.mark.parametrize("type", [type for type in DataType if type.dtype is not None])
+@pytest.mark.parametrize("type", [type for type in StreamType if type.dtype is not None])
 def test_regular_elements(type, order):
     letter = encode.LETTERS[type]
-    values = [b"a", b"\0", b"\xff"] if type is DataType.CHAR else [1, 0, 100]
+    values = [b"a", b"\0", b"\xff"] if type is StreamType.CHAR else [1, 0, 100]
     data = encode.numbers(letter, values, order)
     found = decode_payload(variable("v", type, 3), PayloadFacts(Payload.REGULAR, (3,), order), data)
     assert found.dtype == type.dtype.newbyteorder(order)
-    assert found.tolist() == [b"a", b"", b"\xff"] if type is DataType.CHAR else values
+    assert found.tolist() == [b"a", b"", b"\xff"] if type is StreamType.CHAR else values
 
 
 def test_deflated_elements_are_bounded():
-    shorts = variable("v", DataType.SHORT, 3)
+    shorts = variable("v", StreamType.SHORT, 3)
     facts = PayloadFacts(Payload.REGULAR, (3,), deflated=True)
     plain = encode.numbers("h", [1, 2, -3])
     assert decode_payload(shorts, facts, zlib.compress(plain)).tolist() == [1, 2, -3]
@@ -62,16 +67,16 @@ def test_deflated_elements_are_bounded():
 
 
 def test_strings_opaque_and_ragged_rows():
-    strings = variable("s", DataType.STRING, 2, 2)
+    strings = variable("s", StreamType.STRING, 2, 2)
     facts = PayloadFacts(Payload.VARIABLE, (2, 2))
     long = "ü" * 100
     found = decode_payload(strings, facts, encode.objects(["a", "", long, b"\xff"]))
     assert found.tolist() == [["a", ""], [long, b"\xff"]]
     opaque = decode_payload(
-        variable("o", DataType.OPAQUE, 2, 2), facts, encode.objects(["a", "", "c", b"\xff"])
+        variable("o", StreamType.OPAQUE, 2, 2), facts, encode.objects(["a", "", "c", b"\xff"])
     )
     assert opaque.tolist() == [[b"a", b""], [b"c", b"\xff"]]
-    ragged = variable("r", DataType.INT, 3, ragged=True)
+    ragged = variable("r", StreamType.INT, 3, ragged=True)
     rows = [encode.numbers("i", [7], "<"), b"", encode.numbers("i", [8, 9], "<")]
     found = decode_payload(ragged, PayloadFacts(Payload.VARIABLE, (3,), "<"), encode.objects(rows))
     assert [row.tolist() for row in found] == [[7], [], [8, 9]]
@@ -86,7 +91,7 @@ def test_strings_opaque_and_ragged_rows():
 
 def test_objects_that_one_writer_deflates():
     facts = PayloadFacts(Payload.VARIABLE, (2,), deflated=True)
-    strings = variable("s", DataType.STRING, 2)
+    strings = variable("s", StreamType.STRING, 2)
     packed = zlib.compress(encode.objects(["a", "bc"])[1:])
     assert decode_payload(strings, facts, packed).tolist() == ["a", "bc"]
     assert code_of(strings, facts, packed[:-1]) == "deflate"
@@ -104,36 +109,36 @@ def test_objects_that_one_writer_deflates():
     ],
 )
 def test_faults_of_objects(data, code):
-    assert code_of(variable("s", DataType.STRING, 2), PayloadFacts(Payload.VARIABLE, (2,)), data) == code
+    assert code_of(variable("s", StreamType.STRING, 2), PayloadFacts(Payload.VARIABLE, (2,)), data) == code
 
 
 def test_other_kinds_of_payload_than_the_variable_has():
     assert (
-        code_of(variable("s", DataType.STRING, 1), PayloadFacts(Payload.REGULAR, (1,)), b"a")
+        code_of(variable("s", StreamType.STRING, 1), PayloadFacts(Payload.REGULAR, (1,)), b"a")
         == "type-mismatch"
     )
     objects = encode.objects(["a"])
     assert (
-        code_of(variable("i", DataType.INT, 1), PayloadFacts(Payload.VARIABLE, (1,)), objects)
+        code_of(variable("i", StreamType.INT, 1), PayloadFacts(Payload.VARIABLE, (1,)), objects)
         == "type-mismatch"
     )
-    rows = variable("r", DataType.STRING, 1, ragged=True)
+    rows = variable("r", StreamType.STRING, 1, ragged=True)
     assert code_of(rows, PayloadFacts(Payload.VARIABLE, (1,)), objects) == "unsupported-shape"
-    half = variable("r", DataType.INT, 1, ragged=True)
+    half = variable("r", StreamType.INT, 1, ragged=True)
     assert code_of(half, PayloadFacts(Payload.VARIABLE, (1,)), encode.objects([b"abc"])) == "size-mismatch"
 
 
 INNER = variable(
-    "in", DataType.STRUCTURE, 2, members=[variable("x", DataType.BYTE), variable("t", DataType.STRING)]
+    "in", StreamType.STRUCTURE, 2, members=[variable("x", StreamType.BYTE), variable("t", StreamType.STRING)]
 )
 OBS = variable(
     "obs",
-    DataType.STRUCTURE,
+    StreamType.STRUCTURE,
     2,
     members=[
-        variable("day", DataType.SHORT, fill=-5),
-        variable("names", DataType.STRING, 2),
-        variable("flag", DataType.CHAR, 3),
+        variable("day", StreamType.SHORT, fill=-5),
+        variable("names", StreamType.STRING, 2),
+        variable("flag", StreamType.CHAR, 3),
         INNER,
     ],
 )
@@ -184,11 +189,11 @@ def test_faults_of_rows(body, code):
 
 def test_members_without_a_form_are_only_refused_where_rows_hold_them():
     members = [
-        variable("a", DataType.INT),
-        variable("r", DataType.INT, ragged=True),
-        variable("o", DataType.OPAQUE),
+        variable("a", StreamType.INT),
+        variable("r", StreamType.INT, ragged=True),
+        variable("o", StreamType.OPAQUE),
     ]
-    structure = variable("s", DataType.STRUCTURE, 1, members=members)
+    structure = variable("s", StreamType.STRUCTURE, 1, members=members)
     facts = PayloadFacts(Payload.STRUCTURE, (1,))
     assert code_of(structure, facts, encode.structure_body(bytes(8), count=1)) == "unsupported-member"
     found = decode_payload(structure, facts, encode.structure_body(bytes(4), members=[0], count=1))
@@ -199,7 +204,7 @@ def test_members_without_a_form_are_only_refused_where_rows_hold_them():
 
 def test_absurd_numbers_of_rows_allocate_nothing():
     empty = variable(
-        "q", DataType.SEQUENCE, members=[variable("a", DataType.INT, 0), variable("b", DataType.INT)]
+        "q", StreamType.SEQUENCE, members=[variable("a", StreamType.INT, 0), variable("b", StreamType.INT)]
     )
     body = encode.structure_body(b"", members=[0], count=2**50)
     with pytest.raises(RefbrowserError, match="decoded whole"):
@@ -211,7 +216,7 @@ def test_absurd_numbers_of_rows_allocate_nothing():
 
 def test_sequences():
     sequence = variable(
-        "q", DataType.SEQUENCE, members=[variable("a", DataType.INT), variable("t", DataType.STRING)]
+        "q", StreamType.SEQUENCE, members=[variable("a", StreamType.INT), variable("t", StreamType.STRING)]
     )
     bodies = [
         encode.structure_body(struct.pack(">iIiI", 1, 0, 2, 1), heap=[["x"], ["y"]], count=2),
@@ -227,7 +232,7 @@ def test_sequences():
 
 
 def test_columns():
-    floats = variable("f", DataType.FLOAT, 2)
+    floats = variable("f", StreamType.FLOAT, 2)
     body = encode.column_body("f", encode.FLOAT, [(0, 2, None)], primitives=encode.numbers("f", [1, 2], "<"))
     facts = PayloadFacts(Payload.COLUMN, (2,), "")
     assert decode_payload(floats, facts, body).tolist() == [1, 2]
@@ -235,16 +240,16 @@ def test_columns():
     assert decode_payload(floats, facts, big).tolist() == [1, 2]
     assert decode_payload(floats, PayloadFacts(Payload.COLUMN, (2,), "<"), big).tolist() != [1, 2]
     strings = encode.column_body("s", encode.STRING, texts=["a", "b"])
-    assert decode_payload(variable("s", DataType.STRING, 2), facts, strings).tolist() == ["a", "b"]
+    assert decode_payload(variable("s", StreamType.STRING, 2), facts, strings).tolist() == ["a", "b"]
     opaque = encode.column_body("o", encode.OPAQUE, opaque=[b"a", b""])
-    assert decode_payload(variable("o", DataType.OPAQUE, 2), facts, opaque).tolist() == [b"a", b""]
+    assert decode_payload(variable("o", StreamType.OPAQUE, 2), facts, opaque).tolist() == [b"a", b""]
     rows = encode.column_body(
         "r", encode.SHORT, vlen=True, lengths=[0, 2], primitives=encode.numbers("h", [4, 5], "<")
     )
-    found = decode_payload(variable("r", DataType.SHORT, 2, ragged=True), facts, rows)
+    found = decode_payload(variable("r", StreamType.SHORT, 2, ragged=True), facts, rows)
     assert [row.tolist() for row in found] == [[], [4, 5]]
     assert code_of(
-        variable("r", DataType.SHORT, 3, ragged=True), PayloadFacts(Payload.COLUMN, (3,), ""), rows
+        variable("r", StreamType.SHORT, 3, ragged=True), PayloadFacts(Payload.COLUMN, (3,), ""), rows
     )
     assert code_of(floats, PayloadFacts(Payload.COLUMN, (3,), ""), body) == "size-mismatch"
     assert code_of(floats, facts, b"\xff") == "bad-protobuf"
@@ -272,27 +277,27 @@ def test_columns_of_structures_hold_all_values_at_the_innermost_members():
 
 
 def test_immediate_values_are_big_endian():
-    assert immediate_values(variable("i", DataType.INT, 1), encode.numbers("i", [258]), (1,)).tolist() == [
+    assert immediate_values(variable("i", StreamType.INT, 1), encode.numbers("i", [258]), (1,)).tolist() == [
         258
     ]
 
 
 def test_fill_values():
-    assert fill_of(variable("i", DataType.INT)) == -2147483647
-    assert fill_of(variable("i", DataType.INT, fill=4)) == 4
-    assert fill_of(variable("i", DataType.INT, fill=4.5)) == -2147483647
-    assert fill_of(variable("u", DataType.UBYTE, fill=-1)) == 255
-    assert fill_of(variable("s", DataType.STRING, fill="none")) == "none"
-    assert fill_of(variable("d", DataType.DOUBLE)) == 9.969209968386869e36
-    assert fill_of(variable("u", DataType.ULONG)) == 18446744073709551614
-    assert np.isnan(fill_of(variable("f", DataType.FLOAT, fill=float("nan"))))
-    assert fill_of(variable("r", DataType.FLOAT, 2, ragged=True)).tolist() == []
+    assert fill_of(variable("i", StreamType.INT)) == -2147483647
+    assert fill_of(variable("i", StreamType.INT, fill=4)) == 4
+    assert fill_of(variable("i", StreamType.INT, fill=4.5)) == -2147483647
+    assert fill_of(variable("u", StreamType.UBYTE, fill=-1)) == 255
+    assert fill_of(variable("s", StreamType.STRING, fill="none")) == "none"
+    assert fill_of(variable("d", StreamType.DOUBLE)) == 9.969209968386869e36
+    assert fill_of(variable("u", StreamType.ULONG)) == 18446744073709551614
+    assert np.isnan(fill_of(variable("f", StreamType.FLOAT, fill=float("nan"))))
+    assert fill_of(variable("r", StreamType.FLOAT, 2, ragged=True)).tolist() == []
 
 
 def test_structures_that_cannot_be_held():
-    twice = variable("s", DataType.STRUCTURE, members=[variable("a", DataType.INT)] * 2)
+    twice = variable("s", StreamType.STRUCTURE, members=[variable("a", StreamType.INT)] * 2)
     with pytest.raises(RefbrowserError, match="share the name"):
         dtype_of(twice)
-    huge = variable("s", DataType.STRUCTURE, members=[variable("a", DataType.INT, 2**40, 2**40)])
+    huge = variable("s", StreamType.STRUCTURE, members=[variable("a", StreamType.INT, 2**40, 2**40)])
     with pytest.raises(RefbrowserError, match="element_size"):
         dtype_of(huge)

@@ -10,7 +10,7 @@ import refbrowser
 from refbrowser import zarr_draft
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.node_metadata import metadata_fault, read_metadata
-from refbrowser.formats.zarr_draft.documents import document_fault, new_group
+from refbrowser.formats.zarr_draft.draft_documents import document_fault, new_group
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import Flavour
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.zarr_draft.keys import (
+from refbrowser.formats.zarr_draft.draft_keys import (
     SCHEME_2019,
-    MetadataKey,
+    DraftKey,
     NodeKind,
     case_clashes,
     is_key,
@@ -64,7 +64,7 @@ def test_names_that_differ_in_case_only():
 )
 def test_keys_of_the_text(path, kind, key):
     assert SCHEME_2019.metadata_key(path, kind) == key
-    assert SCHEME_2019.parse(key) == MetadataKey(path, kind)
+    assert SCHEME_2019.parse(key) == DraftKey(path, kind)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_stray_keys(key):
 def test_a_key_leads_back_to_its_node(scheme, path, kind):
     key = scheme.metadata_key(path, kind)
     assert is_key(key)
-    assert scheme.parse(key) == MetadataKey(path, kind)
+    assert scheme.parse(key) == DraftKey(path, kind)
 
 
 @given(PATHS, PATHS)

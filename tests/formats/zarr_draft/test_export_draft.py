@@ -19,7 +19,7 @@ from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.targets.draft import DraftNames, legal_name
 from refbrowser.exporting.targets.options import Sides, StoreOptions
-from refbrowser.formats.zarr_draft.keys import is_name
+from refbrowser.formats.zarr_draft.draft_keys import is_name
 from refbrowser.model.nodes import Flavour
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -10,20 +10,28 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.request import Loss
+from refbrowser.formats.references import document_chunks, packed_chunks
 from refbrowser.formats.stores.flavour import ENTRY
-from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V2, CONSOLIDATED_V3, read_store
+from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V3, read_store
 from refbrowser.formats.stores.reader import FolderReader, is_safe_key
+from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import NO_FILE, FileIdentity
 from refbrowser.io.origins import is_below
+from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
+from refbrowser.references.document.document import Document
+from refbrowser.references.edits.edits import Compound, SetReference, SetVersion
+from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.text.json_edit import pretty, rewrite
 from refbrowser.references.text.json_text import JsonError, parse
 
@@ -31,6 +39,128 @@ if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
     from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import Document
+
+
+_NODE_V3 = "zarr.json"
+LEFT_OUT = "there is no consolidated metadata, read it with consolidated=False"
+
+
+def with_consolidated(document: Document, store: StoreOrigin | None) -> tuple[Document, list[Loss]]:
+    """Return a document with the consolidated metadata that its store has, and what was left out.
+
+    Parameters
+    ----------
+    document
+        What will be saved: of the store, or of a part of it.
+    store
+        None for a document that is no store, which is returned as it is.
+    """
+    if store is None or not store.is_consolidated:
+        return document, []
+    found: dict[str, Any] = {}
+    for key in document.expansion.metadata_keys():
+        value = document.expansion.value(key)
+        try:
+            found[key] = json.loads(value or b"")
+        except ValueError:
+            # A copy without this node would hide it.
+            return document, [Loss("/", f"{LEFT_OUT}: {quoted(key)} is not JSON in the document")]
+    entry = _entry_v3(found) if store.flavour is Flavour.ZARR_V3 else _entry_v2(found)
+    if entry is None:
+        return document, []
+    text = json.dumps(entry[1], ensure_ascii=False)
+    if len(text) > LIMITS.inline_value:
+        return document, [Loss("/", f"{LEFT_OUT}: it has no room in the document")]
+    return document.apply(SetReference(entry[0], text)), []
+
+
+def _entry_v2(found: dict[str, Any]) -> tuple[str, Any]:
+    entries = {key: value for key, value in found.items() if key != CONSOLIDATED_V2}
+    return CONSOLIDATED_V2, {"metadata": entries, "zarr_consolidated_format": 1}
+
+
+def _entry_v3(found: dict[str, Any]) -> tuple[str, Any] | None:
+    root = found.pop(_NODE_V3, None)
+    if not isinstance(root, dict):
+        return None
+    entries = {key.removesuffix(f"/{_NODE_V3}"): value for key, value in found.items()}
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": entries}
+    return _NODE_V3, {**root, "consolidated_metadata": consolidated}
+
+
+@dataclass(frozen=True, slots=True)
+class SaveOrder:
+    """Where and how a document is saved.
+
+    Attributes
+    ----------
+    path
+        Its suffix (``.gz``, ``.zst``) says how the file is packed.
+    version
+        0 or 1; None for the document's own.
+    prefix
+        What relative URLs begin with in the new folder, so that they mean the same; empty to keep them.
+    is_copy
+        The document stays the one that it was.
+    overwrite
+        Replace a file that others changed.
+    """
+
+    path: str
+    version: int | None = None
+    prefix: str = ""
+    is_copy: bool = False
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """What was written: the file's identity, the document in it, and the edit that leads there, if one does.
+
+    `document` is None for a copy in Version 0, which is not built in memory; `identity` for a store without
+    a document of its own at the root.
+    """
+
+    identity: FileIdentity | None
+    document: Document | None
+    edit: Any = None
+
+
+def write_document(
+    document: Document,
+    order: SaveOrder,
+    expected: FileIdentity | None = None,
+    cancel: CancelToken | None = None,
+) -> WrittenDocument:
+    """Write a document.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes.
+    RefbrowserError
+        It cannot be written in that version, or not at all; the old file is as it was.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    edits: list[Any] = [RebaseUrls(order.prefix)] if order.prefix else []
+    state = document
+    for edit in edits:
+        state = state.apply(edit)
+    blocks: Iterable[bytes]
+    written: Document | None
+    if order.version == 0 and state.version == 1 and order.is_copy:
+        blocks, written = packed_chunks(state.expansion.to_version0(), order.path), None
+    else:
+        if order.version is not None and order.version != state.version:
+            edits.append(SetVersion(order.version))
+            state = state.apply(edits[-1])
+        blocks, written = document_chunks(state, order.path), state
+    identity = write_atomically(order.path, blocks, expected=expected, cancel=cancel)
+    if len(edits) > 1:
+        return WrittenDocument(identity, written, Compound(f"Save as Version {order.version}", tuple(edits)))
+    return WrittenDocument(identity, written, edits[0] if edits else None)
+
 
 #: The folder with what was replaced is named as the store with this behind, and each file in it as its key.
 BACKUP, OLD = ".refbrowser-backup", ".old"

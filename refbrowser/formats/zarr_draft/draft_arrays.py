@@ -15,9 +15,9 @@ from refbrowser.formats.zarr.documents import ManifestMaker
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.shapes import parse_dimension_names, parse_shape, wrong
 from refbrowser.formats.zarr_draft.codecs import is_known
+from refbrowser.formats.zarr_draft.draft_keys import ChunkSpelling
+from refbrowser.formats.zarr_draft.draft_members import Notes, attributes_of, check_extensions, check_format
 from refbrowser.formats.zarr_draft.drafts import FILTERS, Draft, has_filters
-from refbrowser.formats.zarr_draft.keys import ChunkSpelling
-from refbrowser.formats.zarr_draft.members import Notes, attributes_of, check_extensions, check_format
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid

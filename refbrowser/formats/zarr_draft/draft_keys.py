@@ -98,7 +98,7 @@ class NodeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MetadataKey:
+class DraftKey:
     """What a metadata key describes.
 
     Attributes
@@ -149,7 +149,7 @@ class KeyScheme:
         """Return what the chunk keys of an array begin with; ends in ``/``."""
         return f"{DATA}{self.below}{_slashed(path)}"
 
-    def parse(self, key: str) -> MetadataKey | None:
+    def parse(self, key: str) -> DraftKey | None:
         """Return what a metadata key describes, None where it is the key of no node.
 
         Exactly one ending is cut: ``meta/x.array.json.array.json`` is that of the array ``x.array.json``.
@@ -159,7 +159,7 @@ class KeyScheme:
                 end = f".{kind}{suffix}"
                 if key.endswith(end):
                     path = self._path(key.removesuffix(end))
-                    return None if path is None else MetadataKey(path, kind)
+                    return None if path is None else DraftKey(path, kind)
         return None
 
     def _path(self, stem: str) -> str | None:

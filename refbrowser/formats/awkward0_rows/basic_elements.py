@@ -21,9 +21,8 @@ from refbrowser.formats.awkward0.layouts import (
 )
 from refbrowser.formats.awkward0.text_codecs import codec_name
 from refbrowser.formats.awkward0.types import type_of
-from refbrowser.formats.awkward0_rows.making import as_numbers, concatenated, list_content, regular
-from refbrowser.formats.awkward0_rows.positions import chunk_sizes, length, summed
-from refbrowser.formats.awkward0_rows.reading import (
+from refbrowser.formats.awkward0_rows.awkward_contents import as_numbers, concatenated, list_content, regular
+from refbrowser.formats.awkward0_rows.layout_reading import (
     Extent,
     Parts,
     Positions,
@@ -33,6 +32,7 @@ from refbrowser.formats.awkward0_rows.reading import (
     place_of,
     wrong,
 )
+from refbrowser.formats.awkward0_rows.positions import chunk_sizes, length, summed
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0_rows.reading import Positions
+from refbrowser.formats.awkward0_rows.layout_reading import Positions
 from refbrowser.model.exact_numbers import is_exact
 from refbrowser.model.nested import UNREAD, NestedType
 

@@ -13,8 +13,8 @@ from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.legends import FlagLegend, StateLegend
-from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.sliders import DimensionSliders

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
-from refbrowser.formats.zarr_draft.arrays import array_node
 from refbrowser.formats.zarr_draft.codecs import BASE, codecs_json, draft_options
 from refbrowser.formats.zarr_draft.data_types import CORE, data_type_of, fill_value_json
+from refbrowser.formats.zarr_draft.draft_arrays import array_node
+from refbrowser.formats.zarr_draft.draft_keys import NodeKind
+from refbrowser.formats.zarr_draft.draft_members import ZARR_FORMAT, Notes, check_extensions, check_format
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019, draft_2020
-from refbrowser.formats.zarr_draft.keys import NodeKind
-from refbrowser.formats.zarr_draft.members import ZARR_FORMAT, Notes, check_extensions, check_format
 from refbrowser.model.nodes import ArrayNode, Flavour
 
 #: The only codec that is written where nothing else is said.

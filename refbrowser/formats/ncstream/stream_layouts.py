@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType, StreamVariable
 from refbrowser.formats.ncstream.elements import (
     BIG,
     LITTLE,
@@ -72,7 +72,7 @@ _SPARSE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Layout:
+class StreamLayout:
     """One variable of a stream as an array.
 
     Attributes
@@ -148,7 +148,7 @@ class StreamLayouts:
         return said[-1] if said else StreamDefinition()
 
     @cached_property
-    def by_path(self) -> dict[str, Layout]:
+    def by_path(self) -> dict[str, StreamLayout]:
         """The layout of each variable by its path, in the order of the definition."""
         return {path: self._layout(path, variable) for path, variable in self.definition.variables()}
 
@@ -164,14 +164,14 @@ class StreamLayouts:
         bounds = np.searchsorted(np.sort(of), np.arange(len(table.names) + 1))
         return {name: ordered[bounds[at] : bounds[at + 1]] for at, name in enumerate(table.names)}
 
-    def _layout(self, path: str, variable: StreamVariable) -> Layout:
+    def _layout(self, path: str, variable: StreamVariable) -> StreamLayout:
         numbers = self._numbers.get(path, np.zeros(0, np.int64))
         try:
             check_shape(variable)
             dtype_of(variable)
         except RefbrowserError as error:
             return _unreadable(path, variable, error)
-        if variable.type is DataType.SEQUENCE:
+        if variable.type is StreamType.SEQUENCE:
             return self._sequence(path, variable, numbers)
         shape = variable.shape
         unlimited = unlimited_axes(variable)
@@ -188,8 +188,8 @@ class StreamLayouts:
         if inline is not None:
             whole = RegularChunkGrid(shape, tuple(max(side, 1) for side in shape))
             none: dict[str, Any] = {"sections": sections, "little": little}
-            return Layout(**common, **none, grid=whole, is_regular=True, inline=inline)
-        return Layout(**common, **self._tiles(variable, given, little))
+            return StreamLayout(**common, **none, grid=whole, is_regular=True, inline=inline)
+        return StreamLayout(**common, **self._tiles(variable, given, little))
 
     @cached_property
     def spreading(self) -> Ints:
@@ -253,7 +253,7 @@ class StreamLayouts:
             "is_regular": True,
         }
 
-    def _sequence(self, path: str, variable: StreamVariable, numbers: Ints) -> Layout:
+    def _sequence(self, path: str, variable: StreamVariable, numbers: Ints) -> StreamLayout:
         table = self.index.table
         is_whole = table.kind[numbers] != MessageKind.DAMAGED
         numbers = numbers[is_whole & (table.payload[numbers] == Payload.SEQUENCE)]
@@ -263,7 +263,7 @@ class StreamLayouts:
         sections = Sections(numbers, starts[:-1, None], counts[:, None], ones).taken(counts > 0)
         shape = (int(starts[-1]),)
         little = little_endian(table, sections.numbers, self.options)
-        return Layout(
+        return StreamLayout(
             path=path,
             variable=variable,
             shape=shape,
@@ -298,9 +298,9 @@ def check_shape(variable: StreamVariable) -> None:
         raise RefbrowserError(ErrorKind.BUDGET, "the variable has more than 2^63 - 1 elements")
 
 
-def _unreadable(path: str, variable: StreamVariable, error: RefbrowserError) -> Layout:
+def _unreadable(path: str, variable: StreamVariable, error: RefbrowserError) -> StreamLayout:
     none = np.zeros((0, 1), np.int64)
-    return Layout(
+    return StreamLayout(
         path=path,
         variable=variable,
         shape=(),
@@ -338,7 +338,7 @@ def _fits(table: MessageTable, variable: StreamVariable, numbers: Ints) -> bool:
     return all(type_fits(named, variable.type) for named in np.unique(table.data_type[numbers]).tolist())
 
 
-def type_fits(named: int, type: DataType) -> bool:
+def type_fits(named: int, type: StreamType) -> bool:
     """Tell whether a message that names a type may give values of another: signs and names aside.
 
     Parameters
@@ -348,9 +348,9 @@ def type_fits(named: int, type: DataType) -> bool:
     """
     if named in (-1, type):
         return True
-    if named not in list(DataType):
+    if named not in list(StreamType):
         return False
-    first, second = DataType(named).dtype, type.dtype
+    first, second = StreamType(named).dtype, type.dtype
     if first is None or second is None:
         return False
     return first.itemsize == second.itemsize and first.kind in "iu" and second.kind in "iu"
