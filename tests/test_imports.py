@@ -33,7 +33,17 @@ LAYERS = [
 ]
 
 #: Files of the window without Qt, with why.
-WITHOUT_QT: dict[str, str] = {}
+WITHOUT_QT = {
+    "refbrowser.app.commands.commands": "puts the groups of commands together",
+    "refbrowser.app.commands.menus": "what menus hold, as values: help and the list of shortcuts read it",
+    "refbrowser.app.commands.problems": "a group of commands that only sends to panes",
+    "refbrowser.app.controller.exporting": "work of the window's jobs, in their threads",
+    "refbrowser.app.controller.reading": "work of the window's jobs, in their threads",
+    "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
+    "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
+    "refbrowser.app.facets.host": "what the shell gives to the pages of formats: protocols",
+    "refbrowser.app.widgets.resources": "where the files of the program lie",
+}
 #: Names that rooms of formats share: the same part of each.
 ROLES = {"opening", "hierarchy"}
 #: Small modules that one other imports at once, with why they stand alone.

@@ -24,7 +24,7 @@ from refbrowser.app.editors.preview_view import PreviewView, TallyChip
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.exporting.saving.save import SaveOrder
-from refbrowser.views.editing.preview import Mark
+from refbrowser.views.editing.preview import PreviewMark
 from refbrowser.views.hierarchy import ItemKind
 
 Settle = Callable[[], None]
@@ -93,7 +93,7 @@ class Job:
         preview = self.preview
         self.qtbot.waitUntil(lambda: preview.report() is not None)
         model = preview.table().model()
-        return {row for row in range(min(40, model.row_count())) if model.row(row).mark & Mark.CHANGED}
+        return {row for row in range(min(40, model.row_count())) if model.row(row).mark & PreviewMark.CHANGED}
 
     def apply(self) -> None:
         self.window.findChild(GenEditor).apply_button.click()

@@ -17,12 +17,12 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.editing.preview import (
     CheckReport,
-    Mark,
     NoSource,
+    PreviewMark,
     PreviewModel,
     PreviewRow,
     PreviewSource,
-    Tally,
+    PreviewTally,
 )
 from refbrowser.views.words import count_text, one_line
 
@@ -54,7 +54,7 @@ class TallyChip(QToolButton):
         self._glyph, self._one, self._many = glyph, one, many
         self._is_quiet = is_quiet
         self._ink = ink
-        self._tally = Tally()
+        self._tally = PreviewTally()
         self._words = many
         self.first: int | None = None
         self.setProperty("role", "chip")
@@ -69,7 +69,7 @@ class TallyChip(QToolButton):
         self.setEnabled(False)
         self._say(WAITING)
 
-    def show_tally(self, tally: Tally) -> None:
+    def show_tally(self, tally: PreviewTally) -> None:
         """Show what was found."""
         self._tally = tally
         self._words = tally.words(self._one, self._many)
@@ -327,7 +327,7 @@ class PreviewView(QWidget):
 
     def _show_report(self, report: CheckReport) -> None:
         for part, chip in self._chips.items():
-            tally: Tally | None = getattr(report, part)
+            tally: PreviewTally | None = getattr(report, part)
             if tally is None:
                 chip.wait()
             else:
@@ -421,7 +421,7 @@ class PreviewView(QWidget):
         if row is None:
             self._detail.clear()
             return
-        if row.mark & Mark.FAULT:
+        if row.mark & PreviewMark.FAULT:
             self._detail.show_fault(f"row {current}: {row.words}")
         elif row.note:
             self._detail.show_warning(f"row {current}: {row.words}")

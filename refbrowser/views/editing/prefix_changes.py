@@ -20,7 +20,14 @@ from refbrowser.references.edits.url_prefixes import (
     entries_with_prefix,
     with_new_prefix,
 )
-from refbrowser.views.editing.preview import WHOLE_FILE, Change, CheckReport, Mark, PreviewRow, Tally
+from refbrowser.views.editing.preview import (
+    WHOLE_FILE,
+    CheckReport,
+    PreviewChange,
+    PreviewMark,
+    PreviewRow,
+    PreviewTally,
+)
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -249,8 +256,8 @@ class PrefixSource:
         after = self.document.shown_url(with_new_prefix(url, edit.old, edit.new))
         if edit.old == edit.new:
             return PreviewRow(number, name, after, offset, length)
-        change = Change("url", self.document.shown_url(url), after)
-        return PreviewRow(number, name, after, offset, length, (change,), mark=Mark.CHANGED)
+        change = PreviewChange("url", self.document.shown_url(url), after)
+        return PreviewRow(number, name, after, offset, length, (change,), mark=PreviewMark.CHANGED)
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key, a template (``template u``) or a rule, or that it does not change."""
@@ -263,9 +270,9 @@ class PrefixSource:
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Count what changes: every row; and whether the first URLs can be rendered then."""
-        none = Tally()
+        none = PreviewTally()
         same = self.changes.edit.old == self.changes.edit.new
-        changed = none if same or not self.count else Tally(self.count, 0)
+        changed = none if same or not self.count else PreviewTally(self.count, 0)
         return CheckReport(
             changed=changed, added=none, removed=none, faults=none, duplicates=none, collisions=none
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from refbrowser.references.rules.rule_search import SearchTime
 
 
-class Mark(Flag):
+class PreviewMark(Flag):
     """What is special about a row."""
 
     NONE = 0
@@ -40,7 +40,7 @@ class Mark(Flag):
     REPLACED = 16
 
 
-class Change(NamedTuple):
+class PreviewChange(NamedTuple):
     """One cell of a row that changes; without a name what the row was, in words."""
 
     name: str
@@ -49,7 +49,7 @@ class Change(NamedTuple):
 
 
 #: What a row was that the saved state does not have.
-NOT_THERE = (Change("", "not there"),)
+NOT_THERE = (PreviewChange("", "not there"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class PreviewRow:
     url: str = ""
     offset: str = ""
     length: str = ""
-    before: tuple[Change, ...] = ()
+    before: tuple[PreviewChange, ...] = ()
     note: str = ""
-    mark: Mark = Mark.NONE
+    mark: PreviewMark = PreviewMark.NONE
 
     @property
     def change(self) -> str:
@@ -91,12 +91,12 @@ class PreviewRow:
     @property
     def words(self) -> str:
         """All there is to tell of the row: first the fault of one that cannot be read, else the change."""
-        parts = (self.note, self.change) if self.mark & Mark.FAULT else (self.change, self.note)
+        parts = (self.note, self.change) if self.mark & PreviewMark.FAULT else (self.change, self.note)
         return " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PreviewTally:
     """How many rows have a property, as far as that is known.
 
     Attributes
@@ -117,7 +117,7 @@ class Tally:
     text: str = ""
 
     @classmethod
-    def of(cls, findings: Iterable[Finding], rule: int, *, of_faults: bool) -> Tally:
+    def of(cls, findings: Iterable[Finding], rule: int, *, of_faults: bool) -> PreviewTally:
         """Count what findings tell of a rule: its faults, or what is odd about it."""
         found = list(findings)
         told = [
@@ -156,12 +156,12 @@ class CheckReport:
     `removed` counts the keys that the saved state has here and the edit does not give any more.
     """
 
-    faults: Tally | None = None
-    duplicates: Tally | None = None
-    collisions: Tally | None = None
-    changed: Tally | None = None
-    added: Tally | None = None
-    removed: Tally | None = None
+    faults: PreviewTally | None = None
+    duplicates: PreviewTally | None = None
+    collisions: PreviewTally | None = None
+    changed: PreviewTally | None = None
+    added: PreviewTally | None = None
+    removed: PreviewTally | None = None
 
 
 class PreviewSource(Protocol):
@@ -234,7 +234,7 @@ INLINE_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class PreviewCells:
     """URL, offset and length of a reference as texts; of inline data a part of it and its length."""
 
     url: str
@@ -242,7 +242,7 @@ class Cells:
     length: str = ""
 
     @classmethod
-    def of(cls, reference: Reference) -> Cells:
+    def of(cls, reference: Reference) -> PreviewCells:
         """Return the cells of a reference."""
         # numpy comes with it.
         from refbrowser.model.reference import ByteRange, Inline, WholeFile
@@ -256,20 +256,20 @@ class Cells:
             return cls(f"inline: {shown}", "", str(len(reference.data)))
         return cls("")
 
-    def before(self, old: Cells) -> tuple[Change, ...]:
+    def before(self, old: PreviewCells) -> tuple[PreviewChange, ...]:
         """Return what `old` has instead: the cells that differ, by name."""
         return differing(("url", "offset", "length"), old, self)
 
 
-def differing(names: Iterable[str], old: object, new: object) -> tuple[Change, ...]:
+def differing(names: Iterable[str], old: object, new: object) -> tuple[PreviewChange, ...]:
     """Return those of the texts with these names that differ."""
     pairs = ((name, getattr(old, name) or "", getattr(new, name) or "") for name in names)
-    return tuple(Change(*pair) for pair in pairs if pair[1] != pair[2])
+    return tuple(PreviewChange(*pair) for pair in pairs if pair[1] != pair[2])
 
 
-def faulty(error: RefbrowserError) -> Cells:
+def faulty(error: RefbrowserError) -> PreviewCells:
     """Return the cells of an entry that cannot be read."""
-    return Cells(f"cannot be read: {error.message}")
+    return PreviewCells(f"cannot be read: {error.message}")
 
 
 #: Rows that are made at once.
@@ -293,7 +293,7 @@ def next_change(
         stop = min(at + PAGE, source.count) if step > 0 else at + 1
         rows = source.rows(start, stop)
         for found in rows if step > 0 else reversed(rows):
-            if found.mark & (Mark.CHANGED | Mark.NEW):
+            if found.mark & (PreviewMark.CHANGED | PreviewMark.NEW):
                 return found.number
         looked += len(rows)
         at = stop if step > 0 else start - 1
@@ -352,11 +352,11 @@ SLICE = 8
 #: Rows that are kept of one source.
 ROWS_KEPT = 4_096
 GLYPHS = {
-    Mark.FAULT: "✕",
-    Mark.COLLISION: "≡",
-    Mark.REPLACED: "↷",
-    Mark.NEW: "+",
-    Mark.CHANGED: "●",
+    PreviewMark.FAULT: "✕",
+    PreviewMark.COLLISION: "≡",
+    PreviewMark.REPLACED: "↷",
+    PreviewMark.NEW: "+",
+    PreviewMark.CHANGED: "●",
 }
 PENDING = "…"
 COLUMN_COUNT = 7
@@ -449,15 +449,15 @@ class PreviewModel:
 
 
 @cache
-def _look(mark: Mark) -> tuple[str, RowStyle]:
+def _look(mark: PreviewMark) -> tuple[str, RowStyle]:
     """Return glyph and style of a mark."""
     glyph = next((glyph for each, glyph in GLYPHS.items() if mark & each), "")
     style = RowStyle.NONE
-    if mark & (Mark.CHANGED | Mark.NEW):
+    if mark & (PreviewMark.CHANGED | PreviewMark.NEW):
         style |= RowStyle.CHANGED
-    if mark & Mark.FAULT:
+    if mark & PreviewMark.FAULT:
         style |= RowStyle.FAULT
-    if mark & Mark.REPLACED:
+    if mark & PreviewMark.REPLACED:
         style |= RowStyle.REPLACED
     return glyph, style
 

@@ -12,12 +12,12 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.references.document.reference_values import BASE64_PREFIX, decode_base64, decode_inline
 from refbrowser.views.editing.preview import (
     NOT_THERE,
-    Cells,
-    Change,
     CheckReport,
-    Mark,
+    PreviewCells,
+    PreviewChange,
+    PreviewMark,
     PreviewRow,
-    Tally,
+    PreviewTally,
     faulty,
 )
 from refbrowser.views.editing.rule_draft import integer, is_integer, json_text
@@ -256,8 +256,8 @@ class ReferenceSource:
         if key is not None and key != draft.key:
             old = saved_cells(saved, key)
             was = "" if old is None else ", ".join(filter(None, (old.url, old.offset, old.length)))
-            before = (Change("", was),) if was else ()
-            entries.append(PreviewRow(1, key, before=before, note="this key goes", mark=Mark.REPLACED))
+            before = (PreviewChange("", was),) if was else ()
+            entries.append(PreviewRow(1, key, before=before, note="this key goes", mark=PreviewMark.REPLACED))
         return cls(document, draft.key, f"Reference {draft.key}", tuple(entries))
 
     @property
@@ -278,43 +278,45 @@ class ReferenceSource:
         """Count what the rows say, and look for the key in the gen rules."""
         typed = self.entries[0]
         report = CheckReport(
-            faults=_tally(typed, Mark.FAULT),
-            duplicates=Tally(),
-            changed=_tally(typed, Mark.CHANGED),
-            added=_tally(typed, Mark.NEW),
-            removed=Tally(1, 1) if len(self.entries) > 1 else Tally(),
+            faults=_tally(typed, PreviewMark.FAULT),
+            duplicates=PreviewTally(),
+            changed=_tally(typed, PreviewMark.CHANGED),
+            added=_tally(typed, PreviewMark.NEW),
+            removed=PreviewTally(1, 1) if len(self.entries) > 1 else PreviewTally(),
         )
         send(report)
         return replace(report, collisions=self._collisions(check))
 
-    def _collisions(self, check: Callable[[], None]) -> Tally:
+    def _collisions(self, check: Callable[[], None]) -> PreviewTally:
         undecided = 0
         for number, rule in enumerate(self.document.rules):
             check()
             found = rule.find(self.key)
             if isinstance(found, int):
-                return Tally(1, 0, None, f"row {found} of gen rule {number} has this key too, and counts")
+                return PreviewTally(
+                    1, 0, None, f"row {found} of gen rule {number} has this key too, and counts"
+                )
             undecided += 0 if found is None else found.rows_checked
-        return Tally(checked=undecided) if undecided else Tally()
+        return PreviewTally(checked=undecided) if undecided else PreviewTally()
 
 
-def _tally(row: PreviewRow, mark: Mark) -> Tally:
-    return Tally(1, row.number, None, row.note) if row.mark & mark else Tally()
+def _tally(row: PreviewRow, mark: PreviewMark) -> PreviewTally:
+    return PreviewTally(1, row.number, None, row.note) if row.mark & mark else PreviewTally()
 
 
 def _typed_row(document: Document, saved: Document | None, draft: ReferenceDraft) -> PreviewRow:
     mistakes = "; ".join(draft.mistakes().values())
     try:
-        cells = Cells.of(typed_reference(draft, document.templates))
+        cells = PreviewCells.of(typed_reference(draft, document.templates))
     except RefbrowserError as error:
         cells, mistakes = faulty(error), mistakes or error.message
     row = PreviewRow(0, draft.key, cells.url, cells.offset, cells.length)
     if mistakes:
-        return replace(row, mark=Mark.FAULT, note=mistakes)
+        return replace(row, mark=PreviewMark.FAULT, note=mistakes)
     old = saved_cells(saved, draft.key)
     if old is None:
-        return replace(row, mark=Mark.NEW, before=NOT_THERE)
-    return row if old == cells else replace(row, mark=Mark.CHANGED, before=cells.before(old))
+        return replace(row, mark=PreviewMark.NEW, before=NOT_THERE)
+    return row if old == cells else replace(row, mark=PreviewMark.CHANGED, before=cells.before(old))
 
 
 def typed_reference(draft: ReferenceDraft, templates: TemplateSet) -> Reference:
@@ -339,12 +341,12 @@ def typed_reference(draft: ReferenceDraft, templates: TemplateSet) -> Reference:
     return WholeFile(url)
 
 
-def saved_cells(saved: Document | None, key: str) -> Cells | None:
+def saved_cells(saved: Document | None, key: str) -> PreviewCells | None:
     """Return the cells of an entry of `refs` in the saved state, None where it has none."""
     slot = None if saved is None else saved.refs.find_slot(key)
     if slot is None or saved is None:
         return None
     try:
-        return Cells.of(saved.view.reference(slot))
+        return PreviewCells.of(saved.view.reference(slot))
     except RefbrowserError as error:
         return faulty(error)

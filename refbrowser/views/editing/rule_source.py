@@ -15,13 +15,13 @@ from refbrowser.references.rules.rule_rows import GenRows
 from refbrowser.views.editing.preview import (
     NOT_THERE,
     WHOLE_FILE,
-    Cells,
-    Change,
     CheckReport,
-    Mark,
     Pace,
+    PreviewCells,
+    PreviewChange,
+    PreviewMark,
     PreviewRow,
-    Tally,
+    PreviewTally,
     differing,
 )
 from refbrowser.views.editing.text_marks import Names
@@ -128,21 +128,21 @@ class RuleSource:
         return entries
 
     def _row(self, number: int, new: Entry, old: Entry | None) -> PreviewRow:
-        mark, notes = Mark.NONE, []
+        mark, notes = PreviewMark.NONE, []
         if new.fault is not None:
-            mark = Mark.FAULT
+            mark = PreviewMark.FAULT
             notes.append(new.fault.message)
         elif new.key is not None and self._repeats and (last := self.rule.find(new.key)) != number:
-            mark = Mark.REPLACED
+            mark = PreviewMark.REPLACED
             notes.append(f"row {last} has this key again, and counts")
         if new.key is not None and self.document.refs.find_slot(new.key) is not None:
-            mark |= Mark.COLLISION
+            mark |= PreviewMark.COLLISION
             notes.append("stands in refs too, this row counts")
         before = NOT_THERE if old is None else new.before(old)
         if old is None:
-            mark |= Mark.NEW
+            mark |= PreviewMark.NEW
         elif before:
-            mark |= Mark.CHANGED
+            mark |= PreviewMark.CHANGED
         return PreviewRow(
             number, new.key or "", new.url, new.offset, new.length, before, "; ".join(notes), mark
         )
@@ -171,14 +171,16 @@ class RuleSource:
         context = RuleContext(self.document.refs, pause.search_time())
         for aspect in Aspect:
             findings = list(findings_beside(context, self.document.rules, self.rule, aspect))
-            tally = Tally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
+            tally = PreviewTally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
             if aspect is Aspect.FAULTS:
                 tally = self._red_rows(findings, tally, pause)
             report = replace(report, **{aspect.value: tally})
             send(report)
         return report
 
-    def _red_rows(self, findings: list[Finding], tally: Tally, pause: Callable[[], None]) -> Tally:
+    def _red_rows(
+        self, findings: list[Finding], tally: PreviewTally, pause: Callable[[], None]
+    ) -> PreviewTally:
         """Count a row with two faults once: rows are looked at where findings do not tell their number."""
         faults = [each for each in findings if each.severity is Severity.FAULT]
         in_rows = [each.count for each in faults if each.place.row is not None]
@@ -196,12 +198,12 @@ class RuleSource:
         looked = len(head) + len(tail)
         return replace(tally, count=count, checked=tally.checked if looked == self.count else looked)
 
-    def _changes(self, pause: Callable[[], None]) -> dict[str, Tally]:
+    def _changes(self, pause: Callable[[], None]) -> dict[str, PreviewTally]:
         if self.base is None:
             return {
-                "changed": Tally(),
-                "added": Tally(self.count, 0 if self.count else None),
-                "removed": Tally(),
+                "changed": PreviewTally(),
+                "added": PreviewTally(self.count, 0 if self.count else None),
+                "removed": PreviewTally(),
             }
         changes = rule_changes(self.rule, self.base, pause, COMPARED_ROWS)
         removed = replace(changes.removed, first=None)
@@ -212,8 +214,8 @@ class RuleSource:
         }
 
 
-def _tally(count: RowCount) -> Tally:
-    return Tally(count.count, count.first, count.checked)
+def _tally(count: RowCount) -> PreviewTally:
+    return PreviewTally(count.count, count.first, count.checked)
 
 
 class Entry(NamedTuple):
@@ -225,10 +227,12 @@ class Entry(NamedTuple):
     length: str
     fault: RefbrowserError | None
 
-    def before(self, old: Entry) -> tuple[Change, ...]:
+    def before(self, old: Entry) -> tuple[PreviewChange, ...]:
         """Return what the saved entry has instead, by name."""
         if old.fault is not None:
-            return () if self.fault is not None else (Change("", f"not readable: {old.fault.message}"),)
+            return (
+                () if self.fault is not None else (PreviewChange("", f"not readable: {old.fault.message}"),)
+            )
         return differing(("key", "url", "offset", "length"), old, self)
 
 
@@ -250,7 +254,7 @@ def _entry_of_key(rule: GenRule, key: str) -> Entry | None:
     if not isinstance(found, int):
         return None
     row = rule.row(found)
-    cells = Cells("") if row.reference is None else Cells.of(row.reference)
+    cells = PreviewCells("") if row.reference is None else PreviewCells.of(row.reference)
     return Entry(key, cells.url, cells.offset, cells.length, row.error)
 
 

@@ -20,13 +20,13 @@ from refbrowser.references.templates.templates import TemplateSet
 from refbrowser.views.editing.preview import (
     NOT_THERE,
     WHOLE_FILE,
-    Cells,
     CheckReport,
-    Mark,
     Pace,
+    PreviewCells,
+    PreviewMark,
     PreviewRow,
     PreviewSource,
-    Tally,
+    PreviewTally,
 )
 from refbrowser.views.editing.reference_draft import saved_cells
 from refbrowser.views.editing.rule_source import RuleSource, counterpart
@@ -219,22 +219,22 @@ class ReferencesSource:
         old = saved_cells(self.saved, key)
         cells, fault = self._cells(slot)
         before = NOT_THERE if old is None else cells.before(old)
-        mark = Mark.NEW if old is None else Mark.CHANGED if before else Mark.NONE
+        mark = PreviewMark.NEW if old is None else PreviewMark.CHANGED if before else PreviewMark.NONE
         if fault:
-            mark |= Mark.FAULT
+            mark |= PreviewMark.FAULT
         return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, fault, mark)
 
-    def _cells(self, slot: int) -> tuple[Cells, str]:
+    def _cells(self, slot: int) -> tuple[PreviewCells, str]:
         """Return the cells of an entry, and why it cannot be read."""
         value = self.refs.value(slot)
         offset = "" if value.offset is None else str(value.offset)
         length = WHOLE_FILE if value.length is None else str(value.length)
         if value.fault is not None:
-            return Cells("", offset, length), value.fault.message
+            return PreviewCells("", offset, length), value.fault.message
         try:
-            return Cells(self.templates.render(value.url), offset, length), ""
+            return PreviewCells(self.templates.render(value.url), offset, length), ""
         except RefbrowserError as error:
-            return Cells("", offset, length), error.message
+            return PreviewCells("", offset, length), error.message
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key."""
@@ -246,20 +246,21 @@ class ReferencesSource:
         """Count changes and faults among the first references."""
         pause = Pace(check)
         most = min(self.count, CHECKED_REFERENCES)
-        tallies = dict.fromkeys((Mark.CHANGED, Mark.NEW, Mark.FAULT), Tally())
+        tallies = dict.fromkeys((PreviewMark.CHANGED, PreviewMark.NEW, PreviewMark.FAULT), PreviewTally())
         for start in range(0, most, _STEP):
             pause()
             for row in self.rows(start, min(start + _STEP, most)):
                 for mark, tally in tallies.items():
                     if row.mark & mark:
                         first = row.number if tally.first is None else tally.first
-                        tallies[mark] = Tally(tally.count + 1, first, None, tally.text or row.note)
+                        tallies[mark] = PreviewTally(tally.count + 1, first, None, tally.text or row.note)
         checked = None if most == self.count else most
         faults, changed, added = (
-            replace(tallies[mark], checked=checked) for mark in (Mark.FAULT, Mark.CHANGED, Mark.NEW)
+            replace(tallies[mark], checked=checked)
+            for mark in (PreviewMark.FAULT, PreviewMark.CHANGED, PreviewMark.NEW)
         )
         return CheckReport(
-            faults=faults, duplicates=Tally(), collisions=Tally(), changed=changed, added=added
+            faults=faults, duplicates=PreviewTally(), collisions=PreviewTally(), changed=changed, added=added
         )
 
 
@@ -312,7 +313,7 @@ class JoinedSource:
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Add up what the parts find."""
-        total = CheckReport(**dict.fromkeys(PARTS, Tally()))
+        total = CheckReport(**dict.fromkeys(PARTS, PreviewTally()))
         for part, begin in zip(self.parts, self._starts, strict=False):
             check()
             total = _sum(total, part.check(check, lambda _report: None), begin)
@@ -327,12 +328,14 @@ def _sum(total: CheckReport, report: CheckReport, begin: int) -> CheckReport:
     return CheckReport(**{name: _added(getattr(total, name), getattr(report, name), begin) for name in PARTS})
 
 
-def _added(total: Tally | None, more: Tally | None, begin: int) -> Tally | None:
+def _added(total: PreviewTally | None, more: PreviewTally | None, begin: int) -> PreviewTally | None:
     if total is None or more is None:
         return total
     first = total.first if total.first is not None or more.first is None else begin + more.first
     checked = [each for each in (total.checked, more.checked) if each is not None]
-    return Tally(total.count + more.count, first, sum(checked) if checked else None, total.text or more.text)
+    return PreviewTally(
+        total.count + more.count, first, sum(checked) if checked else None, total.text or more.text
+    )
 
 
 def template_source(

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
 from refbrowser.views.editing import preview
-from refbrowser.views.editing.preview import PAGE, Mark, NoSource, PreviewRow, next_change
+from refbrowser.views.editing.preview import PAGE, NoSource, PreviewMark, PreviewRow, next_change
 
 
 class Rows(NoSource):
@@ -24,7 +24,7 @@ class Rows(NoSource):
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         changed: set[int] = self.changed  # type: ignore[attr-defined]
-        marks = {True: Mark.CHANGED, False: Mark.NONE}
+        marks = {True: PreviewMark.CHANGED, False: PreviewMark.NONE}
         return [
             PreviewRow(number, str(number), mark=marks[number in changed]) for number in range(start, stop)
         ]

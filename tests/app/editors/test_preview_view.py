@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.views.editing.preview import CheckReport, NoSource, PreviewModel, PreviewRow, Tally
+from refbrowser.views.editing.preview import CheckReport, NoSource, PreviewModel, PreviewRow, PreviewTally
 from refbrowser.views.rows import RowStyle
 
 Make = Callable[..., Workplace]
@@ -129,7 +129,7 @@ class Slow:
         return 0
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
-        return CheckReport(faults=Tally())
+        return CheckReport(faults=PreviewTally())
 
 
 def test_rows_that_take_long_come_a_few_at_a_time_visible_ones_first() -> None:
@@ -178,9 +178,14 @@ def test_rows_left_out_are_painted_soon_after(qtbot: Any) -> None:
 def test_marks_become_styles() -> None:
     class Marked(Slow):
         def rows(self, start: int, stop: int) -> list[PreviewRow]:
-            from refbrowser.views.editing.preview import Mark
+            from refbrowser.views.editing.preview import PreviewMark
 
-            marks = [Mark.NONE, Mark.CHANGED, Mark.FAULT | Mark.NEW, Mark.REPLACED]
+            marks = [
+                PreviewMark.NONE,
+                PreviewMark.CHANGED,
+                PreviewMark.FAULT | PreviewMark.NEW,
+                PreviewMark.REPLACED,
+            ]
             return [PreviewRow(number, "k", mark=marks[number % 4]) for number in range(start, stop)]
 
     model = PreviewModel(lambda: range(4), lambda: None)
@@ -216,7 +221,7 @@ def test_a_newer_source_replaces_the_check_of_the_older(gen: Make, qtbot: Any) -
     place.preview.show_source(place.document, Slow(0))
     qtbot.waitUntil(lambda: ended == ["endless"])
     qtbot.waitUntil(lambda: len(reports) == 1)
-    assert reports[0].faults == Tally()
+    assert reports[0].faults == PreviewTally()
 
 
 def test_a_hidden_preview_checks_nothing_until_it_is_seen(gen: Make, qtbot: Any) -> None:
@@ -240,12 +245,12 @@ def test_nothing_to_preview_says_what_to_do(qtbot: Any) -> None:
 @pytest.mark.parametrize(
     ("tally", "words"),
     [
-        (Tally(), "no faults"),
-        (Tally(1, 0), "1 fault"),
-        (Tally(3, 0, 20), "at least 3 faults in 20 rows checked"),
-        (Tally(0, None, 20), "no faults in 20 rows checked"),
-        (Tally(0, None, 0), "faults not checked"),
+        (PreviewTally(), "no faults"),
+        (PreviewTally(1, 0), "1 fault"),
+        (PreviewTally(3, 0, 20), "at least 3 faults in 20 rows checked"),
+        (PreviewTally(0, None, 20), "no faults in 20 rows checked"),
+        (PreviewTally(0, None, 0), "faults not checked"),
     ],
 )
-def test_tallies_in_words(tally: Tally, words: str) -> None:
+def test_tallies_in_words(tally: PreviewTally, words: str) -> None:
     assert tally.words("fault", "faults") == words

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from refbrowser.references.document.document import ReferenceDocument
-from refbrowser.views.editing.preview import NOT_THERE, Change, Mark, PreviewRow
+from refbrowser.views.editing.preview import NOT_THERE, PreviewChange, PreviewMark, PreviewRow
 from refbrowser.views.editing.rule_source import RuleSource
 
 LONG = "https://storage.example.org/a/bucket/1998/part-"
@@ -35,10 +35,12 @@ def test_a_long_change_begins_where_it_differs_and_is_told_whole_after_that() ->
 
 
 def test_a_row_that_is_new_faulty_or_without_a_value() -> None:
-    change = (Change("offset", "", "5"),)
-    assert PreviewRow(0, "k", before=NOT_THERE, mark=Mark.NEW).words == "was not there"
+    change = (PreviewChange("offset", "", "5"),)
+    assert PreviewRow(0, "k", before=NOT_THERE, mark=PreviewMark.NEW).words == "was not there"
     assert PreviewRow(0, "k", before=change, note="stands twice").words == "offset none → 5 · stands twice"
-    assert PreviewRow(0, "k", before=change, note="bad", mark=Mark.FAULT).words == "bad · offset none → 5"
+    assert (
+        PreviewRow(0, "k", before=change, note="bad", mark=PreviewMark.FAULT).words == "bad · offset none → 5"
+    )
     assert PreviewRow(0, "k").words == ""
 
 
@@ -55,7 +57,7 @@ def test_a_row_that_is_new_faulty_or_without_a_value() -> None:
 )
 def test_faults_are_as_many_as_rows_are_red(changes: dict[str, str]) -> None:
     shown = source(**changes)
-    red = [row.number for row in shown.rows(0, 6) if row.mark & Mark.FAULT]
+    red = [row.number for row in shown.rows(0, 6) if row.mark & PreviewMark.FAULT]
     faults = shown.check(lambda: None, lambda _report: None).faults
     assert faults is not None
     assert (faults.count, faults.first, faults.checked) == (len(red), min(red, default=None), None)
