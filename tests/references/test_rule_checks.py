@@ -129,7 +129,7 @@ def test_the_editor_of_a_rule_finds_what_the_list_of_problems_has(
     listed = [finding for finding in all_findings(document) if finding not in document.findings]
     for number, made in enumerate(document.rules):
         # As it is typed: not the object that the document has.
-        typed = GenRule(document.rule_values[number], document.templates, number)
+        typed = GenRule(document.rule_nodes[number].to_python(), document.templates, number)
         context = RuleContext(document.refs)
         beside = [
             each for aspect in Aspect for each in findings_beside(context, document.rules, typed, aspect)
