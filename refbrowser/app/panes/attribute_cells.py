@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTreeView,
     QWidget,
 )
 
@@ -33,7 +35,6 @@ from refbrowser.references.text.typed_values import typed_lines
 from refbrowser.views.words import CELL_LIMIT, one_line, plain_lines
 
 if TYPE_CHECKING:
-    from refbrowser.app.panes.attributes_tree import AttributesTree
     from refbrowser.views.attributes import Row
 
 
@@ -240,10 +241,38 @@ class WholeText(WrappedText):
 Cell = LineCell | LongCell
 
 
+class CellsTree(QTreeView):
+    """A tree that `Cells` edits: it says what the text typed in a cell comes to, and takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Returns what was typed for an attribute in a column, and neither taken nor given up.
+        self.kept: Callable[[str, int], str | None] = lambda _name, _column: None
+        self.beside = Beside(self.viewport())
+
+    def open_cell(self) -> Cell | None:
+        """Return the field over the cell that is edited."""
+        cells = self.viewport().findChildren(QWidget, "attributeCell")
+        # Those that are closed go a little later.
+        return next((cell for cell in cells if isinstance(cell, Cell) and not cell.isHidden()), None)
+
+    def verdict(self, index: Index, text: str) -> tuple[str, str]:
+        """Return why a text cannot stand in a cell, or else what it comes to."""
+        raise NotImplementedError
+
+    def tell_typed(self, index: Index, text: str) -> None:
+        """Tell what is typed in a cell."""
+        raise NotImplementedError
+
+    def committed(self, index: QModelIndex, text: str) -> None:
+        """Take what was typed in a cell."""
+        raise NotImplementedError
+
+
 class Cells(QStyledItemDelegate):
     """Editors of cells that stay open while what is typed cannot be."""
 
-    def __init__(self, tree: AttributesTree) -> None:
+    def __init__(self, tree: CellsTree) -> None:
         super().__init__(tree)
         self._tree = tree
 

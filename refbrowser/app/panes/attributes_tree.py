@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
@@ -18,9 +18,8 @@ from refbrowser.app.panes.attribute_cells import (
     TYPE_ROLE,
     VALUE,
     VALUE_ROLE,
-    Beside,
-    Cell,
     Cells,
+    CellsTree,
     cells_of,
     set_text,
 )
@@ -79,7 +78,7 @@ Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
 
 
-class AttributesTree(QTreeView):
+class AttributesTree(CellsTree):
     """Sections of names and values. Enter edits a value, F2 what is current, Insert adds, Delete removes.
 
     A value that is longer than its cell is edited, or read where it cannot be edited, wrapped below its row.
@@ -143,9 +142,6 @@ class AttributesTree(QTreeView):
         self._hidden: frozenset[str] = frozenset()
         self._new: QPersistentModelIndex | None = None
         self._new_name = ""
-        #: Returns what was typed for an attribute in a column, and neither taken nor given up.
-        self.kept: Callable[[str, int], str | None] = lambda _name, _column: None
-        self.beside = Beside(self.viewport())
 
     # What is shown
 
@@ -296,12 +292,6 @@ class AttributesTree(QTreeView):
         line = self.open_cell()
         if line is not None:
             self._delegate.closeEditor.emit(line, QAbstractItemDelegate.EndEditHint.RevertModelCache)
-
-    def open_cell(self) -> Cell | None:
-        """Return the field over the cell that is edited."""
-        cells = self.viewport().findChildren(QWidget, "attributeCell")
-        # Those that are closed go a little later.
-        return next((cell for cell in cells if isinstance(cell, Cell) and not cell.isHidden()), None)
 
     def tell_typed(self, index: Index, text: str) -> None:
         """Tell what is typed in a cell."""

@@ -26,7 +26,7 @@ from refbrowser.references.rules.rule_keys import KeyPattern
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.document import Document
+    from refbrowser.references.document.content import DocumentContent
     from refbrowser.references.document.refs import References
 
 #: Rules of more rows are not enumerated to look for equal keys: 8 bytes for each.
@@ -112,7 +112,9 @@ def check_rule(context: RuleContext, rule: GenRule, earlier: Iterable[GenRule]) 
             yield from pair.find(context, other, rule)
 
 
-def all_findings(document: Document, cancelled: Callable[[], bool] = lambda: False) -> tuple[Finding, ...]:
+def all_findings(
+    document: DocumentContent, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Finding, ...]:
     """Return everything that is wrong with a document or odd about it.
 
     Those of the document and refs come first, then those of each rule in order; each has a JSON pointer, line

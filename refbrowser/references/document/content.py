@@ -271,6 +271,11 @@ class DocumentContent(ABC):
     def wrong_members(self) -> Mapping[str, Node]:
         """The members of the top level that are of the wrong type: nothing of what they hold is known."""
 
+    @property
+    @abstractmethod
+    def findings(self) -> tuple[Finding, ...]:
+        """Every fault and warning of the top level, templates and refs (those of rules: `GenRule.faults`)."""
+
     # What it says
 
     @property
