@@ -172,7 +172,7 @@ def _run(arguments: list[str], token: CancelToken) -> int:
         parser = Parser(prog=f"refbrowser {verb}", description=module.__doc__, allow_abbrev=False)
         module.add_arguments(parser)
         return int(module.run(_parsed(parser, arguments[1:]), token))
-    from refbrowser.cli import window
+    import refbrowser.cli.window as window
 
     parser = _WholeParser(
         prog="refbrowser",
