@@ -93,6 +93,23 @@ def test_a_command_loads_only_what_it_needs() -> None:
     assert int(count) < 130
 
 
+def test_reading_chunks_loads_nothing_of_rows_and_archives() -> None:
+    unused = (
+        "refbrowser.engine.members",
+        "refbrowser.engine.nested",
+        "refbrowser.formats.awkward0",
+        "refbrowser.io.archives.directory",
+    )
+    code = (
+        "import sys; from refbrowser.cli import main; code = main(sys.argv[1:]);"
+        f"print([name for name in {unused} if name in sys.modules], file=sys.stderr); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code, "read", str(SAMPLE), "/ocean/lat", "--select", "0:2", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(json.loads(done.stdout)) == 2
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 def test_a_command_spends_little_on_garbage() -> None:
     code = (
         "import atexit, gc, sys; from refbrowser.cli import main; before = gc.get_threshold();"

@@ -50,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
-    from refbrowser.engine.nested.planning import rows_question
     from refbrowser.engine.read_plan import size_question
     from refbrowser.engine.session import check_count
     from refbrowser.model.values import Rows
@@ -58,8 +57,13 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         selection = array.selection(arguments.select)
-        nested = isinstance(array.node.values, Rows)
-        question = rows_question(array.node, selection) if nested else size_question(array.node)
+        if isinstance(array.node.values, Rows):
+            # With what reads rows behind it, which few arrays need.
+            from refbrowser.engine.nested.planning import rows_question
+
+            question = rows_question(array.node, selection)
+        else:
+            question = size_question(array.node)
         if question is not None and not ask(arguments, question):
             raise question
         if not arguments.json:

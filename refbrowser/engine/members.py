@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.found_members import SMALL, Found, find_member, is_confirmed, is_far
 from refbrowser.errors import (
-    AbsentError,
     ErrorKind,
     Finding,
     Place,
@@ -27,168 +27,17 @@ from refbrowser.errors import (
     Severity,
     quoted,
 )
-from refbrowser.io.access import ZIP, Access, chained_url, split_chained
+from refbrowser.io.access import Access, split_chained
 from refbrowser.io.archives.directory import ZipDirectory, ZipMember
 from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.archives.reading import data_start, read_archive, unpack, unpack_part, wrong_crc
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path
 from refbrowser.io.segment import oversize, short_object
 from refbrowser.io.task import Counters, Deliver
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, columns_of
-
-if TYPE_CHECKING:
-    from refbrowser.io.archives.directory import ZipDirectory, ZipMember
-
-
-#: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
-SMALL = 64 * 1024
-
-
-def member_rows(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
-    """Return the rows that are members of archives, or parts of such."""
-    numbers = [number for number, url in enumerate(columns.urls) if url.startswith(ZIP)]
-    if not numbers:
-        return np.zeros(0, np.int64)
-    wanted = np.isin(columns.url, numbers)
-    wanted &= (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
-    return np.flatnonzero(wanted)
-
-
-def with_members(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
-    """Return columns in which ranges of archives without a directory are parts of their members.
-
-    So they are confirmed as those are.
-    """
-    archives = access.memory.archives
-    if not archives.has_rescued:
-        return columns
-    url, offset = columns.url.copy(), columns.offset.copy()
-    numbers: dict[str, int] = {}
-    places = [_place(each, access) for each in columns.urls]
-    for row in np.flatnonzero(columns.kind == ReferenceKind.RANGE).tolist():
-        archive, start = places[url[row]], int(offset[row])
-        found = (
-            None if archive is None else archives.member_at(archive, start, start + int(columns.length[row]))
-        )
-        if found is not None and archive is not None:
-            name = chained_url(found[0], archive)
-            url[row] = numbers.setdefault(name, len(columns.urls) + len(numbers))
-            offset[row] = found[1]
-    return replace(columns, url=url, offset=offset, urls=(*columns.urls, *numbers))
-
-
-def _place(url: str, access: Access) -> str | None:
-    try:
-        return access.locate(url).url
-    except RefbrowserError:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A member that a URL names.
-
-    Attributes
-    ----------
-    archive
-        Canonical URL of the archive.
-    row
-        Of its directory.
-    """
-
-    archive: str
-    row: int
-    member: ZipMember
-
-
-def find_member(url: str, directory: ZipDirectory, access: Access) -> Found:
-    """Return the member that a URL names; its size is known from then on.
-
-    Raises
-    ------
-    AbsentError
-        The archive has no such member.
-    RefbrowserError
-        The member cannot be read.
-    """
-    name = split_chained(url).member
-    row = directory.find(name)
-    if row is None:
-        raise AbsentError(ErrorKind.SOURCE, f"the archive has no member {quoted(name)}", Place(url=url))
-    member = directory.member(row)
-    identity = ObjectIdentity(member.size, f"{member.crc:08x}")
-    access.memory.identities.confirm(chained_url(name, directory.url), identity)
-    return Found(directory.url, row, member)
-
-
-def is_confirmed(found: Found, access: Access) -> bool:
-    """Tell whether the CRC-32 of a member was found right."""
-    memory = access.memory
-    return memory.archives.is_confirmed(found.archive, found.row, memory.identities.known(found.archive))
-
-
-def is_far(archive: str, member: ZipMember) -> bool:
-    """Tell whether a member is of a server, and too large to be read for a part of it."""
-    return local_path(archive) is None and member.size > LIMITS.zip_confirmed_remote
-
-
-def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
-    """Return columns with members as the ranges of their archives that would be read, where those are known.
-
-    Nothing is read: members of archives whose directory was not read stay as they are, and so do members
-    that cannot be read. One that is not there is a missing row.
-    """
-    columns = with_members(columns, access)
-    rows = member_rows(columns)
-    if not len(rows):
-        return columns
-    urls: dict[str, int] = {}
-    kind, url = columns.kind.copy(), columns.url.copy()
-    offset, length = columns.offset.copy(), columns.length.copy()
-    for row in rows.tolist():
-        part = (int(offset[row]), int(length[row])) if kind[row] == ReferenceKind.RANGE else None
-        try:
-            found = _known_range(columns.urls[url[row]], part, access)
-        except AbsentError:
-            kind[row] = ReferenceKind.MISSING
-            continue
-        except RefbrowserError:
-            continue
-        if found is not None:
-            kind[row] = ReferenceKind.RANGE
-            url[row] = len(columns.urls) + urls.setdefault(found.url, len(urls))
-            offset[row], length[row] = found.offset, found.length
-    return replace(columns, kind=kind, url=url, offset=offset, length=length, urls=(*columns.urls, *urls))
-
-
-def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> ByteRange | None:
-    archives = access.memory.archives
-    archive = access.locate(split_chained(url).archive).url
-    directory = archives.known(archive)
-    if directory is None:
-        return None
-    found = find_member(url, directory, access)
-    member = found.member
-    if part is None or member.is_packed or member.size <= SMALL or _takes_all(found, access):
-        return ByteRange(archive, member.start, member.stop - member.start)
-    start = archives.data_start(archive, found.row)
-    # How long the extra fields of the header are is seen when it is read: most have none.
-    from refbrowser.io.archives.entries import LOCAL_HEADER  # Few documents refer to archives.
-
-    begin = member.start + LOCAL_HEADER + len(member.raw_name) if start is None else start
-    return ByteRange(archive, begin + part[0], part[1])
-
-
-def _takes_all(found: Found, access: Access) -> bool:
-    """Tell whether all of a stored member is read when a part of it is."""
-    if access.confirm is Confirm.LATER or is_confirmed(found, access):
-        return False
-    return access.confirm is Confirm.ALWAYS or not is_far(found.archive, found.member)
-
 
 #: Fetches ranges of archives: columns, what to do with each row, and what the fetch was called with.
 FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]

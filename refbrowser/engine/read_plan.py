@@ -9,7 +9,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.canvases import layers_of
-from refbrowser.engine.members import known_ranges
+from refbrowser.engine.found_members import known_ranges
 from refbrowser.engine.parts import PartTable
 from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed

@@ -331,7 +331,9 @@ def test_what_was_confirmed_costs_nothing_more(tmp_path: Path) -> None:
 def test_large_members_of_servers_are_read_in_part_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("refbrowser.engine.members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20))
+    monkeypatch.setattr(
+        "refbrowser.engine.found_members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20)
+    )
     monkeypatch.setattr("refbrowser.engine.members.BLOCK", 1 << 18)
     data = store_of(LONG, flipped=9)
     with HttpServer({"/a.zarr.zip": data}) as server:

@@ -331,7 +331,7 @@ class DocumentConfirming(QObject):
         if tuple(unconfirmed.values()) != self._waiting and not self._soon.isActive():
             self._soon.start()
         if not self.is_running:
-            from refbrowser.engine.members import is_far
+            from refbrowser.engine.found_members import is_far
 
             new = [key for key, each in unconfirmed.items() if not is_far(key[0], each)]
             if not self._given_up.issuperset(new):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.engine.members import known_ranges
+from refbrowser.engine.found_members import known_ranges
 from refbrowser.engine.nested.reading import nested_values
 from refbrowser.engine.read_plan import ReadPlan
 from refbrowser.errors import ErrorKind, Place, RefbrowserError

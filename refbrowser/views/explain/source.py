@@ -12,7 +12,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.members import find_member
+from refbrowser.engine.found_members import find_member
 from refbrowser.engine.session import Session
 from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
