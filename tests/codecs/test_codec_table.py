@@ -197,11 +197,11 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 OTHERS = {
     "exporting/targets/options.py": "compressions of Arrow",
     "formats/awkward0/functions.py": "functions of Python that files name",
-    "formats/awkward0/writing/policy.py": "functions of Python that are named in files",
+    "formats/awkward0_writing/blobs.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",
     "formats/references.py": "how whole documents are packed",
     "references/document/content.py": "how whole documents are packed",
-    "io/zip_methods.py": "methods of zip archives",
+    "io/archives/entries.py": "methods of zip archives",
 }
 
 
