@@ -48,8 +48,8 @@ show = MainWindow.show
 def shown(window):
     def told(rows):
         later = ["refbrowser.references." + name for name in {LATER!r}.split()]
-        later += ["refbrowser.engine.opening", "refbrowser.io.task", "refbrowser.codecs.table"]
-        later += ["google.protobuf", "hashlib", "jinja2", "pyqtgraph"]
+        later += ["refbrowser.engine.opening", "refbrowser.io.permissions", "refbrowser.io.task"]
+        later += ["refbrowser.codecs.table", "google.protobuf", "hashlib", "jinja2", "pyqtgraph"]
         print(rows.row_count() > 1000, [name for name in later if name in sys.modules], flush=True)
         os._exit(0)
     # After the program's own reaction, which opens the document.
