@@ -57,7 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("long")
 
 
+#: Files of tests of which one alone takes a good part of a minute: begun last, the other workers would wait.
+LONGEST = ("test_pictures", "test_monkey", "test_theme", "test_foreign_text", "test_words_of_made")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="a long test: run with --long")
