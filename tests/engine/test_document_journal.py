@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -54,7 +55,12 @@ def files() -> list[Path]:
 
 
 def values() -> list[Any]:
-    return [value for path in files() for value in read_journal(path).values]
+    found = []
+    for path in files():
+        # One that has grown is written anew under another name while it is looked for.
+        with contextlib.suppress(FileNotFoundError):
+            found += read_journal(path).values
+    return found
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
