@@ -166,7 +166,7 @@ class MainWindow(QMainWindow):
         self.summary = ElidedLabel("nodeSummary", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self.summary.setMargin(theme.SMALL)
         self.tool_bar.addWidget(self.summary)
-        self.status = StatusLine(self.statusBar(), self.tasks, self)
+        self.status = StatusLine(self.statusBar(), self.tasks)
         self.navigation = Navigation(
             self,
             centre=self.centre,

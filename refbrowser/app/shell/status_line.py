@@ -44,8 +44,9 @@ class StatusLine(QObject):
     serviceWanted = Signal(str)
     confirmWanted = Signal()
 
-    def __init__(self, bar: QStatusBar, tasks: Tasks, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bar: QStatusBar, tasks: Tasks) -> None:
+        # It goes with the bar whose labels it fills: jobs may still tell of their end when the bar is gone.
+        super().__init__(bar)
         self._tasks = tasks
         self._read: dict[int, tuple[int, int]] = {}
         self._all_read, self._all_requests = 0, 0
