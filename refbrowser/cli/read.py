@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
-    from refbrowser.engine.read_plan import size_question
+    from refbrowser.engine.reading.read_plan import size_question
     from refbrowser.engine.session import check_count
     from refbrowser.model.values import Rows
 

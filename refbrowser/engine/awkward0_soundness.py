@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested.reading import read_rows
+from refbrowser.engine.nested.rows import read_rows
 from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.formats.awkward0.container import ZipContainer
 from refbrowser.formats.awkward0.opening import Awkward0Origin

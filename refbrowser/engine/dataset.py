@@ -20,8 +20,8 @@ from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
-    from refbrowser.engine.parts import Piece
-    from refbrowser.engine.read_plan import ReadPlan
+    from refbrowser.engine.reading.parts import Piece
+    from refbrowser.engine.reading.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access
@@ -404,7 +404,7 @@ class Array:
         RefbrowserError
             None of the rows can be read; `E_USAGE`: the elements are not nested.
         """
-        from refbrowser.engine.nested.reading import read_rows
+        from refbrowser.engine.nested.rows import read_rows
 
         token = None if control is None else control.token
         return read_rows(self.dataset.session, self.node, self.dataset.access, start, stop, token)
@@ -460,7 +460,7 @@ class Array:
         import awkward
 
         from refbrowser.engine.nested.plain_rows import content_of, row_type
-        from refbrowser.engine.nested.reading import unread_error, warn_of
+        from refbrowser.engine.nested.rows import unread_error, warn_of
 
         stop = len(self) if stop is None else stop
         if not isinstance(self.node.values, Rows):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.found_members import SMALL, Found, find_member, is_confirmed, is_far
+from refbrowser.engine.reading.found_members import SMALL, Found, find_member, is_confirmed, is_far
 from refbrowser.errors import (
     ErrorKind,
     Finding,

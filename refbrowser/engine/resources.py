@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.chunk_log import ChunkLog
-from refbrowser.engine.decoding import DecodePool
+from refbrowser.engine.reading.chunk_log import ChunkLog
+from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -144,7 +144,7 @@ class Resources:
         Cancelled
             `token` was cancelled.
         """
-        from refbrowser.engine.fetching import fetch_rows  # What describes a dataset fetches nothing.
+        from refbrowser.engine.reading.fetching import fetch_rows  # What describes a dataset fetches nothing.
 
         answers: list[bytes | RefbrowserError] = [b""] * len(columns)
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():

@@ -20,8 +20,8 @@ from refbrowser.model.values import Pieces, Rows
 
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
-    from refbrowser.engine.parts import PartReader, Parts, Piece, Progress, ReadOptions
-    from refbrowser.engine.read_plan import ReadPlan
+    from refbrowser.engine.reading.parts import PartReader, Parts, Piece, Progress, ReadOptions
+    from refbrowser.engine.reading.read_plan import ReadPlan
     from refbrowser.io.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
@@ -80,7 +80,7 @@ class Session(Resources):
         Cancelled
             `cancel` was cancelled.
         """
-        from refbrowser.engine.parts import PartTable, ReadOptions
+        from refbrowser.engine.reading.parts import PartTable, ReadOptions
 
         grid = readable_grid(node)
         if out is None:
@@ -128,7 +128,7 @@ class Session(Resources):
             from refbrowser.engine.nested.planning import plan_rows
 
             return plan_rows(self.fetcher, node, access, selection)
-        from refbrowser.engine.read_plan import plan_selection
+        from refbrowser.engine.reading.read_plan import plan_selection
 
         return plan_selection(self.fetcher, node, access, selection)
 
@@ -140,10 +140,10 @@ def _reader_of(node: ArrayNode) -> type[PartReader]:
 
         return RowReader
     if isinstance(node.values, Pieces):
-        from refbrowser.engine.piece_reader import PieceReader
+        from refbrowser.engine.reading.pieces import PieceReader
 
         return PieceReader
-    from refbrowser.engine.chunk_reader import ChunkReader
+    from refbrowser.engine.reading.chunks import ChunkReader
 
     return ChunkReader
 

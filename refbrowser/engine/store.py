@@ -18,9 +18,9 @@ from zarr.abc.store import (
 
 from refbrowser.codecs.base import flat_bytes
 from refbrowser.codecs.table import object_codec
-from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.keys import keys_below, reference_of
-from refbrowser.engine.piece_reader import fill_element
+from refbrowser.engine.reading.fetching import fetch_rows
+from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy

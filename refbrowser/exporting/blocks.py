@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.parts import Parts, PartTable, Piece, PieceState, ReadOptions
+from refbrowser.engine.reading.parts import Parts, PartTable, Piece, PieceState, ReadOptions
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import without_shards
 from refbrowser.exporting.layout import ArrayLayout, reads_elements

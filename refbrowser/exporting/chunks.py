@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.decoding import MemoryBudget
+from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import (
     BATCH_BYTES,

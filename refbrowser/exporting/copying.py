@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
-from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.shards import inner_columns, shard_tables
-from refbrowser.engine.wanted import too_long, without_large
+from refbrowser.engine.reading.fetching import fetch_rows
+from refbrowser.engine.reading.shards import inner_columns, shard_tables
+from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
 from refbrowser.exporting.objects import Assembled, Assembly

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.reading.decoding import DecodePool, MemoryBudget
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.folder import FilePlace, partial_of, remove_leftover
 from refbrowser.exporting.journal import fingerprint_of

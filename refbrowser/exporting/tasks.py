@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
-from refbrowser.engine.decoding import MemoryBudget
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.blocks import BlockReader, BlockState, Box, element_size, overlap, part_of, within
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, ExportTask, Sink

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.decoding import DecodePool
+from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.folder import CompleteFolder, TargetFolder

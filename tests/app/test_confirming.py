@@ -92,7 +92,7 @@ def test_large_members_of_servers_are_marked_until_that_is_asked_for(
     tmp_path: Path, tasks: Tasks, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = replace(LIMITS, zip_confirmed_remote=1 << 16)
-    monkeypatch.setattr("refbrowser.engine.found_members.LIMITS", limits)
+    monkeypatch.setattr("refbrowser.engine.reading.found_members.LIMITS", limits)
     data = archive(tmp_path / "a.zarr.zip", is_damaged=False).read_bytes()
     with HttpServer({"/a.zarr.zip": data}) as server, refbrowser.open(server.url("/a.zarr.zip")) as dataset:
         document = Document(tasks, dataset)

@@ -23,7 +23,7 @@ from engine_arrays import array_node
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import Piece, PieceState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access

@@ -12,7 +12,7 @@ import zarr
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 
 import refbrowser
-from refbrowser.engine.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import Piece, PieceState
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access

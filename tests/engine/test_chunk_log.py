@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from servers.http_server import Fault, HttpServer
 
 import refbrowser
-from refbrowser.engine.chunk_log import ARRAYS_KEPT, ArrayLog, ChunkLog, ReadState, marks_of
+from refbrowser.engine.reading.chunk_log import ARRAYS_KEPT, ArrayLog, ChunkLog, ReadState, marks_of
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind

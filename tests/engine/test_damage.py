@@ -18,8 +18,8 @@ import refbrowser
 from refbrowser.app.shell.bars import damage_words, repaired_words, source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.dataset import damage_of
-from refbrowser.engine.fetching import confirm_later
 from refbrowser.engine.problems.collect import collect, failures_of, turns_of
+from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.engine.serve.application import Application
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import MemoryBytes

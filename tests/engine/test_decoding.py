@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from refbrowser.engine import decoding
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
+from refbrowser.engine.reading import decoding
+from refbrowser.engine.reading.decoding import DecodePool, MemoryBudget
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 

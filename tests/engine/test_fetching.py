@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError

@@ -18,7 +18,7 @@ from servers.http_server import Fault, HttpServer
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.fetching import confirm_later
+from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.archives.known import Confirm
 from refbrowser.io.cancel import CancelToken
@@ -332,7 +332,7 @@ def test_large_members_of_servers_are_read_in_part_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "refbrowser.engine.found_members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20)
+        "refbrowser.engine.reading.found_members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20)
     )
     monkeypatch.setattr("refbrowser.engine.members.BLOCK", 1 << 18)
     data = store_of(LONG, flipped=9)

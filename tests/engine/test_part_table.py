@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.parts import PartTable
+from refbrowser.engine.reading.parts import PartTable
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.selection import Selection
 

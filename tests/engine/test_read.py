@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine import chunk_reader as read
-from refbrowser.engine.decoding import Rests
-from refbrowser.engine.parts import Piece, PieceState
+from refbrowser.engine.reading import chunks as read
+from refbrowser.engine.reading.decoding import Rests
+from refbrowser.engine.reading.parts import Piece, PieceState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from servers.http_server import Fault, HttpServer
 
 import refbrowser
-from refbrowser.engine.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import Piece, PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.selection import Selection

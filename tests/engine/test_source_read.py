@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import stretches
-from refbrowser.engine.parts import PieceState
+from refbrowser.engine.reading import stretches
+from refbrowser.engine.reading.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import stream_layouts as layouts
 from refbrowser.model.selection import Selection

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from servers.http_server import Fault, HttpServer
 
-from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin

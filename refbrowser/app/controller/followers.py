@@ -331,7 +331,7 @@ class DocumentConfirming(QObject):
         if tuple(unconfirmed.values()) != self._waiting and not self._soon.isActive():
             self._soon.start()
         if not self.is_running:
-            from refbrowser.engine.found_members import is_far
+            from refbrowser.engine.reading.found_members import is_far
 
             new = [key for key, each in unconfirmed.items() if not is_far(key[0], each)]
             if not self._given_up.issuperset(new):
@@ -352,7 +352,7 @@ class DocumentConfirming(QObject):
             return
 
         def work(control: TaskControl) -> list[RefbrowserError]:
-            from refbrowser.engine.fetching import confirm_later
+            from refbrowser.engine.reading.fetching import confirm_later
 
             return confirm_later(dataset.session.fetcher, dataset.access, control.token, far=far)
 

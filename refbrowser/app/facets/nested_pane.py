@@ -19,7 +19,7 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, pop_up, separator, tool_button
 from refbrowser.cli.values import json_ready
 from refbrowser.engine.nested.python_values import python_values
-from refbrowser.engine.nested.reading import read_rows, unread_error
+from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedRows
 from refbrowser.model.values import Rows

@@ -15,7 +15,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.engine.nested.reading import read_rows
+from refbrowser.engine.nested.rows import read_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.model.values import Rows

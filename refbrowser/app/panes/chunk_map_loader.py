@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
-from refbrowser.engine.chunk_log import ReadState
 from refbrowser.engine.jobs import Priority
+from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in

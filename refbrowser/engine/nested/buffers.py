@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.nested.unpacking import is_long, long_blobs, stored_range, unpacked
+from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken

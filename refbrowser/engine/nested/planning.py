@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from refbrowser.engine.found_members import known_ranges
-from refbrowser.engine.nested.reading import nested_values
-from refbrowser.engine.read_plan import ReadPlan
+from refbrowser.engine.nested.rows import nested_values
+from refbrowser.engine.reading.found_members import known_ranges
+from refbrowser.engine.reading.read_plan import ReadPlan
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.layouts import Layout, MaskForm, SliceView, parts

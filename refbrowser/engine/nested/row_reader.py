@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.nested.python_values import check_number, edges_of, python_values
-from refbrowser.engine.nested.reading import read_rows, unread_error
-from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState
+from refbrowser.engine.nested.rows import read_rows, unread_error
+from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
+from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.data_type import RowType
 from refbrowser.model.exact_numbers import is_exact

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.chunk_log import marks_of
 from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Problems, Remedy, Spot
+from refbrowser.engine.reading.chunk_log import marks_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.model.nodes import ArrayNode
 

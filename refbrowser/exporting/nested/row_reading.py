@@ -13,8 +13,8 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
-from refbrowser.engine.parts import Piece, PieceState
-from refbrowser.engine.piece_reader import fill_element
+from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
 from refbrowser.exporting.exporter import coding
@@ -157,7 +157,7 @@ class RowReader:
         import awkward
 
         from refbrowser.engine.nested.python_values import check_shared
-        from refbrowser.engine.nested.reading import read_rows
+        from refbrowser.engine.nested.rows import read_rows
         from refbrowser.formats.awkward0_rows.awkward_contents import unread
 
         rows = rows_taken(source.node, source.selection)[start:stop]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.parts import PieceState
+from refbrowser.engine.reading.parts import PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import BlockState, Box
 from refbrowser.exporting.chunks import ArrayExport

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.found_members import Found, find_member, member_rows
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.reading.found_members import Found, find_member, member_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten

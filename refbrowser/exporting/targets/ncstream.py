@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.streamable import may_miss, streamable, with_streamable
-from refbrowser.engine.read_plan import size_question
+from refbrowser.engine.reading.read_plan import size_question
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child

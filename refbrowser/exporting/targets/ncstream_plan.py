@@ -16,8 +16,8 @@ import numpy.typing as npt
 from refbrowser.codecs.deflating import Zlib
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.parts import Piece, PieceState
-from refbrowser.engine.piece_reader import fill_element
+from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
 from refbrowser.exporting.targets.options import StreamOptions

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.wanted import too_long, without_large
+from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES
 from refbrowser.exporting.copying import StoredUnits

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.read_plan import size_question
+from refbrowser.engine.reading.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import element_size

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.chunk_log import ReadState
+from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.views.chunks.chunk_map import NOTHING, OTHER_URL, UNKNOWN, Change, ChunkLayout, ChunkMapValues
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.chunk_log import ArrayLog, ReadState, marks_of
+from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

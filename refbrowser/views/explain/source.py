@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.found_members import find_member
+from refbrowser.engine.reading.fetching import fetch_rows
+from refbrowser.engine.reading.found_members import find_member
+from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.engine.session import Session
-from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access, is_chained, split_chained
 from refbrowser.io.archives.directory import ZipMember

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.nested.plain_rows import content_of, row_type
-from refbrowser.engine.nested.reading import read_rows, unread_error
+from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedRows, NestedValues, TypeKind

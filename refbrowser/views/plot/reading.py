@@ -23,7 +23,7 @@ from refbrowser.views.plot.plan import ViewPlan
 from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
-    from refbrowser.engine.parts import Piece
+    from refbrowser.engine.reading.parts import Piece
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
@@ -49,7 +49,7 @@ def read_picture(
     RefbrowserError
         Nothing can be read at all; chunks that failed alone are noted in the picture.
     """
-    from refbrowser.engine.parts import PieceState
+    from refbrowser.engine.reading.parts import PieceState
 
     states = {
         PieceState.DONE: ChunkState.DONE,

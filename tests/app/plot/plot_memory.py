@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.engine.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.plan import Request

@@ -23,8 +23,8 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.nested.python_values import check_number, python_values
-from refbrowser.engine.nested.reading import UnreadError, read_rows
-from refbrowser.engine.parts import PieceState
+from refbrowser.engine.nested.rows import UnreadError, read_rows
+from refbrowser.engine.reading.parts import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest

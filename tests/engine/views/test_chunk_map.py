@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.chunk_log import ArrayLog, ReadState, marks_of
+from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding

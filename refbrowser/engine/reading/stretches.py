@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from refbrowser.engine.raw import RawSpans, raw_spans
-from refbrowser.engine.wanted import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
+from refbrowser.engine.reading.raw import RawSpans, raw_spans
+from refbrowser.engine.reading.wanted import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.canvases import layers_of
-from refbrowser.engine.found_members import known_ranges
-from refbrowser.engine.parts import PartTable
-from refbrowser.engine.stretches import stretches_of
-from refbrowser.engine.wanted import Wanted, cut_uncompressed
+from refbrowser.engine.reading.canvases import layers_of
+from refbrowser.engine.reading.found_members import known_ranges
+from refbrowser.engine.reading.parts import PartTable
+from refbrowser.engine.reading.stretches import stretches_of
+from refbrowser.engine.reading.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.plan import RangePlan, Request
 from refbrowser.limits import LIMITS

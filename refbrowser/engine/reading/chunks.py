@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.decoding import Rests
-from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState, ReadOptions
+from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
+from refbrowser.engine.reading.decoding import Rests
+from refbrowser.engine.reading.fetching import fetch_rows
+from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState, ReadOptions
+from refbrowser.engine.reading.shards import ShardMemory, open_shards
+from refbrowser.engine.reading.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
 from refbrowser.engine.resources import Resources
-from refbrowser.engine.shards import ShardMemory, open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.found_members import is_far, member_rows, with_members
+from refbrowser.engine.reading.found_members import is_far, member_rows, with_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, chained_url
 from refbrowser.io.archives.known import Confirm

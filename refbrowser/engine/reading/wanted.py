@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.raw import RawSpans, raw_spans
+from refbrowser.engine.reading.raw import RawSpans, raw_spans
 from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart

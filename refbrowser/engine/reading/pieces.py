@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.canvases import Canvas, Slot, layers_of
-from refbrowser.engine.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.chunk_reader import AT_ONCE, TINY
-from refbrowser.engine.decoding import Rests
-from refbrowser.engine.fetching import fetch_rows
-from refbrowser.engine.parts import PartReader, Parts, Piece, PieceState
-from refbrowser.engine.raw import RawSpans
-from refbrowser.engine.stretches import Stretch, stretches_of, too_large
+from refbrowser.engine.reading.canvases import Canvas, Slot, layers_of
+from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
+from refbrowser.engine.reading.chunks import AT_ONCE, TINY
+from refbrowser.engine.reading.decoding import Rests
+from refbrowser.engine.reading.fetching import fetch_rows
+from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState
+from refbrowser.engine.reading.raw import RawSpans
+from refbrowser.engine.reading.stretches import Stretch, stretches_of, too_large
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.chunk_log import ArrayLog
+from refbrowser.engine.reading.chunk_log import ArrayLog
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken

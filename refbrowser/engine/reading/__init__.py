@@ -1,0 +1,1 @@
+"""Reading selections of arrays, of whatever their values are made."""
