@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -152,7 +152,7 @@ class Dataset:
     def __getitem__(self, path: str) -> Array | Group:
         node = self.hierarchy.find(path)
         if node is None:
-            raise NoSuchNodeError(path, self.path)
+            raise NoSuchNodeError(path, self.path, damage_of(self, (path,)))
         return Array(self, node) if isinstance(node, ArrayNode) else Group(self, node)
 
     def __contains__(self, path: object) -> bool:
@@ -495,11 +495,10 @@ class MaskedValues(NamedTuple):
 
 
 class NoSuchNodeError(RefbrowserError, KeyError):
-    """There is no group or array of that path."""
+    """There is no group or array of that path; where damage may have cost it, that is told."""
 
-    def __init__(self, path: str, document: str) -> None:
-        RefbrowserError.__init__(
-            self, ErrorKind.USAGE, f"there is no group or array {quoted(path)}", Place(document=document)
-        )
+    def __init__(self, path: str, document: str, damage: Sequence[Finding]) -> None:
+        words = [f"there is no group or array {quoted(path)}", *(damage_text(each) for each in damage[:1])]
+        RefbrowserError.__init__(self, ErrorKind.USAGE, "; ".join(words), Place(document=document))
 
     __str__ = RefbrowserError.__str__

@@ -92,6 +92,10 @@ def test_what_damaged_archives_have_lost_is_told_where_they_are_read(
             err = capsys.readouterr().err
             assert ("the source is damaged" in err) is bool(told), command
             assert told in err
+        assert main(["read", str(path), "/gone"]) == 2
+        err = capsys.readouterr().err
+        assert "there is no group or array '/gone'" in err
+        assert ("the source is damaged" in err) is bool(told)
         # What is left is confirmed as in a whole archive.
         wrong = bytearray(damaged)
         wrong[wrong.index(np.arange(9.0).tobytes())] ^= 1
