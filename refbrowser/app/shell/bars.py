@@ -283,7 +283,7 @@ def rescue_words(name: str, origin: Awkward0Origin) -> str:
     if not getattr(container, "is_rescued", False):
         return ""
     members = sum(1 for _ in container.names())
-    found = f"{count_text(members)} member{'' if members == 1 else 's'} of it were found one by one"
+    found = f"{count_text(members)} member{' of it was' if members == 1 else 's of it were'} found one by one"
     parts = [f"The directory of {one_line(name)} cannot be read: {found}."]
     # What the directory itself has is told first.
     lost = [each.place for each in container.findings[1:] if each.place.start is not None]

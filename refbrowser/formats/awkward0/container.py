@@ -288,7 +288,7 @@ def open_zip(path: str, access: Access, fetcher: Fetcher, token: CancelToken) ->
             severity=Severity.FAULT,
             kind=error.kind,
             message=f"the directory of the archive cannot be read ({error.message}); "
-            f"{len(directory)} members were found without it",
+            f"{len(directory)} {'member was' if len(directory) == 1 else 'members were'} found without it",
             place=error.place,
             advice="What was written after the damage is lost; saving a reference document keeps the rest.",
         )
