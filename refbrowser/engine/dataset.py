@@ -20,7 +20,7 @@ from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
-    from refbrowser.engine.reading.parts import Piece
+    from refbrowser.engine.reading.parts import EndedPart
     from refbrowser.engine.reading.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
@@ -427,18 +427,18 @@ class Array:
         mask = np.zeros(selection.shape, bool)
         box = selection.box(mask)
 
-        def note(piece: Piece) -> None:
-            if piece.error is not None:
-                errors.append(piece.error)
-                place: tuple[Any, ...] = (*piece.part.target, ...)
-                failed = piece.failed
+        def note(ended: EndedPart) -> None:
+            if ended.error is not None:
+                errors.append(ended.error)
+                place: tuple[Any, ...] = (*ended.part.target, ...)
+                failed = ended.failed
                 box[place] = True if failed is None else failed.reshape(-1, *(1,) * (box.ndim - 1))
 
         values = self.dataset.session.read(
             self.node,
             self.dataset.access,
             selection,
-            on_piece=note,
+            on_part=note,
             cancel=None if control is None else control.token,
         )
         return MaskedValues(np.ma.MaskedArray(values, mask), tuple(errors))

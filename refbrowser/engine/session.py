@@ -20,7 +20,7 @@ from refbrowser.model.values import Pieces, Rows
 
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
-    from refbrowser.engine.reading.parts import PartReader, Parts, Piece, Progress, ReadOptions
+    from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, Progress, ReadOptions
     from refbrowser.engine.reading.read_plan import ReadPlan
     from refbrowser.io.access import Access
 
@@ -46,7 +46,7 @@ class Session(Resources):
         selection: Selection,
         *,
         out: npt.NDArray[Any] | None = None,
-        on_piece: Callable[[Piece], None] | None = None,
+        on_part: Callable[[EndedPart], None] | None = None,
         cancel: CancelToken | None = None,
         progress: Progress | None = None,
         export: bool = False,
@@ -60,7 +60,7 @@ class Session(Resources):
             Where the values go: shape of the selection, any type that the array's type casts to. A new array
             when None. After `Cancelled` chunks that were being decoded may still be written to it: do not
             use it for another read.
-        on_piece
+        on_part
             Called for each chunk once its values are in `out` (or it has failed), on worker threads; the
             regions of different chunks are disjoint. Failed chunks are then told, and not raised.
         cancel
@@ -75,7 +75,7 @@ class Session(Resources):
         Raises
         ------
         RefbrowserError
-            The array is not readable; `E_BUDGET`: no memory holds the selection; or, without `on_piece`, a
+            The array is not readable; `E_BUDGET`: no memory holds the selection; or, without `on_part`, a
             chunk failed: it names key, URL, range and cause.
         Cancelled
             `cancel` was cancelled.
@@ -87,7 +87,7 @@ class Session(Resources):
             out = _room_for(selection, node)
         elif out.shape != selection.shape:
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
-        options = ReadOptions(on_piece, cancel, progress, export, priority)
+        options = ReadOptions(on_part, cancel, progress, export, priority)
         box, total = selection.box(out), grid.count(selection)
         self.read_parts(node, access, [PartTable(grid, selection)], box, options, total=total)
         return out

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.reading.parts import Parts, PartTable, Piece, PieceState, ReadOptions
+from refbrowser.engine.reading.parts import EndedPart, Parts, PartState, PartTable, ReadOptions
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.codec_names import without_shards
 from refbrowser.exporting.layout import ArrayLayout, reads_elements
@@ -339,13 +339,13 @@ class BlockState:
         self._errors: list[tuple[Box, RefbrowserError]] = []
         self._lock = threading.Lock()
 
-    def note(self, part: Box, state: PieceState, error: RefbrowserError | None) -> None:
+    def note(self, part: Box, state: PartState, error: RefbrowserError | None) -> None:
         """Note the end of some elements, given within the block."""
         units = tuple(
             slice(taken.start // side, -(-taken.stop // side))
             for taken, side in zip(part, self.unit, strict=True)
         )
-        if state is PieceState.DONE:
+        if state is PartState.DONE:
             self._stored[units] = True
         elif error is not None:
             with self._lock:
@@ -425,7 +425,7 @@ class BlockReader:
             self.access,
             _batches(parts, self._batch),
             whole,
-            ReadOptions(on_piece=lambda piece: self._tell(piece, box, states), token=self.token, export=True),
+            ReadOptions(on_part=lambda ended: self._tell(ended, box, states), token=self.token, export=True),
             total=len(parts),
         )
         with self._lock:
@@ -438,17 +438,17 @@ class BlockReader:
             axes[axis] = axes[axis][part]
         return Selection(tuple(axes))
 
-    def _tell(self, piece: Piece, box: Box, states: list[BlockState]) -> None:
-        target = [piece.part.target[axis] for axis in self._kept]
+    def _tell(self, ended: EndedPart, box: Box, states: list[BlockState]) -> None:
+        target = [ended.part.target[axis] for axis in self._kept]
         added = [slice(0, 1)] * (len(box) - len(target))
-        ended = tuple(
+        inside = tuple(
             slice(part.start + taken.start, part.start + taken.stop)
             for part, taken in zip(box, [*target, *added], strict=True)
         )
         for state in states:
-            common = overlap(ended, state.box)
+            common = overlap(inside, state.box)
             if common is not None:
-                state.note(within(common, state.box), piece.state, piece.error)
+                state.note(within(common, state.box), ended.state, ended.error)
 
 
 def part_of(values: Values, box: Box) -> Values:

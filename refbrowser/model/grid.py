@@ -13,7 +13,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.selection import Selection
 
 #: Pieces of one axis that are made once and kept while the parts of a selection are enumerated.
-_KEPT_PIECES = 65_536
+_KEPT_PARTS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +103,17 @@ class RegularChunkGrid:
 
     def parts(self, selection: Selection) -> Iterator[ChunkPart]:
         """Yield the part of each chunk that `selection` touches, in C order of the chunks."""
-        for pieces in _product([axis.pieces() for axis in self.axes(selection)]):
-            yield part_of(pieces)
+        for parts in _product([axis.parts() for axis in self.axes(selection)]):
+            yield part_of(parts)
 
     def part(self, selection: Selection, coords: tuple[int, ...]) -> ChunkPart | None:
         """Return what `selection` takes of the chunk at `coords`, or None where it takes nothing."""
         if coords not in self:
             return None
         axes = self.axes(selection)
-        pieces = [axis.piece(at) for axis, at in zip(axes, coords, strict=True)]
-        found = tuple(piece for piece in pieces if piece is not None)
-        return part_of(found) if len(found) == len(pieces) else None
+        parts = [axis.part(at) for axis, at in zip(axes, coords, strict=True)]
+        found = tuple(part for part in parts if part is not None)
+        return part_of(found) if len(found) == len(parts) else None
 
     def whole_part(self, coords: tuple[int, ...]) -> ChunkPart:
         """Return the chunk at `coords` as a part: all of it that lies in the array."""
@@ -137,7 +137,7 @@ class RegularChunkGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class AxisPiece:
+class AxisPart:
     """One axis of a part."""
 
     at: int
@@ -190,7 +190,7 @@ class SelectedAxis:
             return (self.taken.start + places * self.taken.step) // self.side
         return self.taken.start // self.side + places
 
-    def piece(self, at: int) -> AxisPiece | None:
+    def part(self, at: int) -> AxisPart | None:
         """Return what is taken of chunk number `at`, or None where it is nothing."""
         start, step = self.taken.start, self.taken.step
         low = at * self.side
@@ -202,32 +202,32 @@ class SelectedAxis:
         last = begin + (stop - first - 1) * step
         count = stop - first
         inside = slice(begin, last + 1, step if count > 1 else 1)
-        return AxisPiece(at, inside, slice(first, stop), count == self.side)
+        return AxisPart(at, inside, slice(first, stop), count == self.side)
 
-    def pieces(self) -> Iterable[AxisPiece]:
-        """Return the pieces of all chunks touched; iterable more than once."""
-        if self.count() <= _KEPT_PIECES:
+    def parts(self) -> Iterable[AxisPart]:
+        """Return the parts of all chunks touched; iterable more than once."""
+        if self.count() <= _KEPT_PARTS:
             return list(self._made())
         return _Again(self)
 
-    def _made(self) -> Iterator[AxisPiece]:
+    def _made(self) -> Iterator[AxisPart]:
         for at in self.chunks():
-            piece = self.piece(at)
-            if piece is not None:
-                yield piece
+            part = self.part(at)
+            if part is not None:
+                yield part
 
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """The pieces of a long axis, made anew in each iteration so that memory stays flat."""
+    """The parts of a long axis, made anew in each iteration so that memory stays flat."""
 
     axis: SelectedAxis
 
-    def __iter__(self) -> Iterator[AxisPiece]:
+    def __iter__(self) -> Iterator[AxisPart]:
         return self.axis._made()
 
 
-def _product(axes: list[Iterable[AxisPiece]]) -> Iterator[tuple[AxisPiece, ...]]:
+def _product(axes: list[Iterable[AxisPart]]) -> Iterator[tuple[AxisPart, ...]]:
     """Like itertools.product, which would hold every axis in memory."""
     if not axes:
         yield ()
@@ -237,11 +237,11 @@ def _product(axes: list[Iterable[AxisPiece]]) -> Iterator[tuple[AxisPiece, ...]]
             yield (head, *tail)
 
 
-def part_of(pieces: tuple[AxisPiece, ...]) -> ChunkPart:
-    """Return the part that has these pieces along its axes."""
+def part_of(parts: tuple[AxisPart, ...]) -> ChunkPart:
+    """Return the part that has these parts along its axes."""
     return ChunkPart(
-        tuple(piece.at for piece in pieces),
-        tuple(piece.inside for piece in pieces),
-        tuple(piece.target for piece in pieces),
-        all(piece.whole for piece in pieces),
+        tuple(part.at for part in parts),
+        tuple(part.inside for part in parts),
+        tuple(part.target for part in parts),
+        all(part.whole for part in parts),
     )

@@ -73,7 +73,7 @@ class NestedType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """Elements of one type that lie one after the other in a stretch of bytes, after it was decoded.
+    """Elements of one type that lie one after the other in a range of bytes, after it was decoded.
 
     Attributes
     ----------
@@ -88,9 +88,9 @@ class Buffer:
     count
         Elements.
     offset
-        Bytes of the decoded stretch before the first element.
+        Bytes of the decoded range before the first element.
     stored
-        Bytes of the stored stretch, None where that is not known.
+        Bytes of the stored range, None where that is not known.
     name
         Of the blob.
     place

@@ -51,7 +51,7 @@ class ReferenceKind(IntEnum):
     RANGE = 2
     WHOLE = 3
     FAULTY = 4
-    #: Made from any number of stretches of bytes by the `ArraySource` of the array.
+    #: Made from any number of ranges of bytes by the `ArraySource` of the array.
     DERIVED = 5
 
 

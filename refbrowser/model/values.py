@@ -170,16 +170,16 @@ class NoValues:
 NO_VALUES = NoValues()
 
 
-#: Makes the values of a stretch of bytes, of the shape that the piece tells, in any type that the array's
+#: Makes the values of a range of bytes, of the shape that the piece tells, in any type that the array's
 #: casts from. Raises `RefbrowserError` where they are not what they should be.
 DecodePiece = Callable[[memoryview], npt.NDArray[Any]]
-#: Looks at the bytes of a whole stretch; returns what is to be warned of, or None.
+#: Looks at the bytes of a whole range; returns what is to be warned of, or None.
 CheckPiece = Callable[[memoryview], Finding | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePiece:
-    """A stretch of bytes, and which of the elements that it holds go where in a part of a tile.
+    """A range of bytes, and which of the elements that it holds go where in a part of a chunk.
 
     Attributes
     ----------
@@ -246,39 +246,39 @@ class SourcePiece:
 
 
 class ArraySource(Protocol):
-    """What the values of an array are made from, by tile of its (regular) grid.
+    """What the values of an array are made from, by chunk of its (regular) grid.
 
-    The tiles are what is read, counted and drawn together; they need not be how the bytes are stored.
+    The chunks are what is read, counted and drawn together; they need not be how the bytes are stored.
     """
 
     def pieces(self, part: ChunkPart) -> Iterable[SourcePiece]:
         """Return what gives the elements of a part, in the order in which it is laid down.
 
         Later pieces replace earlier ones; elements that none gives hold the fill value. None at all: the
-        tile is missing.
+        chunk is missing.
         """
         ...
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each tile.
+        """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each chunk.
 
         FAULTY ones are lost for a reason that is known before anything is read.
 
-        Only for grids whose number of tiles fits memory: the caller checks it.
+        Only for grids whose number of chunks fits memory: the caller checks it.
         """
         ...
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Return the kind of each of some tiles, shape (n, ndim)."""
+        """Return the kind of each of some chunks, shape (n, ndim)."""
         ...
 
     def stored(self) -> int | None:
-        """Return how many tiles are not missing, or None where that is not known."""
+        """Return how many chunks are not missing, or None where that is not known."""
         ...
 
 
 def columns_of_kinds(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
-    """Return columns that tell the kinds of tiles; there is no reference to any of them."""
+    """Return columns that tell the kinds of chunks; there is no reference to any of them."""
     return ReferenceColumns(
         kind=kinds,
         url=np.full(len(kinds), -1, np.int32),
@@ -290,7 +290,7 @@ def columns_of_kinds(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Faults(Mapping[int, RefbrowserError]):
-    """Why tiles are lost, by row of `kinds`; found out for those that are asked about."""
+    """Why chunks are lost, by row of `kinds`; found out for those that are asked about."""
 
     source: ArraySource
     grid: RegularChunkGrid
@@ -312,7 +312,7 @@ class _Faults(Mapping[int, RefbrowserError]):
 
 @dataclass(frozen=True, eq=False)
 class SourceManifest:
-    """Tells of the tiles of a source in the form of references (`ChunkManifest`)."""
+    """Tells of the chunks of a source in the form of references (`ChunkManifest`)."""
 
     source: ArraySource
     path: str
@@ -320,24 +320,24 @@ class SourceManifest:
 
     @property
     def grid_shape(self) -> tuple[int, ...]:
-        """Number of tiles along each dimension."""
+        """Number of chunks along each dimension."""
         return self.grid.grid_shape
 
     def key(self, coords: tuple[int, ...]) -> str:
-        """Return what a tile is called: as the chunk of Zarr would be."""
+        """Return what a chunk is called: as one of Zarr would be."""
         return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
-        """Return the kinds of the tiles at `coords`."""
+        """Return the kinds of the chunks at `coords`."""
         columns = columns_of_kinds(self.source.kinds_at(coords))
         if not (columns.kind == ReferenceKind.FAULTY).any():
             return columns
         return replace(columns, faults=_Faults(self.source, self.grid, coords, columns.kind))
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the `ReferenceKind` of every tile, in the shape of the grid."""
+        """Return the `ReferenceKind` of every chunk, in the shape of the grid."""
         return self.source.kinds()
 
     def stored(self) -> int | None:
-        """Return how many tiles are not missing, or None where that is not known."""
+        """Return how many chunks are not missing, or None where that is not known."""
         return self.source.stored()

@@ -23,7 +23,7 @@ from engine_arrays import array_node
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
@@ -321,7 +321,7 @@ class Check:
         self.truth = self.truth.astype(dtype)
         self.out = np.frombuffer(b"\xa5" * self.truth.nbytes, np.uint8).copy().view(dtype)
         self.out = self.out.reshape(self.truth.shape)
-        self.pieces: list[Piece] = []
+        self.pieces: list[EndedPart] = []
         self.token: CancelToken | None = None
 
     def run(self) -> None:
@@ -337,7 +337,7 @@ class Check:
                 self.access,
                 self.selection,
                 out=self.out,
-                on_piece=self._take if told else None,
+                on_part=self._take if told else None,
                 cancel=self.token,
                 export=self.chooser.random() < 0.2,
                 priority=self.chooser.randrange(3),
@@ -365,21 +365,21 @@ class Check:
                 timer.cancel()
                 timer.join()
 
-    def _take(self, piece: Piece) -> None:
-        if piece.state is not PieceState.FAILED:
+    def _take(self, piece: EndedPart) -> None:
+        if piece.state is not PartState.FAILED:
             self._check_piece(piece, "when told")
         self.pieces.append(piece)
 
     def _check_pieces(self) -> None:
         for piece in self.pieces:
-            if piece.state is PieceState.FAILED:
+            if piece.state is PartState.FAILED:
                 error = piece.error
                 self._require(error is not None and error.kind in EXPECTED, f"failed by itself: {error}")
                 self.stress.outcomes["chunks failed"] += 1
             else:
                 self._check_piece(piece, "at the end")
 
-    def _check_piece(self, piece: Piece, when: str) -> None:
+    def _check_piece(self, piece: EndedPart, when: str) -> None:
         found, wanted = (self.selection.box(array)[piece.part.target] for array in (self.out, self.truth))
         same = bool((self._bits(found) == self._bits(wanted)).all())
         self._require(same, f"wrong values of {piece.part.coords} {when}")

@@ -12,7 +12,7 @@ import zarr
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 
 import refbrowser
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access
@@ -46,19 +46,19 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_states_and_values_of_pieces(store: Path) -> None:
-    pieces: list[Piece] = []
+    pieces: list[EndedPart] = []
     with refbrowser.open(store) as dataset:
         node = dataset["/a"].node
         for index in (np.s_[:], np.s_[1:, ::5]):
             pieces.clear()
             selection = Selection.from_index(index, node.shape)
-            values = dataset.session.read(node, dataset.access, selection, on_piece=pieces.append)
+            values = dataset.session.read(node, dataset.access, selection, on_part=pieces.append)
             wanted = np.full((12, 12), 7)
             wanted[:4] = np.arange(48).reshape(4, 12)
             assert np.array_equal(values, wanted[index])
             states = {piece.part.coords: piece.state for piece in pieces}
             assert states == {
-                (row, column): PieceState.MISSING if row else PieceState.DONE
+                (row, column): PartState.MISSING if row else PartState.DONE
                 for row in range(3)
                 for column in range(2)
             }

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.reading import chunks as read
 from refbrowser.engine.reading.decoding import Rests
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
@@ -216,11 +216,11 @@ def test_a_damaged_shard_index_is_an_error_of_that_shard(
     data[-3] ^= 1
     (tmp_path / "s.bin").write_bytes(data)
     node = array_node((6, 18), (6, 9), references=references, codecs=SHARDS, format="zarr-v3")
-    pieces: list[Piece] = []
+    pieces: list[EndedPart] = []
     out = np.zeros((5, 18), "<i4")
-    session.read(node, access, Selection.from_text("0:5", node.shape), out=out, on_piece=pieces.append)
+    session.read(node, access, Selection.from_text("0:5", node.shape), out=out, on_part=pieces.append)
     states = {piece.part.coords: piece.state for piece in pieces}
-    assert states == {(0, 0): PieceState.DONE, (0, 1): PieceState.FAILED}
+    assert states == {(0, 0): PartState.DONE, (0, 1): PartState.FAILED}
     np.testing.assert_array_equal(out[:, :9], values[:5, :9])
 
 
@@ -242,17 +242,17 @@ def troubled(tmp_path: Path):
 
 def test_failed_chunks_are_told_and_the_rest_is_read(troubled, session: Session, access: Access) -> None:
     values, node = troubled
-    pieces: dict[int, Piece] = {}
+    pieces: dict[int, EndedPart] = {}
     out = np.full(node.shape, 99, "<i4")
     session.read(
         node,
         access,
         Selection.whole(node.shape),
         out=out,
-        on_piece=lambda piece: pieces.update({piece.part.coords[0]: piece}),
+        on_part=lambda piece: pieces.update({piece.part.coords[0]: piece}),
     )
     assert len(pieces) == 9
-    failed = {row: piece.error for row, piece in pieces.items() if piece.state is PieceState.FAILED}
+    failed = {row: piece.error for row, piece in pieces.items() if piece.state is PartState.FAILED}
     assert {row: str(error.kind) for row, error in failed.items()} == {
         2: "E_DECODE",
         3: "E_DECODE",
@@ -260,7 +260,7 @@ def test_failed_chunks_are_told_and_the_rest_is_read(troubled, session: Session,
         6: "E_BLOCKED",
         7: "E_IO",
     }
-    assert pieces[5].state is PieceState.MISSING
+    assert pieces[5].state is PartState.MISSING
     assert (out[5] == -1).all()
     for row in (0, 1, 8):
         np.testing.assert_array_equal(out[row], values[row])
@@ -307,11 +307,11 @@ def test_values_are_written_before_a_piece_is_told(
     wrong = []
     expected = selection.box(values[::-1, 3:60])
 
-    def check(piece: Piece) -> None:
+    def check(piece: EndedPart) -> None:
         if not np.array_equal(selection.box(out)[piece.part.target], expected[piece.part.target]):
             wrong.append(piece)
 
-    session.read(node, access, selection, out=out, on_piece=check)
+    session.read(node, access, selection, out=out, on_part=check)
     assert not wrong
 
 
@@ -416,7 +416,7 @@ def test_no_tiny_chunk_is_decoded_after_a_cancel(
     token = CancelToken()
     with pytest.raises(Cancelled):
         session.read(
-            node, access, Selection.whole(node.shape), on_piece=lambda piece: token.cancel(), cancel=token
+            node, access, Selection.whole(node.shape), on_part=lambda piece: token.cancel(), cancel=token
         )
     assert len(decoded) == 1
 
@@ -429,7 +429,7 @@ def test_a_cancelled_read_ends_soon(tmp_path: Path, session: Session, access: Ac
     stopped: list[float] = []
     told = threading.Event()
 
-    def slow(piece: Piece) -> None:
+    def slow(piece: EndedPart) -> None:
         told.set()
         time.sleep(0.01)
 
@@ -440,6 +440,6 @@ def test_a_cancelled_read_ends_soon(tmp_path: Path, session: Session, access: Ac
 
     threading.Thread(target=cancel).start()
     with pytest.raises(Cancelled):
-        session.read(node, access, Selection.whole(node.shape), on_piece=slow, cancel=token)
+        session.read(node, access, Selection.whole(node.shape), on_part=slow, cancel=token)
     assert time.monotonic() - stopped[0] < 3
     assert session.read(node, access, Selection.from_text("0", node.shape)).tolist() == values[0].tolist()

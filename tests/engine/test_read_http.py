@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from servers.http_server import Fault, HttpServer
 
 import refbrowser
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.selection import Selection
@@ -41,16 +41,16 @@ def served(tmp_path: Path):
             yield server, dataset, values
 
 
-def pieces_of(dataset: refbrowser.Dataset) -> tuple[np.ndarray, dict[int, Piece]]:
+def pieces_of(dataset: refbrowser.Dataset) -> tuple[np.ndarray, dict[int, EndedPart]]:
     array = dataset["a"]
     out = np.zeros(array.shape, "<i2")
-    pieces: dict[int, Piece] = {}
+    pieces: dict[int, EndedPart] = {}
     dataset.session.read(
         array.node,
         dataset.access,
         Selection.whole(array.shape),
         out=out,
-        on_piece=lambda piece: pieces.update({piece.part.coords[0]: piece}),
+        on_part=lambda piece: pieces.update({piece.part.coords[0]: piece}),
     )
     return out, pieces
 
@@ -91,7 +91,7 @@ def test_wrong_answers_are_errors_and_never_fill(served, fault: Fault, kind: Err
     assert caught.value.place.key.startswith("a/")
     assert caught.value.place.url == server.url("/data.bin")
     out, pieces = pieces_of(dataset)
-    assert {piece.state for piece in pieces.values()} == {PieceState.FAILED}
+    assert {piece.state for piece in pieces.values()} == {PartState.FAILED}
     assert len(pieces) == 20
     del out
 
@@ -105,7 +105,7 @@ def test_a_file_cut_short_costs_only_the_chunks_at_its_end(served) -> None:
     out, pieces = pieces_of(dataset)
     lost = np.flatnonzero(stops > cut).tolist()
     assert len(lost) == 10
-    assert sorted(row for row, piece in pieces.items() if piece.state is PieceState.FAILED) == lost
+    assert sorted(row for row, piece in pieces.items() if piece.state is PartState.FAILED) == lost
     assert {pieces[row].error.kind for row in lost} == {ErrorKind.RANGE}
     kept = np.setdiff1d(np.arange(20), lost)
     np.testing.assert_array_equal(out[kept], values[kept])

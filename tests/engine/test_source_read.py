@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine.reading import stretches
-from refbrowser.engine.reading.parts import PieceState
+from refbrowser.engine.reading import pieces
+from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import stream_layouts as layouts
 from refbrowser.model.selection import Selection
@@ -105,7 +105,7 @@ def test_small_spans_and_tiles_change_nothing(tmp_path_factory, made):
     shape, messages, expected, selected = made
     folder = tmp_path_factory.mktemp("streams")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stretches, "WHOLE_LIMIT", 4)
+        patch.setattr(pieces, "WHOLE_LIMIT", 4)
         patch.setattr("refbrowser.formats.ncstream.sections._LEAST", 1)
         patch.setattr("refbrowser.formats.ncstream.sources._FEW", 2)
         with opened(folder, stream_of(shape, messages)) as dataset:
@@ -161,9 +161,9 @@ def test_one_bad_message_fails_its_tile_and_no_other(tmp_path):
             patch.setattr(layouts, "tile_shape", partial(layouts.tile_shape, least=1))
             node = refbrowser.open(tmp_path / "x.ncs")["/x"].node
         dataset.session.read(
-            node, dataset.access, Selection.whole((5,)), out=out, on_piece=lambda piece: states.append(piece)
+            node, dataset.access, Selection.whole((5,)), out=out, on_part=lambda piece: states.append(piece)
         )
-        failed = {piece.part.coords[0]: piece.error for piece in states if piece.state is PieceState.FAILED}
+        failed = {piece.part.coords[0]: piece.error for piece in states if piece.state is PartState.FAILED}
         assert list(failed) == [1]
         assert failed[1].kind is ErrorKind.FORMAT
         assert failed[1].message.startswith("deflate: ")

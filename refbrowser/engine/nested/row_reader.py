@@ -11,7 +11,7 @@ import numpy.typing as npt
 from refbrowser.engine.nested.python_values import check_number, edges_of, python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.data_type import RowType
 from refbrowser.model.exact_numbers import is_exact
@@ -125,8 +125,8 @@ class RowReader(PartReader):
                 if notes is not None:
                     notes.took([number], time.monotonic() - began)
                     notes.ended(number, error)
-                state = PieceState.DONE if error is None else PieceState.FAILED
-                self.ended(Piece(parts[number], state, error, failed))
+                state = PartState.DONE if error is None else PartState.FAILED
+                self.ended(EndedPart(parts[number], state, error, failed))
         finally:
             if notes is not None:
                 notes.give_up()
@@ -156,7 +156,7 @@ class RowReader(PartReader):
                 told=self._told,
             )
             unread = unread_error(rows, self.node, origin + first, step)
-            if unread is not None and (self.options.on_piece is None or not self.box.dtype.hasobject):
+            if unread is not None and (self.options.on_part is None or not self.box.dtype.hasobject):
                 return unread, None
             region = self.region(part)
             region[...] = self._values(rows.content, step, part.inside[1:])

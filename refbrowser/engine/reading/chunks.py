@@ -18,7 +18,7 @@ from refbrowser.codecs.sharding import filled
 from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState, ReadOptions
+from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, PartState, ReadOptions
 from refbrowser.engine.reading.shards import ShardMemory, open_shards
 from refbrowser.engine.reading.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
 from refbrowser.engine.resources import Resources
@@ -377,7 +377,7 @@ class _Batch:
 
     def _missing(self, position: int) -> None:
         self.reader.region(self.parts[position])[...] = self.fill
-        self.reader.ended(Piece(self.parts[position], PieceState.MISSING))
+        self.reader.ended(EndedPart(self.parts[position], PartState.MISSING))
 
     def _fill_absent(self, owner: int) -> None:
         """Fill the part of a chunk that the store does not have, once for all rows that were read of it."""
@@ -399,17 +399,17 @@ class _Batch:
                 if error is not None and owner not in self._errors:
                     self._errors[owner] = self._placed(error, wanted, row)
                 failure = self._errors.get(owner)
-            if not last and (error is None or self.reader.options.on_piece is not None):
+            if not last and (error is None or self.reader.options.on_part is not None):
                 return
         if self._notes is not None:
             self._notes.ended(owner, failure)
-        if failure is None and self.reader.options.on_piece is None:
+        if failure is None and self.reader.options.on_part is None:
             self.reader.count()
             return
-        state = PieceState.DONE if failure is None else PieceState.FAILED
+        state = PartState.DONE if failure is None else PartState.FAILED
         if failure is None and owner in self._absent:
-            state = PieceState.MISSING
-        self.reader.ended(Piece(self.parts[owner], state, failure))
+            state = PartState.MISSING
+        self.reader.ended(EndedPart(self.parts[owner], state, failure))
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:
         return placed(error, wanted.columns, row, self._key(wanted, row), self.reader.node.path)

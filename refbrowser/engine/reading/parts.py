@@ -17,7 +17,7 @@ from refbrowser.engine.reading.chunk_log import ArrayLog
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.model.grid import AxisPiece, ChunkPart, RegularChunkGrid, part_of
+from refbrowser.model.grid import AxisPart, ChunkPart, RegularChunkGrid, part_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import ChunkManifest
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Progress = Callable[..., None]
 
 
-class PieceState(StrEnum):
+class PartState(StrEnum):
     """What became of a chunk."""
 
     DONE = "done"
@@ -39,7 +39,7 @@ class PieceState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EndedPart:
     """One chunk's part of a read, ended.
 
     `part.target` is where it lies in `Selection.box` of the result; a missing chunk's part holds the fill
@@ -52,7 +52,7 @@ class Piece:
     """
 
     part: ChunkPart
-    state: PieceState
+    state: PartState
     error: RefbrowserError | None = None
     failed: npt.NDArray[np.bool_] | None = None
 
@@ -63,7 +63,7 @@ class ReadOptions:
 
     Attributes
     ----------
-    on_piece
+    on_part
         Told each chunk that has ended, on a worker thread; failures are then told, not raised.
     token
         Ends the read.
@@ -75,7 +75,7 @@ class ReadOptions:
         Lower goes first.
     """
 
-    on_piece: Callable[[Piece], None] | None = None
+    on_part: Callable[[EndedPart], None] | None = None
     token: CancelToken | None = None
     progress: Progress | None = None
     export: bool = False
@@ -83,8 +83,8 @@ class ReadOptions:
 
 
 Ints = npt.NDArray[np.int64]
-#: Pieces of one axis that are kept.
-_KEPT_PIECES = 65_536
+#: Parts of one axis that are kept.
+_KEPT_PARTS = 65_536
 
 
 class Parts(Protocol):
@@ -110,8 +110,8 @@ class PartTable(Sequence[ChunkPart]):
         self._axes = grid.axes(selection)
         self._shape = tuple(axis.count() for axis in self._axes)
         self._count = prod(self._shape)
-        #: Pieces of each axis by their place: parts that follow each other share most of them.
-        self._pieces: tuple[dict[int, AxisPiece], ...] = tuple({} for _ in self._axes)
+        #: Parts of each axis by their place: parts that follow each other share most of them.
+        self._parts: tuple[dict[int, AxisPart], ...] = tuple({} for _ in self._axes)
 
     def __len__(self) -> int:
         return self._count
@@ -119,13 +119,13 @@ class PartTable(Sequence[ChunkPart]):
     def __getitem__(self, number: Any) -> Any:
         if not 0 <= number < self._count:
             raise IndexError(number)
-        pieces = []
+        parts = []
         for axis in range(len(self._axes) - 1, -1, -1):
             number, place = divmod(number, self._shape[axis])
-            piece = self._pieces[axis].get(place)
-            pieces.append(self._made(axis, place) if piece is None else piece)
-        pieces.reverse()
-        return part_of(tuple(pieces))
+            part = self._parts[axis].get(place)
+            parts.append(self._made(axis, place) if part is None else part)
+        parts.reverse()
+        return part_of(tuple(parts))
 
     def coords(self, start: int, stop: int) -> Ints:
         """Return the coordinates of the chunks from `start` to `stop`, shape (n, ndim)."""
@@ -140,14 +140,14 @@ class PartTable(Sequence[ChunkPart]):
         """Tell whether every part from `start` to `stop` is a whole chunk; may be pessimistic."""
         return all(axis.all_whole for axis in self._axes)
 
-    def _made(self, axis: int, place: int) -> AxisPiece:
-        kept = self._pieces[axis]
-        if len(kept) >= _KEPT_PIECES:
+    def _made(self, axis: int, place: int) -> AxisPart:
+        kept = self._parts[axis]
+        if len(kept) >= _KEPT_PARTS:
             kept.clear()
-        piece = self._axes[axis].piece(self._axes[axis].at(place))
-        assert piece is not None
-        kept[place] = piece
-        return piece
+        part = self._axes[axis].part(self._axes[axis].at(place))
+        assert part is not None
+        kept[place] = part
+        return part
 
 
 #: Chunks that are planned together.
@@ -204,7 +204,7 @@ class PartReader(ABC):
         Raises
         ------
         RefbrowserError
-            Without `on_piece`: the first chunk that failed.
+            Without `on_part`: the first chunk that failed.
         Cancelled
             The token of the options was cancelled.
         """
@@ -232,13 +232,13 @@ class PartReader(ABC):
         index: tuple[Any, ...] = (*part.target, ...)
         return self.box[index]
 
-    def ended(self, piece: Piece) -> None:
+    def ended(self, part: EndedPart) -> None:
         """Tell one chunk; remember the first failure where nobody wants to be told."""
-        if self.options.on_piece is not None:
+        if self.options.on_part is not None:
             if not self.token.cancelled:
-                self.options.on_piece(piece)
-        elif piece.state is PieceState.FAILED and self.error is None:
-            self.error = piece.error
+                self.options.on_part(part)
+        elif part.state is PartState.FAILED and self.error is None:
+            self.error = part.error
         self.count()
 
     def count(self) -> None:

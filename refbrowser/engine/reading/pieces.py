@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -12,29 +13,348 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.reading.canvases import Canvas, Slot, layers_of
 from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.reading.chunks import AT_ONCE, TINY
 from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.reading.parts import PartReader, Parts, Piece, PieceState
-from refbrowser.engine.reading.raw import RawSpans
-from refbrowser.engine.reading.stretches import Stretch, stretches_of, too_large
+from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, PartState
+from refbrowser.engine.reading.raw import RawSpans, raw_spans
+from refbrowser.engine.reading.wanted import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, columns_of
+from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, WholeFile, columns_of
 from refbrowser.model.values import ArraySource, Pieces, SourcePiece, columns_of_kinds
 
+#: Elements of up to so many bytes are read whole where there is something to check in all of them.
+CHECKED = 4 * WHOLE_LIMIT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceRange:
+    """Bytes that are read in one.
+
+    Attributes
+    ----------
+    pieces
+        Positions of those that they give.
+    spans
+        Where they hold some elements of one piece only: all such ranges of that, and the number of this.
+    """
+
+    reference: Reference
+    pieces: list[int]
+    spans: tuple[RawSpans, int] | None = None
+
+
+def ranges_of(pieces: Sequence[SourcePiece], access: Access) -> list[PieceRange]:
+    """Return what must be read for pieces; those of the same bytes share a range.
+
+    Parameters
+    ----------
+    access
+        Tells whether the bytes are near, so that reading a gap costs less than another range.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: they are more than can be held.
+    """
+    cost = _span_cost(pieces, access)
+    shared: dict[Hashable, PieceRange] = {}
+    found: list[PieceRange] = []
+    for at, piece in enumerate(pieces):
+        spans = _spans(piece, cost)
+        if spans is not None:
+            if len(found) + len(spans) > MOST_SPANS:
+                message = f"the selection needs more than {MOST_SPANS} stretches of bytes"
+                raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
+            found += _cut(piece, at, spans)
+            continue
+        key = (piece.reference, piece.how)
+        if key in shared:
+            shared[key].pieces.append(at)
+        else:
+            shared[key] = PieceRange(piece.reference, [at])
+            found.append(shared[key])
+    return found
+
+
+def too_large(row: PieceRange, piece: SourcePiece) -> RefbrowserError | None:
+    """Return the error of bytes that cannot be read in parts, and are more than any may be."""
+    reference = row.reference
+    if row.spans is not None or not isinstance(reference, ByteRange):
+        return None
+    if reference.length <= LIMITS.chunk_size:
+        return None
+    name = piece.name or "a piece"
+    message = f"{name} is {reference.length} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
+    return RefbrowserError(ErrorKind.BUDGET, message, replace(piece.place, url=reference.url))
+
+
+def _span_cost(pieces: Sequence[SourcePiece], access: Access) -> int:
+    """Return the cost of a range by where the first one lies; mostly all lie there."""
+    for piece in pieces:
+        if isinstance(piece.reference, ByteRange | WholeFile):
+            try:
+                return LOCAL_SPAN if access.locate(piece.reference.url).scheme == "file" else 0
+            except RefbrowserError:
+                return 0
+    return 0
+
+
+def _spans(piece: SourcePiece, span_cost: int) -> RawSpans | None:
+    """Return the ranges in which some elements of a piece are read; None where it is read whole."""
+    if piece.raw is None or not isinstance(piece.reference, ByteRange) or not prod(piece.shape):
+        return None
+    counts = [len(range(*part.indices(side))) for part, side in zip(piece.inside, piece.shape, strict=True)]
+    size = prod(piece.shape) * piece.raw.itemsize
+    if prod(counts) == prod(piece.shape) and size <= (WHOLE_LIMIT if piece.check is None else CHECKED):
+        return None
+    return raw_spans(piece.shape, piece.raw.itemsize, tuple(range(len(piece.shape))), piece.inside, span_cost)
+
+
+def _cut(piece: SourcePiece, at: int, spans: RawSpans) -> list[PieceRange]:
+    reference = piece.reference
+    assert isinstance(reference, ByteRange)
+    ranges = zip(*(column.tolist() for column in spans.ranges()), strict=True)
+    return [
+        PieceRange(ByteRange(reference.url, reference.offset + offset, length), [at], (spans, number))
+        for number, (offset, length) in enumerate(ranges)
+    ]
+
+
+Box = tuple[slice, ...]
+#: Cells that the edges of pieces may cut a part into; where there are more nothing is found out.
+_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What is seen of pieces that are laid down one after the other.
+
+    Attributes
+    ----------
+    seen
+        Positions of those of which anything is seen, in their order.
+    is_ordered
+        Some of these lie over each other: they must be laid down in their order.
+    is_covered
+        They leave no element uncovered.
+    """
+
+    seen: tuple[int, ...]
+    is_ordered: bool
+    is_covered: bool
+
+
+def layers_of(pieces: Sequence[SourcePiece], area: Box) -> Layers:
+    """Return what is seen of pieces that lie in `area`.
+
+    Nothing that is said is wrong; where finding out would take long, more is said to be seen, ordered and
+    uncovered than is.
+
+    Parameters
+    ----------
+    area
+        Slices without steps.
+    """
+    if len(pieces) == 1:
+        return Layers((0,), False, pieces[0].hides and _is_whole(pieces[0].target, area))
+    boxes = [piece.target for piece in pieces]
+    cuts = [
+        sorted({part.start for part in parts} | {part.stop for part in parts})
+        for parts in zip(area, *boxes, strict=True)
+    ]
+    shape = tuple(len(each) - 1 for each in cuts)
+    if prod(shape) > _CELLS:
+        return Layers(tuple(range(len(pieces))), True, False)
+    return _seen(pieces, [{at: number for number, at in enumerate(each)} for each in cuts], shape)
+
+
+def _seen(pieces: Sequence[SourcePiece], numbers: list[dict[int, int]], shape: tuple[int, ...]) -> Layers:
+    #: Cells that are hidden from what lies below, and those in which anything lies.
+    full, used = np.zeros(shape, bool), np.zeros(shape, bool)
+    seen = []
+    places = set()
+    is_ordered = False
+    for row in reversed(range(len(pieces))):
+        box = pieces[row].target
+        cells = tuple(
+            slice(number[part.start], number[part.stop]) for number, part in zip(numbers, box, strict=True)
+        )
+        place = tuple((part.start, part.stop, part.step) for part in box)
+        if place in places or full[cells].all():
+            continue
+        seen.append(row)
+        is_ordered = is_ordered or bool(used[cells].any())
+        used[cells] = True
+        if not pieces[row].hides:
+            continue
+        places.add(place)
+        if all(part.step in (None, 1) for part in box):
+            full[cells] = True
+    return Layers(tuple(reversed(seen)), is_ordered, bool(full.all()))
+
+
+def _is_whole(box: Box, area: Box) -> bool:
+    return all(
+        (part.start, part.stop) == (all_.start, all_.stop) and part.step in (None, 1)
+        for part, all_ in zip(box, area, strict=True)
+    )
+
+
 Values = npt.NDArray[Any]
+
+
+class Canvas:
+    """One part, until all of its pieces have come.
+
+    Parameters
+    ----------
+    number
+        Of the part.
+    region
+        The view of the result that the part fills.
+    count
+        Pieces that are to come.
+    is_ordered
+        They lie over each other: each waits for those before it.
+    ended
+        Called once when all have come, with the canvas and the first error.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        part: ChunkPart,
+        region: Values,
+        count: int,
+        is_ordered: bool,
+        ended: Callable[[Canvas, RefbrowserError | None], None],
+    ) -> None:
+        self.number = number
+        self.part = part
+        self.region = region
+        self.is_ordered = is_ordered
+        self._left = count
+        self._next = 0
+        self._waiting: dict[int, tuple[Values, Values] | None] = {}
+        self._ended = ended
+        self._error: RefbrowserError | None = None
+        self._lock = threading.Lock()
+
+    def put(self, place: int, target: Values, values: Values) -> None:
+        """Lay down a piece: at once, or once those before it have come."""
+        if not self.is_ordered:
+            _lay(target, values)
+            self.finish(None)
+            return
+        with self._lock:
+            self._waiting[place] = target, values
+            self._lay_down()
+        self.finish(None)
+
+    def fail(self, place: int, error: RefbrowserError) -> None:
+        """Note that a piece could not be had."""
+        if self.is_ordered:
+            with self._lock:
+                self._waiting[place] = None
+                self._lay_down()
+        self.finish(error)
+
+    def finish(self, error: RefbrowserError | None) -> None:
+        """Count a piece that has come, and lies where it belongs."""
+        with self._lock:
+            self._left -= 1
+            if self._error is None:
+                self._error = error
+            is_last = not self._left
+        if is_last:
+            self._ended(self, self._error)
+
+    def _lay_down(self) -> None:
+        while self._next in self._waiting:
+            ready = self._waiting.pop(self._next)
+            if ready is not None:
+                _lay(*ready)
+            self._next += 1
+
+
+def _lay(target: Values, values: Values) -> None:
+    """Copy values to their place; of structures those fields that there are."""
+    names = values.dtype.names
+    if names is None or names == target.dtype.names:
+        target[...] = values
+        return
+    for name in names:
+        target[name][...] = values[name]
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """One piece of a canvas.
+
+    Attributes
+    ----------
+    place
+        Its position among the pieces of the canvas that are laid down.
+    spans_left
+        Stretches of its bytes that have not come, where it is read in several.
+    """
+
+    canvas: Canvas
+    place: int
+    piece: SourcePiece
+    target: Values
+    spans_left: int = 0
+    _buffer: Values | None = None
+    _failed: RefbrowserError | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def put(self, values: Values) -> None:
+        """Lay down all values of the piece's bytes, of which those that it takes are used."""
+        self.canvas.put(self.place, self.target, values[self.piece.inside] if self.piece.inside else values)
+
+    def fail(self, error: RefbrowserError) -> None:
+        """Note that its bytes could not be had or decoded."""
+        self.canvas.fail(self.place, error)
+
+    @property
+    def room(self) -> Values:
+        """Where ranges of its elements are put: their place, or aside where others lie below them."""
+        if not self.canvas.is_ordered:
+            return self.target
+        with self._lock:
+            if self._buffer is None:
+                self._buffer = np.empty(self.target.shape, self.piece.raw)
+            return self._buffer
+
+    def span_ended(self, error: RefbrowserError | None) -> None:
+        """Count one range."""
+        with self._lock:
+            self.spans_left -= 1
+            self._failed = self._failed or error
+            is_last = not self.spans_left
+        if not is_last:
+            return
+        if self._failed is not None:
+            self.canvas.fail(self.place, self._failed)
+        elif self._buffer is not None:
+            self.canvas.put(self.place, self.target, self._buffer)
+        else:
+            self.canvas.finish(None)
+
+
 #: Pieces that are fetched together.
 GROUP = 8192
 
 
 @dataclass(slots=True, eq=False)
 class PieceRow:
-    """One stretch of bytes that is fetched.
+    """One range of bytes that is fetched.
 
     Attributes
     ----------
@@ -46,7 +366,7 @@ class PieceRow:
         Where in the result it was asked to be written.
     """
 
-    stretch: Stretch
+    found: PieceRange
     slots: list[Slot]
     kept: Hashable | None = None
     placed: memoryview | None = field(default=None, repr=False)
@@ -54,12 +374,12 @@ class PieceRow:
     @property
     def reference(self) -> Reference:
         """Where it is."""
-        return self.stretch.reference
+        return self.found.reference
 
     @property
     def spans(self) -> tuple[RawSpans, int] | None:
-        """Of which stretches of one piece it is one."""
-        return self.stretch.spans
+        """Of which ranges of one piece it is one."""
+        return self.found.spans
 
     @property
     def piece(self) -> SourcePiece:
@@ -124,7 +444,7 @@ class _PieceBatch:
         region = self.reader.region(part)
         if not pieces:
             region[...] = self._fill
-            self.reader.ended(Piece(part, PieceState.MISSING))
+            self.reader.ended(EndedPart(part, PartState.MISSING))
             return []
         layers = layers_of(pieces, part.target)
         if not layers.is_covered:
@@ -143,8 +463,8 @@ class _PieceBatch:
         failure = None if error is None else self._placed(error, part)
         if self._notes is not None:
             self._notes.ended(number, failure)
-        state = PieceState.DONE if failure is None else PieceState.FAILED
-        self.reader.ended(Piece(part, state, failure))
+        state = PartState.DONE if failure is None else PartState.FAILED
+        self.reader.ended(EndedPart(part, state, failure))
 
     def _placed(self, error: RefbrowserError, part: ChunkPart) -> RefbrowserError:
         place = error.place
@@ -162,7 +482,7 @@ class _PieceBatch:
             self.reader.check()
             if isinstance(row.reference, Inline):
                 self._take(row, memoryview(row.reference.data))
-            elif (error := too_large(row.stretch, row.piece)) is not None:
+            elif (error := too_large(row.found, row.piece)) is not None:
                 self._failed(row, error)
             elif not self._from_cache(row):
                 asked.append(row)
@@ -210,11 +530,11 @@ class _PieceBatch:
 
     def _rows(self, slots: list[Slot]) -> list[PieceRow]:
         rows = []
-        for stretch in stretches_of([slot.piece for slot in slots], self.reader.access):
-            of_row = [slots[at] for at in stretch.pieces]
-            if stretch.spans is not None:
+        for found in ranges_of([slot.piece for slot in slots], self.reader.access):
+            of_row = [slots[at] for at in found.pieces]
+            if found.spans is not None:
                 of_row[0].spans_left += 1
-            rows.append(PieceRow(stretch, of_row))
+            rows.append(PieceRow(found, of_row))
         return rows
 
     def _place(self, row: PieceRow) -> memoryview | None:

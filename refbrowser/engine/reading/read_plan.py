@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.reading.canvases import layers_of
 from refbrowser.engine.reading.found_members import known_ranges
 from refbrowser.engine.reading.parts import PartTable
-from refbrowser.engine.reading.stretches import stretches_of
+from refbrowser.engine.reading.pieces import layers_of, ranges_of
 from refbrowser.engine.reading.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.plan import RangePlan, Request
@@ -103,7 +102,7 @@ def _check_count(node: ArrayNode, selection: Selection) -> None:
 
 
 def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
-    """Plan the reading of an array whose values are made from any number of stretches of bytes."""
+    """Plan the reading of an array whose values are made from any number of ranges of bytes."""
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
@@ -113,15 +112,15 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
     pieces: list[SourcePiece] = []
     missing = faulty = 0
     for part in parts:
-        found = list(node.values.source.pieces(part))
-        missing += not found
-        if found:
-            seen = [found[at] for at in layers_of(found, part.target).seen]
+        given = list(node.values.source.pieces(part))
+        missing += not given
+        if given:
+            seen = [given[at] for at in layers_of(given, part.target).seen]
             readable = [piece for piece in seen if piece.error is None]
             faulty += len(readable) < len(seen)
             pieces += readable
-    stretches = stretches_of(pieces, access)
-    fetched = [each for each in stretches if not isinstance(each.reference, Inline)]
+    found = ranges_of(pieces, access)
+    fetched = [each for each in found if not isinstance(each.reference, Inline)]
     ranges = fetcher.plan(columns_of([each.reference for each in fetched]), access)
     gaps = sum(
         each.spans[0].length(each.spans[1]) - each.spans[0].selected_bytes(each.spans[1])
@@ -134,7 +133,7 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
         wasted_bytes=ranges.wasted_bytes + gaps,
         chunks=len(parts),
         missing_chunks=missing,
-        inline_chunks=len(stretches) - len(fetched),
+        inline_chunks=len(found) - len(fetched),
         faulty_chunks=faulty,
     )
 

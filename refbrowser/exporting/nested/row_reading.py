@@ -13,7 +13,7 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
@@ -207,9 +207,9 @@ class RowReader:
         failed: list[tuple[tuple[slice, ...], RefbrowserError]] = []
         told: dict[str, int] = {}
 
-        def ended(piece: Piece) -> None:
-            if piece.state is PieceState.FAILED and piece.error is not None:
-                failed.append((tuple(piece.part.target[axis] for axis in kept), piece.error))
+        def ended(part: EndedPart) -> None:
+            if part.state is PartState.FAILED and part.error is not None:
+                failed.append((tuple(part.part.target[axis] for axis in kept), part.error))
 
         def progress(done: int, total: int, *, read_bytes: int = 0, requests: int = 0) -> None:
             told.update(read_bytes=read_bytes, requests=requests)
@@ -218,7 +218,7 @@ class RowReader:
             node,
             self._access,
             Selection(tuple(axes), taken.dropped),
-            on_piece=ended,
+            on_part=ended,
             cancel=self._token,
             progress=progress,
             # What is decoded as a whole and needed again is kept.

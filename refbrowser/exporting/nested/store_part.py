@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.reading.parts import PieceState
+from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import BlockState, Box
 from refbrowser.exporting.chunks import ArrayExport
@@ -106,7 +106,7 @@ class BufferSpool:
             file.seek(part.start * self._dtype.itemsize)
             file.readinto(values.view(np.uint8).data)
         state = BlockState(box, self._unit)
-        state.note((slice(0, len(values)),), PieceState.DONE, None)
+        state.note((slice(0, len(values)),), PartState.DONE, None)
         return values, state
 
 

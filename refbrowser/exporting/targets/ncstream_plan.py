@@ -16,7 +16,7 @@ import numpy.typing as npt
 from refbrowser.codecs.deflating import Zlib
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
@@ -384,11 +384,11 @@ class StreamBlockReader:
         state = BlockState(box, self._unit(box))
         failed: list[tuple[tuple[slice, ...], RefbrowserError]] = []
 
-        def ended(piece: Piece) -> None:
-            target = tuple(piece.part.target[axis] for axis in self._kept)
-            state.note(target, piece.state, piece.error)
-            if piece.state is PieceState.FAILED and piece.error is not None:
-                failed.append((target, piece.error))
+        def ended(part: EndedPart) -> None:
+            target = tuple(part.part.target[axis] for axis in self._kept)
+            state.note(target, part.state, part.error)
+            if part.state is PartState.FAILED and part.error is not None:
+                failed.append((target, part.error))
 
         told: dict[str, int] = {}
 
@@ -399,7 +399,7 @@ class StreamBlockReader:
             self._plan.source,
             self._access,
             self._taken(box),
-            on_piece=ended,
+            on_part=ended,
             cancel=self._token,
             progress=progress,
             export=True,

@@ -23,7 +23,7 @@ from refbrowser.views.plot.plan import ViewPlan
 from refbrowser.views.plot.slicing import dimension_names
 
 if TYPE_CHECKING:
-    from refbrowser.engine.reading.parts import Piece
+    from refbrowser.engine.reading.parts import EndedPart
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
@@ -49,23 +49,23 @@ def read_picture(
     RefbrowserError
         Nothing can be read at all; chunks that failed alone are noted in the picture.
     """
-    from refbrowser.engine.reading.parts import PieceState
+    from refbrowser.engine.reading.parts import PartState
 
     states = {
-        PieceState.DONE: ChunkState.DONE,
-        PieceState.MISSING: ChunkState.MISSING,
-        PieceState.FAILED: ChunkState.FAILED,
+        PartState.DONE: ChunkState.DONE,
+        PartState.MISSING: ChunkState.MISSING,
+        PartState.FAILED: ChunkState.FAILED,
     }
 
-    def note(piece: Piece) -> None:
-        picture.accept(piece.part.coords, states[piece.state], piece.error)
+    def note(part: EndedPart) -> None:
+        picture.accept(part.part.coords, states[part.state], part.error)
 
     session.read(
         picture.node,
         access,
         picture.plan.selection,
         out=picture.out,
-        on_piece=note,
+        on_part=note,
         cancel=cancel,
         progress=progress,
     )

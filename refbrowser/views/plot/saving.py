@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import without_names
@@ -84,13 +84,13 @@ def read_shown(
     missing = np.zeros(selection.box_shape, bool)
     failed: list[RefbrowserError] = []
 
-    def told(piece: Piece) -> None:
-        if piece.state is PieceState.MISSING:
-            missing[piece.part.target] = True
-        elif piece.error is not None:
-            failed.append(piece.error)
+    def told(part: EndedPart) -> None:
+        if part.state is PartState.MISSING:
+            missing[part.part.target] = True
+        elif part.error is not None:
+            failed.append(part.error)
 
-    values = session.read(layout.node, access, selection, on_piece=told, cancel=cancel, progress=progress)
+    values = session.read(layout.node, access, selection, on_part=told, cancel=cancel, progress=progress)
     if failed:
         raise failed[0]
     nothing = missing.reshape(selection.shape)

@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.engine.reading.parts import Piece, PieceState
+from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.plan import Request
@@ -23,7 +23,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import Chunks
 
-Fate = PieceState | RefbrowserError
+Fate = PartState | RefbrowserError
 
 
 class MemoryManifest:
@@ -90,7 +90,7 @@ class MemorySession:
 
     def __init__(self, values: Mapping[str, np.ndarray]) -> None:
         self.values = dict(values)
-        self.fate: Callable[[str, tuple[int, ...]], Fate] = lambda path, coords: PieceState.DONE
+        self.fate: Callable[[str, tuple[int, ...]], Fate] = lambda path, coords: PartState.DONE
         self.held: Callable[[str, tuple[int, ...]], bool] = lambda path, coords: True
         self.gate = threading.Event()
         self.gate.set()
@@ -113,7 +113,7 @@ class MemorySession:
         selection: Any,
         *,
         out: np.ndarray | None = None,
-        on_piece: Callable[[Piece], None] | None = None,
+        on_part: Callable[[EndedPart], None] | None = None,
         cancel: Any = None,
         progress: Any = None,
         priority: int = 0,
@@ -132,15 +132,15 @@ class MemorySession:
                 cancel.check()
             if self.delay and number % 64 == 0:
                 time.sleep(self.delay)
-            self._end(node, part, box, on_piece)
+            self._end(node, part, box, on_part)
         return out
 
-    def _end(self, node: ArrayNode, part: Any, box: np.ndarray, on_piece: Any) -> None:
+    def _end(self, node: ArrayNode, part: Any, box: np.ndarray, on_part: Any) -> None:
         fate = self.fate(node.path, part.coords)
         error = fate if isinstance(fate, RefbrowserError) else None
-        if error is not None and on_piece is None:
+        if error is not None and on_part is None:
             raise error
-        if fate is PieceState.MISSING:
+        if fate is PartState.MISSING:
             box[part.target] = 0 if node.fill_value is None else node.fill_value
         elif error is None:
             origin = node.grid.origin(part.coords)
@@ -149,8 +149,8 @@ class MemorySession:
                 for start, inside in zip(origin, part.inside, strict=True)
             )
             box[part.target] = self.values[node.path][where]
-        if on_piece is not None:
-            on_piece(Piece(part, PieceState.FAILED if error is not None else fate, error))
+        if on_part is not None:
+            on_part(EndedPart(part, PartState.FAILED if error is not None else fate, error))
 
 
 class MemoryDocument(QObject):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from plot_memory import MemoryDocument, MemoryManifest, PieceState, array, blocked_error, source_error
+from plot_memory import MemoryDocument, MemoryManifest, PartState, array, blocked_error, source_error
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPushButton, QSlider, QSpinBox, QToolButton
@@ -230,7 +230,7 @@ def held_field(document: MemoryDocument) -> None:
     """Chunk 0.1 is missing, 1.0 fails, 1.1 does not come."""
 
     def fate(_path: str, coords: tuple[int, ...]) -> Any:
-        return {(0, 1): PieceState.MISSING, (1, 0): source_error("field/1.0")}.get(coords, PieceState.DONE)
+        return {(0, 1): PartState.MISSING, (1, 0): source_error("field/1.0")}.get(coords, PartState.DONE)
 
     document.session.fate = fate
     document.session.held = lambda _path, coords: coords == (1, 1)
@@ -288,12 +288,12 @@ def test_failed_chunks_can_be_tried_again(plotted: Plotted, pane: PlotPane, qtbo
         prepare=lambda document: setattr(
             document.session,
             "fate",
-            lambda path, coords: source_error() if coords == (0, 0) else PieceState.DONE,
+            lambda path, coords: source_error() if coords == (0, 0) else PartState.DONE,
         ),
     )
     button = child(pane, QToolButton, "plotRetryButton")
     assert button.isVisible()
-    document.session.fate = lambda path, coords: PieceState.DONE
+    document.session.fate = lambda path, coords: PartState.DONE
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: pane.is_settled() and not pane.legend.isVisible())
     assert pane.picture().all_done  # type: ignore[union-attr]
@@ -305,7 +305,7 @@ def test_bands_mark_the_chunks_of_a_line(plotted: Plotted, pane: PlotPane) -> No
         prepare=lambda document: setattr(
             document.session,
             "fate",
-            lambda path, coords: {(3,): PieceState.MISSING}.get(coords, PieceState.DONE),
+            lambda path, coords: {(3,): PartState.MISSING}.get(coords, PartState.DONE),
         ),
     )
     assert pane.canvas.states.boxes(ChunkState.MISSING).tolist() == [[0, 1, 3, 4]]
@@ -559,7 +559,7 @@ def test_untrusted_data_is_a_card_that_leads_to_the_review(
     assert pane.cards.shown() == "blocked"
     with qtbot.waitSignal(pane.trustReviewRequested):
         qtbot.mouseClick(child(pane, QPushButton, "plotTrustButton"), Qt.MouseButton.LeftButton)
-    document.session.fate = lambda path, coords: PieceState.DONE
+    document.session.fate = lambda path, coords: PartState.DONE
     document.hierarchyChanged.emit()
     qtbot.waitUntil(lambda: pane.page() is pane.canvas)
 
@@ -572,7 +572,7 @@ def test_an_error_is_a_card_that_can_be_tried_again(plotted: Plotted, pane: Plot
     assert pane.cards.shown() == "error"
     assert "the server answered 404" in pane.cards.text().lower()
     assert "Ask the provider" in pane.cards.text()
-    document.session.fate = lambda path, coords: PieceState.DONE
+    document.session.fate = lambda path, coords: PartState.DONE
     qtbot.mouseClick(child(pane, QPushButton, "errorRetryButton"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: pane.page() is pane.canvas)
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.profile import ProfileTool
 from refbrowser.app.widgets import theme
-from refbrowser.engine.reading.chunks import PieceState
+from refbrowser.engine.reading.chunks import PartState
 
 Plotted = Callable[..., MemoryDocument]
 TIMES, ROWS, COLUMNS = 4, 40, 60
@@ -135,8 +135,8 @@ def test_it_follows_the_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtB
 
 def test_gaps_and_what_failed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     def prepare(document: MemoryDocument) -> None:
-        fates = {(0, 0, 1): PieceState.MISSING, (0, 0, 2): source_error()}
-        document.session.fate = lambda path, coords: fates.get(coords, PieceState.DONE)
+        fates = {(0, 0, 1): PartState.MISSING, (0, 0, 2): source_error()}
+        document.session.fate = lambda path, coords: fates.get(coords, PartState.DONE)
 
     plotted(array("/field", field(), ("time", "y", "x"), (1, 20, 20)), prepare=prepare)
     tool = turn_on(qtbot, pane)

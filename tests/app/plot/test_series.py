@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.series import SeriesTool
-from refbrowser.engine.reading.chunks import PieceState
+from refbrowser.engine.reading.chunks import PartState
 
 Plotted = Callable[..., MemoryDocument]
 TIMES, LEVELS, ROWS, COLUMNS = 12, 3, 20, 30
@@ -195,8 +195,8 @@ def test_another_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> 
 
 
 def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
-    fates = {2: PieceState.MISSING, 5: source_error()}
-    shown.session.fate = lambda path, coords: fates.get(coords[0], PieceState.DONE)
+    fates = {2: PartState.MISSING, 5: source_error()}
+    shown.session.fate = lambda path, coords: fates.get(coords[0], PartState.DONE)
     tool = click(qtbot, pane, 5, 7)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     (found,) = numbers_of(tool)
@@ -317,7 +317,7 @@ def test_a_permission_reads_what_was_blocked(shown: MemoryDocument, pane: PlotPa
     tool = click(qtbot, pane, 5, 7)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     assert child(pane, "seriesValue0").text() == "failed"
-    shown.session.fate = lambda path, coords: PieceState.DONE
+    shown.session.fate = lambda path, coords: PartState.DONE
     node, _values = the_array()
     shown.set_nodes({"field": node, "time": DAYS[0]})
     shown.hierarchyChanged.emit()

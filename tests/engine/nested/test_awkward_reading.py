@@ -24,7 +24,7 @@ from refbrowser.cli import main
 from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.nested.rows import UnreadError, read_rows
-from refbrowser.engine.reading.parts import PieceState
+from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
@@ -101,9 +101,9 @@ def test_a_bad_tile_hides_no_other(path: Path, monkeypatch: pytest.MonkeyPatch) 
         array, pieces = dataset["/falls"], []
         out = np.empty(3000, object)
         dataset.session.read(
-            array.node, dataset.access, Selection.whole((3000,)), out=out, on_piece=pieces.append
+            array.node, dataset.access, Selection.whole((3000,)), out=out, on_part=pieces.append
         )
-        assert [piece.state for piece in pieces] == [PieceState.DONE, PieceState.DONE, PieceState.FAILED]
+        assert [piece.state for piece in pieces] == [PartState.DONE, PartState.DONE, PartState.FAILED]
         assert out[1999].tolist() == [2997, 2998, 2999]
         with pytest.raises(RefbrowserError, match="which has"):
             array[...]
