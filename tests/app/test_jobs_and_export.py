@@ -14,7 +14,7 @@ from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.shell.jobs_view import SHARE_ROLE
+from refbrowser.app.panes.jobs_pane import SHARE_ROLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import show_progress

@@ -12,7 +12,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.shell import screenshot
+from refbrowser.app.shell import housekeeping
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.settings import Settings
 from refbrowser.app.shell.tasks import TaskControl
@@ -80,11 +80,11 @@ def test_patience_ends(
         while True:
             control.check()
 
-    monkeypatch.setattr(screenshot, "PATIENCE", 0.2)
+    monkeypatch.setattr(housekeeping, "PATIENCE", 0.2)
     window.tasks.run("endless", "An endless job", wait)
     ended: list[bool] = []
     path = str(tmp_path / "x.png")
-    taken = screenshot.Screenshot(window, window.centre, path, None, lambda: ended.append(True))
+    taken = housekeeping.Screenshot(window, window.centre, path, None, lambda: ended.append(True))
     taken.start()
     qtbot.waitUntil(lambda: bool(ended))
     assert isinstance(taken.error, RefbrowserError)

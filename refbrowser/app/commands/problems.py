@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.history_view import HistoryPane
     from refbrowser.engine.problems.problem import Problem
     from refbrowser.errors import Place
     from refbrowser.views.editing.typed import Typed

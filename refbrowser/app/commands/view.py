@@ -17,10 +17,10 @@ from refbrowser.app.shell.preferences import THEMES
 if TYPE_CHECKING:
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.jobs_pane import JobsPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.jobs_view import JobsPane
     from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
     from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.preferences import Preferences

@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.colour_bar import DEFAULT_MAP, MAPS, SPECIAL_MAPS
 from refbrowser.app.plot.header import PlotOptions
-from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.reader import PlotSource
-from refbrowser.app.plot.stage import Stage, Subject
+from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.colouring import Quantity, quantity_of
 from refbrowser.views.plot.levels import Levels

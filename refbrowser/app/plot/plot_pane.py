@@ -14,10 +14,10 @@ from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.legends import FlagLegend, StateLegend
 from refbrowser.app.plot.plot_cards import PlotCards
-from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.reader import PlotSource
 from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.plot.stage import PaneParts
 from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.plot.look import Look
-from refbrowser.app.plot.plot_parts import PaneParts
 from refbrowser.app.plot.reader import (
     NEIGHBOURS,
     AuxiliaryReader,
@@ -17,7 +16,7 @@ from refbrowser.app.plot.reader import (
     PlotSource,
     read_neighbours,
 )
-from refbrowser.app.plot.stage import Stage, Subject
+from refbrowser.app.plot.stage import PaneParts, Stage, Subject
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.plot.chart import ChartLine, ChartPane, chart_line
-from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
+from refbrowser.app.plot.reader import SeriesRead, SeriesReader
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import ElidedLabel

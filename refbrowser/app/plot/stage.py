@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.plot.canvas import View
+from refbrowser.app.plot.canvas import PlotCanvas, View
+from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.drawing import Drawing, Refiner
-from refbrowser.app.plot.plot_parts import PaneParts
+from refbrowser.app.plot.header import PlotHeader
+from refbrowser.app.plot.legends import FlagLegend, StateLegend
+from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.reader import CoordinateReader, PictureLoader, PlotSource
-from refbrowser.app.plot.values_view import PictureRows
+from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.plot.values_view import ChartsPage, PictureRows, ValuesView
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.colouring import flag_shares
 from refbrowser.views.plot.coordinates import attribute_text
@@ -20,6 +25,22 @@ from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.readout import chunk_key, notes_of, readout, value_at
 from refbrowser.views.plot.slicing import SliceState
+
+
+@dataclass(frozen=True, slots=True)
+class PaneParts:
+    """Widgets of one pane; `show_page` brings `cards`, `canvas`, `values` or `charts` to the front."""
+
+    header: PlotHeader
+    canvas: PlotCanvas
+    bar: ColourBar
+    flags: FlagLegend
+    cards: PlotCards
+    values: ValuesView
+    charts: ChartsPage
+    legend: StateLegend
+    sliders: DimensionSliders
+    show_page: Callable[[QWidget], None]
 
 
 class Subject:

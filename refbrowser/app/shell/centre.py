@@ -23,8 +23,8 @@ from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.widgets.parts import framed, scrolled
 
 if TYPE_CHECKING:
+    from refbrowser.app.dialogs.found_card import FoundCard
     from refbrowser.app.plot.plot_pane import PlotPane
-    from refbrowser.app.shell.found_card import FoundCard
     from refbrowser.app.widgets.table_pane import TablePane
     from refbrowser.views.references import FirstRows
 
@@ -235,7 +235,7 @@ class Centre(QWidget):
             self.error.set_error(f"{document.title} could not be opened", error)
             return self._error_page
         if self.found is None:
-            from refbrowser.app.shell.found_card import FoundCard
+            from refbrowser.app.dialogs.found_card import FoundCard
 
             self.found = FoundCard()
             self._found_page = scrolled(centred(self.found))

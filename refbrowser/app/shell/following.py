@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.history_pane import HistoryPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.history_view import HistoryPane
     from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.settings import Settings
     from refbrowser.app.shell.status_line import StatusLine

@@ -1,4 +1,4 @@
-"""What a ready window does for itself: messages go to the log, garbage is collected, parts are made early.
+"""What a ready window does for itself: messages are logged, garbage collected, parts made early.
 
 Python's cyclic garbage is collected on the GUI thread alone: a Qt object in a cycle dies in the thread that
 collects it. On a worker thread its timers stay behind, and the program crashes when one of them is due.
@@ -9,6 +9,8 @@ so that the window's thread asks before.
 
 What is used later is made while nothing else is done, for its first use would stop the window for a moment:
 a worker imports the modules, the window's thread makes the editors, one part after each pause.
+
+`Screenshot` draws the window to a picture when it has come to rest.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ import itertools
 import logging
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInstallMessageHandler
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.centre import Centre
@@ -178,3 +183,63 @@ class Ahead(QObject):
             self._is_loaded = True
 
         self._frame.tasks.run("load panes", self._frame.tasks.PREPARING, load, loaded)
+
+
+#: The window is looked at this often, in milliseconds, and must be at rest this many times in a row.
+LOOK_AGAIN = 40
+CALM = 5
+#: After so many seconds the window is drawn as it is.
+PATIENCE = 120.0
+
+
+class Screenshot(QObject):
+    """Waits until nothing runs and the plot is settled, then saves a picture and ends the program.
+
+    `error` is then what the picture shows instead of what was asked for, or why there is none.
+    """
+
+    def __init__(
+        self, frame: Frame, centre: Centre, path: str, array: str | None, end: Callable[[], object]
+    ) -> None:
+        super().__init__(frame.window())
+        self.error: BaseException | None = None
+        self._frame, self._centre = frame, centre
+        self._path = path
+        self._array = array
+        self._end = end
+        self._calm = 0
+        self._deadline = time.monotonic() + PATIENCE
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_AGAIN)
+        self._timer.timeout.connect(self._look)
+
+    def start(self) -> None:
+        """Begin to wait."""
+        self._timer.start()
+
+    def _look(self) -> None:
+        plot = self._centre.plot
+        at_rest = plot is not None and plot.is_settled() and not self._frame.tasks.busy()
+        self._calm = self._calm + 1 if at_rest else 0
+        is_late = self._calm < CALM and time.monotonic() > self._deadline
+        if self._calm >= CALM or is_late:
+            self._timer.stop()
+            self.error = self._shown_error()
+            if is_late and self.error is None:
+                message = f"not all was there after {PATIENCE:.0f} s: the picture shows what was"
+                self.error = RefbrowserError(ErrorKind.SOURCE, message)
+            if not self._frame.window().grab().save(self._path):
+                message = f"the picture {quoted(self._path)} could not be written"
+                self.error = RefbrowserError(ErrorKind.IO, message)
+            self._end()
+
+    def _shown_error(self) -> BaseException | None:
+        documents = self._frame.documents.all()
+        error = next((document.error for document in documents if document.error is not None), None)
+        if error is None and self._array is not None and documents:
+            hierarchy = documents[-1].hierarchy
+            node = None if hierarchy is None else hierarchy.find(self._array)
+            if node is None or hasattr(node, "groups"):
+                place = Place(document=documents[-1].path)
+                error = RefbrowserError(ErrorKind.USAGE, f"there is no array {quoted(self._array)}", place)
+        return error

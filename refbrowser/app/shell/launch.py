@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from refbrowser.app.shell.screenshot import Screenshot
+    from refbrowser.app.shell.housekeeping import Screenshot
     from refbrowser.io.origins import ConnectionSettings, Origin
 
 DEFAULT_SIZE = (1280, 800)
@@ -103,7 +103,7 @@ def run(
         window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow, flavour)
         if screenshot is not None:
-            from refbrowser.app.shell.screenshot import Screenshot
+            from refbrowser.app.shell.housekeeping import Screenshot
 
             pictures.append(Screenshot(window, window.centre, screenshot, array, application.quit))
             pictures[0].start()

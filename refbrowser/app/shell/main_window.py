@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.history_pane import HistoryPane
+    from refbrowser.app.panes.jobs_pane import JobsPane
     from refbrowser.app.panes.problems_pane import ProblemsPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.drops import DropTarget
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.following import DocumentFollower, Filing
-    from refbrowser.app.shell.history_view import HistoryPane
-    from refbrowser.app.shell.jobs_view import JobsPane
     from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
     from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.preferences import Preferences
@@ -129,13 +129,13 @@ class MainWindow(QMainWindow):
         from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
         from refbrowser.app.panes.explain_pane import ExplainPane
         from refbrowser.app.panes.hierarchy_pane import HierarchyPane
+        from refbrowser.app.panes.history_pane import HistoryPane
+        from refbrowser.app.panes.jobs_pane import JobsPane
         from refbrowser.app.panes.problems_pane import ProblemsPane
         from refbrowser.app.shell.centre import Centre
         from refbrowser.app.shell.drops import DropTarget
         from refbrowser.app.shell.editor_stack import EditorStack
         from refbrowser.app.shell.following import DocumentFollower, Filing
-        from refbrowser.app.shell.history_view import HistoryPane
-        from refbrowser.app.shell.jobs_view import JobsPane
         from refbrowser.app.shell.keyboard import UndoKeys
         from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
         from refbrowser.app.shell.navigation import Navigation
