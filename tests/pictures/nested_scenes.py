@@ -8,8 +8,8 @@ import numpy as np
 from awkward0_encoder import Encoder, zipped
 from scenes import Stage, scene
 
-from refbrowser.app.facets.nested_charts import ChartKind
-from refbrowser.app.facets.nested_pane import NestedPane
+from refbrowser.app.nested.nested_charts import ChartKind
+from refbrowser.app.nested.nested_pane import NestedPane
 
 
 def write_events(path: Path) -> Path:

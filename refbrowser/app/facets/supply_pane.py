@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QBrush, QColor, QKeyEve
 from PySide6.QtWidgets import QGraphicsRectItem, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.facets.supply_looks import SupplyItem, SupplyLegend
-from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.plot.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
@@ -115,12 +115,6 @@ class SectionMark:
 
 
 _MARGINS = (2, 6, 16, 2)
-_MOVES = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, 1),
-    Qt.Key.Key_Down: (0, -1),
-}
 
 
 class SupplyView(AxesView):
@@ -263,9 +257,9 @@ class SupplyView(AxesView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        if key in _MOVES and self._slice is not None:
+        if key in ARROWS and self._slice is not None:
             stride = 10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
-            across, upwards = _MOVES[key]
+            across, upwards = ARROWS[key]
             self._move(across * stride, upwards * stride)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.element is not None:
             self.chosen.emit(self.element)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.app.facets.expressions_link import ExpressionsLink
     from refbrowser.app.facets.host import Host
     from refbrowser.app.facets.messages_link import MessagesLink
-    from refbrowser.app.facets.nested_pane import NestedPane
+    from refbrowser.app.nested.nested_pane import NestedPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.tasks import TaskControl
 
@@ -63,15 +63,15 @@ class NestedTab(QObject):
         self._is_loading = True
 
         def load(_control: TaskControl) -> None:
-            import refbrowser.app.facets.nested_charts
-            import refbrowser.app.facets.nested_pane  # noqa: F401
+            import refbrowser.app.nested.nested_charts
+            import refbrowser.app.nested.nested_pane  # noqa: F401
 
         self._window.tasks.run(
             "prepare values", self._window.tasks.PREPARING, load, lambda _none: self._make()
         )
 
     def _make(self) -> None:
-        from refbrowser.app.facets.nested_pane import NestedPane
+        from refbrowser.app.nested.nested_pane import NestedPane
 
         window, plot = self._window, self._window.centre.plot
         if plot is None or self.pane is not None:

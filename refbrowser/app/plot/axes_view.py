@@ -23,6 +23,13 @@ _LONGEST_LABEL = 100
 _LABEL_MARGIN = 12
 #: Tick texts may reach so far beyond the ends of the axis, in pixels.
 _OVERHANG = 40
+#: Where the keys of the arrows lead: across, and upwards.
+ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
 
 
 class CoordinateAxis(AxisItem):

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QMargins, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QStyleOptionGraphicsItem, QWidget
 
-from refbrowser.app.plot.axes_view import AxesView
+from refbrowser.app.plot.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.colour_bar import Table
 from refbrowser.app.plot.legends import draw_glyph, ground_color, state_brush
 from refbrowser.app.widgets import theme
@@ -374,12 +374,6 @@ def _device_rects(boxes: npt.NDArray[np.int64], y: Any, x: Any, clip: QRectF) ->
 _MARGINS = (2, 10, 26, 2)
 #: A side of a picture of fixed proportions is at least so long, in pixels.
 _LEAST_SIDE = 80
-_MOVES = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, 1),
-    Qt.Key.Key_Down: (0, -1),
-}
 
 
 class PlotCanvas(AxesView):
@@ -616,8 +610,8 @@ class PlotCanvas(AxesView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if shift and key in _MOVES:
-            across, upwards = _MOVES[key]
+        if shift and key in ARROWS:
+            across, upwards = ARROWS[key]
             across = -across if self.box.xInverted() else across
             upwards = -upwards if self.box.yInverted() else upwards
             self.cursorMoved.emit(across, upwards)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from refbrowser.app.plot.axes_view import PlotBox
+from refbrowser.app.plot.axes_view import ARROWS, PlotBox
 from refbrowser.app.plot.chart import ChartPane, chart_line
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
@@ -129,12 +129,6 @@ FRAME = 16
 _FAR = 10
 #: A pane at least so wide, in pixels, says where the ends are.
 _WORDY = 420
-_MOVES = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, 1),
-    Qt.Key.Key_Down: (0, -1),
-}
 
 
 class ProfilePane(ChartPane):
@@ -189,7 +183,7 @@ class ProfilePane(ChartPane):
         return super().eventFilter(watched, event)
 
     def _key(self, number: int, event: QKeyEvent) -> bool:
-        move = _MOVES.get(Qt.Key(event.key()))
+        move = ARROWS.get(Qt.Key(event.key()))
         if move is None:
             return False
         far = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)

@@ -26,14 +26,14 @@ from refbrowser.views.rows import Column, NoRows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from refbrowser.app.facets.nested_charts import ChartsPane
+    from refbrowser.app.nested.nested_charts import ChartsPane
     from refbrowser.app.plot.reader import PlotSource
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.views.plot.coordinates import Coordinate
     from refbrowser.views.plot.picture import Picture
 
 if TYPE_CHECKING:
-    from refbrowser.app.facets.row_charts import RowCharts
+    from refbrowser.app.nested.row_charts import RowCharts
 
 
 _STATE_TEXTS = {
@@ -143,7 +143,7 @@ class ValuesView(QStackedWidget):
             self.charts.setVisible(is_ragged)
 
     def _made_charts(self) -> RowCharts:
-        from refbrowser.app.facets.row_charts import RowCharts
+        from refbrowser.app.nested.row_charts import RowCharts
 
         if self.charts is None:
             self.charts = RowCharts()
@@ -231,7 +231,7 @@ class ChartsPage(QWidget):
             self.pane.read_again()
 
     def _made(self) -> ChartsPane:
-        from refbrowser.app.facets.nested_charts import ChartsPane
+        from refbrowser.app.nested.nested_charts import ChartsPane
 
         if self.pane is None:
             self.pane = ChartsPane()

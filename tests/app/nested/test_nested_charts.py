@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
-from refbrowser.app.facets import nested_charts as charts_pane
-from refbrowser.app.facets.nested_charts import ChartKind, ChartsPane
+from refbrowser.app.nested import nested_charts as charts_pane
+from refbrowser.app.nested.nested_charts import ChartKind, ChartsPane
 from refbrowser.app.widgets import theme
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault

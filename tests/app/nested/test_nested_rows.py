@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
-from refbrowser.app.facets.nested_pane import NestedPane
+from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.facets.nested_charts import ChartKind
+from refbrowser.app.nested.nested_charts import ChartKind
 from refbrowser.app.shell.centre import PLOT, TABLE, VALUES
 from refbrowser.app.shell.main_window import MainWindow
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app.facets.nested_table import UNFOLD_MOST, NestedModel, NestedTable, RowPages
+from refbrowser.app.nested.nested_table import UNFOLD_MOST, NestedModel, NestedTable, RowPages
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.facets.charts import BarsChart, PointsChart
+from refbrowser.app.nested.charts import BarsChart, PointsChart
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
