@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from awkward0_environment import Awkward0Process
     from netcdf_stores import NetcdfProcess
 
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -102,3 +105,21 @@ def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
     home = next(homes)
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    """A session of two threads, of one test."""
+    from refbrowser.engine.session import Session
+
+    session = Session(threads=2)
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> Access:
+    """What a document in the test's folder may read."""
+    from refbrowser.io.access import Access
+
+    return Access.for_document(tmp_path / "document.json")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "refbrowser"
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "refbrowser"
 
 #: Lowest first; a module may import its own layer and those before it.
 LAYERS = [
@@ -54,6 +55,15 @@ ALONE = {
     "refbrowser.app.facets.stream_document": "what one format adds to a document",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
+}
+#: Folders of tests that are of no one room, with why.
+OF_ALL_ROOMS = {
+    "benchmarks": "measured by hand, no tests",
+    "contracts": "what every format keeps, read and written",
+    "end_to_end": "the program as users start it",
+    "pictures": "the whole window, drawn and compared",
+    "safety": "hostile files, through every room",
+    "servers": "what tests read from",
 }
 #: The command line starts the window with the one upward import of the program.
 UPWARD_ALLOWED = {("cli", "app")}
@@ -249,6 +259,17 @@ def test_every_package_is_listed() -> None:
     assert not [
         name for name in ("packaging", "resources") if (PACKAGE.parent / name / "__init__.py").exists()
     ]
+
+
+def test_each_folder_of_tests_names_a_room() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")} - {Path()}
+    strange = {
+        str(folder)
+        for folder in folders
+        if not (PACKAGE / folder).is_dir() and folder.parts[0] not in OF_ALL_ROOMS
+    }
+    assert not strange, "tests of a room are in the folder of its name"
+    assert set(OF_ALL_ROOMS) <= set(map(str, folders)), "one that is gone is to be taken off the list"
 
 
 #: Where formats are at home: their folders, what exports write, their parts of engine and window.

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from kinds_stream import write_kinds
 from small_documents import small_document
 from window_fixtures import (
     Open,
@@ -39,3 +40,9 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.json"
     path.write_text(json.dumps(small_document(), indent=1))
     return path
+
+
+@pytest.fixture
+def kinds(tmp_path: Path) -> Path:
+    """A stream with a variable of each kind."""
+    return write_kinds(tmp_path / "kinds.ncs")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fixture_format import found, written_grid
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QTextBrowser, QTextEdit
 from pytestqt.qtbot import QtBot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fixture_format import found, written_grid
 
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow

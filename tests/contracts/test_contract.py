@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import fsspec
 import numpy as np
@@ -18,9 +16,6 @@ from contract_writers import (
     WRITERS,
     expected,
 )
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import HttpServer
 
 import refbrowser

@@ -1,14 +1,9 @@
 """What a slice of a shard asks a server for: the index once, then the inner chunks that it needs."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import HttpServer
 
 import refbrowser

@@ -11,9 +11,6 @@ from typing import Any
 import awkward
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from awkward0_encoder import DEFLATED, STORED, Encoder, write_folder, zipped
 
 import refbrowser

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,9 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from awkward0_encoder import (
     BZIP2,
     COMPRESS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from pathlib import Path
 
@@ -12,9 +11,6 @@ import pytest
 from documents_made import DocumentMaker
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import Fault, HttpServer
 
 import refbrowser

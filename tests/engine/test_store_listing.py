@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
-
-from refbrowser.references.edits.edits import SetReference
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import HttpServer
+from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
 import refbrowser
 from refbrowser.cli import main
@@ -26,6 +20,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.attributes import stored_chunks
 
 

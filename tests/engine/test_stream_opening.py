@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import math
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import stream_encoder as encode
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import HttpServer
 
 import refbrowser

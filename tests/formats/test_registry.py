@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -14,12 +13,9 @@ from pkgutil import resolve_name
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fixture_format import GRID, GridOptions, GridTarget, found, written_grid
 from PySide6.QtWidgets import QLabel, QSpinBox
 from pytestqt.qtbot import QtBot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fixture_format import GRID, GridOptions, GridTarget, found, written_grid
 from servers.http_server import HttpServer
 
 import refbrowser

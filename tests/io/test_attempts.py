@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.engine.reading.fetching import fetch_rows

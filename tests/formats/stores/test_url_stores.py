@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from servers.http_server import Fault, HttpServer
 
 import refbrowser

@@ -6,7 +6,6 @@ import io
 import json
 import shutil
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from servers.http_server import HttpServer
 
 import refbrowser

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,8 @@ import fsspec
 import numpy as np
 import pytest
 import zarr
-from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
-
-from refbrowser.references.edits.edits import SetReference
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from servers.http_server import HttpServer
+from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
 import refbrowser
 from refbrowser.engine.audit import list_store
@@ -29,7 +23,7 @@ from refbrowser.exporting.saving import portable
 from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata, SetReference
 
 
 def read_by_others(document: Path) -> dict[str, np.ndarray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,12 +12,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableView, QTextBrowser, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
+from servers.http_server import Fault, HttpServer
 from small_documents import small_document
 from window_fixtures import button
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from servers.http_server import Fault, HttpServer
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 import zlib
 from pathlib import Path
 
 import numcodecs
 import numpy as np
 import pytest
-from explained import dataset, document, faults, line, of_element, of_key
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from documents_made import DocumentMaker
+from explained import dataset, document, faults, line, of_element, of_key
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.io.cancel import Cancelled, CancelToken
