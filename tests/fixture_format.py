@@ -25,7 +25,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.option_fields import ExportOptions, Kind, documented, option
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.formats.registry import GROUP, Format, Opened, Opening, Written, foreign
+from refbrowser.formats.format import Format, Opened, Opening, Written
+from refbrowser.formats.registry import GROUP, foreign
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.references.document.content import FileOrigin

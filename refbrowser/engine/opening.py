@@ -15,9 +15,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.opening import open_named
-from refbrowser.formats.registry import Opened, Opening, OpenProgress, Seen, facet
+from refbrowser.formats.registry import facet
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
 from refbrowser.io.origins import Origin, parse_storage_options

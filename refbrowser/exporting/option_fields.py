@@ -17,7 +17,8 @@ from typing import Any, ClassVar, TypeVar
 
 from refbrowser.codecs.table import CODECS, Codec, Offer, offered
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.registry import Written, written
+from refbrowser.formats.format import Written
+from refbrowser.formats.registry import written
 
 #: Bytes of a chunk or shard whose size is only said to be ``auto``.
 AUTO_SIZE = 8 * 1024 * 1024

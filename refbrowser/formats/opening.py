@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.registry import (
-    BUILT_IN,
-    Format,
-    Opened,
-    Opening,
-    Score,
-    Seen,
-    foreign,
-    formats,
-)
+from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
+from refbrowser.formats.registry import BUILT_IN, foreign, formats
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.cancel import Cancelled
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
-from refbrowser.formats.registry import Opened, Opening, OpenProgress
+from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
     HEAD,
     Found,

@@ -1,4 +1,4 @@
-"""The formats: one table of what can be opened and written, each with a score for what is named.
+"""The formats: one table of what can be opened and written.
 
 What opens a format is named as ``module:function`` and loaded once it has won. Formats of other packages
 come by the entry points of the group `GROUP`, each of which leads to a `Format`; they are trusted as the
@@ -7,370 +7,37 @@ packages are that the user installed.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.format import Format, Score, Seen, Written
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.sniffing import HEAD, FileKind, Found, NotThisError, file_kind, looks_like_references
-from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import REMOTE, http_url, local_path, scheme_of
+from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
+from refbrowser.io.origins import REMOTE, http_url, scheme_of
 from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
-    from refbrowser.formats.ncstream.options import StreamOptions
-    from refbrowser.io.access import Access
-    from refbrowser.io.fetch import Fetcher
-    from refbrowser.io.identity import FileIdentity, ObjectIdentity
-    from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.content import DocumentContent
-    from refbrowser.references.document.document import Document
-    from refbrowser.references.document.table import ReferenceTable
 
 #: The group of entry points by which other packages add formats.
 GROUP = "refbrowser.formats"
 
 
-class Score(IntEnum):
-    """How much speaks for a format."""
-
-    NO = 0
-    #: It is asked for where all else was tried.
-    LAST = 1
-    #: Files and folders of this kind may hold it.
-    PERHAPS = 2
-    #: It may be anything, this among it.
-    LIKELY = 3
-    #: So it is looked for first where nothing is known of what is named.
-    FIRST = 4
-    #: What is named is of this format by its kind, its suffix, its first bytes, its place, its scheme.
-    KIND = 5
-    SUFFIX = 6
-    MAGIC = 7
-    PLACE = 8
-    SCHEME = 9
-
-
-# What is named, opened, and got
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What is named, as far as it was looked at.
-
-    Attributes
-    ----------
-    path
-        As the user named it.
-    local
-        Its path; None of a URL elsewhere.
-    is_folder, is_parquet
-        Whether it is a folder, and one in the parquet form of references.
-    head
-        First `HEAD` bytes of a file; None where there is none, or its first bytes are not known yet.
-    kind
-        What it was found to be; None where that is not known yet.
-    """
-
-    path: str
-    local: str | None
-    is_folder: bool = False
-    is_parquet: bool = False
-    head: bytes | None = None
-    kind: FileKind | None = None
-
-    @classmethod
-    def of(cls, path: str) -> Seen:
-        """Look at what is at a path, once; of a URL, at how it is spelled.
-
-        Raises
-        ------
-        RefbrowserError
-            A file is there and cannot be read.
-        """
-        local = local_path(path)
-        real = "" if local is None else os.path.realpath(local)
-        if local is None or not os.path.exists(real):
-            return cls(path, local)
-        if os.path.isdir(real):
-            from refbrowser.formats.parquet_text import is_parquet_references
-
-            return cls(path, local, is_folder=True, is_parquet=is_parquet_references(real))
-        if not os.path.isfile(real):
-            return cls(path, local)
-        # Not before: with numpy behind it; menus and help have the table alone.
-        from refbrowser.io.local import open_regular
-
-        with open_regular(real) as (descriptor, _):
-            head = os.read(descriptor, HEAD)
-        return cls(path, local, head=head, kind=file_kind(head))
-
-    def ends(self, suffixes: Sequence[str]) -> bool:
-        """Return whether its name ends so; what follows a ``?`` in a URL is no part of that."""
-        return self.path.partition("?")[0].lower().endswith(tuple(suffixes))
-
-    @property
-    def says_nothing(self) -> bool:
-        """Whether it is a URL by whose spelling it may be anything."""
-        others = (each.suffixes for each in BUILT_IN if each is not REFERENCES)
-        return self.local is None and not any(map(self.ends, others))
-
-    def learned(self, error: NotThisError) -> Seen:
-        """Return this with what an opening that failed has found."""
-        found = error.found
-        return self if found is None else replace(self, kind=found.kind, head=found.head or self.head)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenProgress:
-    """How far the opening of a document is.
-
-    Attributes
-    ----------
-    bytes_read
-        Of the file, as it is stored.
-    total
-        Bytes of the file, or None where it is not known.
-    rows
-        References so far.
-    first
-        Once, as soon as there are some: the first references, to be shown while the rest is read.
-    """
-
-    bytes_read: int
-    total: int | None
-    rows: int
-    first: ReferenceTable | None = None
-
-
-def _no_fetcher() -> Fetcher:
-    raise RefbrowserError(ErrorKind.USAGE, "nothing is there that reads URLs")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """What a format gets to open.
-
-    Attributes
-    ----------
-    path
-        As the user named it.
-    seen
-        What it is, as far as that is known.
-    allow
-        Origins that may be read from, besides what is named.
-    settings
-        How to connect, per origin.
-    values
-        Values for templates; used, never saved.
-    flavour
-        Whose rules the metadata of a store follows; found out when None.
-    stream
-        How messages are read; the rule when None.
-    allow_functions
-        Of files of Awkward 0: see `Awkward0Options`.
-    fetcher
-        Gives what reads URLs; it is made when it is first wanted.
-    token
-        Ends the opening.
-    report
-        Called with how far the reading of a document is.
-    progress
-        Called with what is done, of how much, and ``note``: what is counted.
-    confirm
-        Asked about a document of unusual size, with its bytes.
-    """
-
-    path: str
-    seen: Seen
-    allow: tuple[Origin, ...] = ()
-    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
-    values: Mapping[str, str] = field(default_factory=dict)
-    flavour: Flavour | None = None
-    stream: StreamOptions | None = None
-    allow_functions: tuple[str, ...] = ()
-    fetcher: Callable[[], Fetcher] = _no_fetcher
-    token: CancelToken = field(default_factory=CancelToken)
-    report: Callable[[OpenProgress], None] = lambda progress: None
-    progress: Callable[..., None] = lambda done, total=None, **facts: None
-    confirm: Callable[[int], bool] = lambda size: True
-
-    def identity(self) -> FileIdentity | None:
-        """Return the state of the file as it is now; None of what is not local."""
-        from refbrowser.io.atomic import identity_on_disk
-
-        return None if self.seen.local is None else identity_on_disk(self.seen.local)
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A document, what it may read, and the state of its file when it was read."""
-
-    document: Document
-    access: Access
-    identity: FileIdentity | ObjectIdentity | None = None
-
-
-# Formats
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A form in which datasets are written.
-
-    Attributes
-    ----------
-    name
-        As ``refbrowser export --to`` takes it.
-    title
-        In the dialog.
-    suffix
-        What the names of targets end with.
-    target
-        What says how it is exported, as ``module:class``: a `refbrowser.exporting.exporter.Target`.
-    layout
-        Of a store: what lays out arrays and writes metadata, as ``module:class``: a
-        `refbrowser.exporting.layout.StoreLayout`.
-    options
-        What can be chosen, as ``module:class``: a group of `refbrowser.exporting.option_fields`. Empty where
-        there is nothing.
-    unit
-        What data is written as, in the singular.
-    resumes
-        Whether an export that was interrupted can be gone on with.
-    readers
-        Other software that reads it, so that a result can be checked with it.
-    rank
-        Its place in the dialog: what most look for has the lowest.
-    note
-        Why there is nothing to choose, without a full stop.
-    """
-
-    name: str
-    title: str
-    suffix: str
-    target: str
-    layout: str = ""
-    options: str = ""
-    unit: str = "chunk"
-    resumes: bool = False
-    readers: tuple[str, ...] = ()
-    rank: int = 100
-    note: str = "There is nothing to choose for this format"
-
-    @property
-    def units(self) -> str:
-        """What data is written as, in the plural."""
-        return f"{self.unit}es" if self.unit.endswith("ch") else f"{self.unit}s"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """A format.
-
-    Attributes
-    ----------
-    name
-        As ``info --json`` has it, and `DerivedOrigin.format`.
-    title
-        What it is called in the window.
-    holds
-        What can be opened of it, in a sentence.
-    opener
-        The function that opens it, as ``module:function``: from an `Opening` to what is `Opened`. It raises
-        `NotThisError` where what is named is none of it after all; any other error is the answer. Empty for
-        a format that is only written.
-    suffixes
-        What names end with, in small letters.
-    begins
-        First bytes of its files, each of which tells it.
-    sniff
-        Gives the `Score` where first bytes do not tell it; by suffix when None.
-    noun
-        What one of it is called; a file of its title when empty.
-    plural
-        What files of it are called in dialogs; those of its title when empty.
-    files
-        Suffixes of its files in dialogs where they are not `suffixes`.
-    brief
-        A few words of it on the start page and in help; its title and first suffix when empty.
-    flavours
-        What ``--as`` can name it as.
-    writes
-        The forms in which it is written.
-    parts
-        What can be named in its files beside keys, in words.
-    facets
-        What it adds to the program, by the name of the place: ``module:function``.
-
-        ``complete(document, resources, access, token)`` returns a document that knows what only data tell;
-        ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
-        returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
-        that what is known before; ``name(part)`` returns the name that a part of a path stands for.
-    """
-
-    name: str
-    title: str
-    holds: str
-    opener: str = ""
-    suffixes: tuple[str, ...] = ()
-    begins: tuple[bytes, ...] = ()
-    sniff: Callable[[Seen], Score] | None = None
-    noun: str = ""
-    plural: str = ""
-    files: tuple[str, ...] = ()
-    brief: str = ""
-    flavours: tuple[Flavour, ...] = ()
-    writes: tuple[Written, ...] = ()
-    parts: str = ""
-    facets: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        suffix = f" ({self.suffixes[0]})" if self.suffixes else ""
-        words: dict[str, Any] = {
-            "noun": f"the {self.title} file",
-            "plural": f"{self.title} files",
-            "files": self.suffixes,
-            "brief": f"{self.title}{suffix}",
-        }
-        for name in (each for each in words if not getattr(self, each)):
-            object.__setattr__(self, name, words[name])
-
-    def score(self, seen: Seen) -> Score:
-        """Return how much speaks for it, by what is known of what is named."""
-        if seen.head is not None and seen.head.startswith(self.begins):
-            return Score.MAGIC
-        if self.sniff is not None:
-            return self.sniff(seen)
-        # The first bytes of a file are known: those of another format are not overruled by its name.
-        is_told = bool(self.begins) and seen.head is not None
-        return Score.SUFFIX if seen.ends(self.suffixes) and not is_told else Score.NO
-
-    def open(self, opening: Opening) -> Opened:
-        """Open what is named as this format.
-
-        Raises
-        ------
-        RefbrowserError
-            `NotThisError`: it is none of it; else it cannot be read.
-        Cancelled
-            The opening was cancelled.
-        """
-        opened: Opened = resolve_name(self.opener)(opening)
-        return opened
-
-
 # What speaks for formats
+
+
+def _says_nothing(seen: Seen) -> bool:
+    """Whether it is a URL by whose spelling it may be anything."""
+    others = (each.suffixes for each in BUILT_IN if each is not REFERENCES)
+    return seen.local is None and not any(map(seen.ends, others))
 
 
 def _of_references(seen: Seen) -> Score:
     if seen.local is None:
-        return Score.FIRST if seen.says_nothing else Score.NO
+        return Score.FIRST if _says_nothing(seen) else Score.NO
     if seen.is_folder:
         return Score.KIND if seen.is_parquet else Score.NO
     if seen.head is None:
@@ -386,7 +53,7 @@ def _of_store(seen: Seen) -> Score:
         return Score.KIND if is_one else Score.NO
     if seen.kind is not None and Found(seen.kind).is_data:
         return Score.NO
-    return Score.KIND if seen.ends(ZARR.suffixes) else Score.LIKELY if seen.says_nothing else Score.NO
+    return Score.KIND if seen.ends(ZARR.suffixes) else Score.LIKELY if _says_nothing(seen) else Score.NO
 
 
 def _of_stream(seen: Seen) -> Score:
@@ -412,7 +79,7 @@ def _of_service(seen: Seen) -> Score:
     if f"/{REMOTE}/" in seen.path.partition("?")[0].lower():
         return Score.PLACE
     is_other = seen.kind is FileKind.ZIP or (seen.kind is not None and Found(seen.kind).is_data)
-    return Score.LAST if seen.says_nothing and not is_other else Score.NO
+    return Score.LAST if _says_nothing(seen) and not is_other else Score.NO
 
 
 _TARGETS = "refbrowser.exporting.targets"

@@ -36,6 +36,7 @@ from refbrowser.exporting.option_fields import (
     option,
 )
 from refbrowser.exporting.request import ExportRequest
+from refbrowser.formats.format import Format, Score, Seen
 from refbrowser.formats.registry import (
     AWKWARD0,
     BUILT_IN,
@@ -43,9 +44,6 @@ from refbrowser.formats.registry import (
     SERVICE,
     STREAM,
     ZARR,
-    Format,
-    Score,
-    Seen,
     foreign,
     openable,
     written,

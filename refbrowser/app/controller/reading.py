@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.formats.registry import OpenProgress
+from refbrowser.formats.format import OpenProgress
 from refbrowser.references.document.refs import References
 from refbrowser.views.references import FirstRows
 

@@ -17,10 +17,11 @@ from refbrowser.app.controller.reading import BUILDING, ReadingHooks
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
-from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen, foreign
+from refbrowser.formats.registry import REFERENCES, ZARR, foreign
 from refbrowser.io.access import Access, Source, Want, is_chained, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity

@@ -21,7 +21,7 @@ from refbrowser.exporting.option_fields import (
     offered_codecs,
     usual,
 )
-from refbrowser.formats.registry import Written
+from refbrowser.formats.format import Written
 
 _KEEP, _SIZE, _SHAPE = "keep", "size", "shape"
 _SIDES = ((_KEEP, "As in the source"), (_SIZE, "About this size"), (_SHAPE, "Of this shape"))

@@ -24,7 +24,8 @@ from refbrowser.formats.awkward0.container import Container, FolderContainer, Zi
 from refbrowser.formats.awkward0.functions import AllowList
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
-from refbrowser.formats.registry import AWKWARD0, Opened, Opening
+from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.registry import AWKWARD0
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken

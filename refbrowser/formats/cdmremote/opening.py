@@ -16,6 +16,7 @@ from refbrowser.formats.cdmremote.answers import (
     tile_grid,
 )
 from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
+from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts
@@ -23,7 +24,6 @@ from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.ncstream.walk import walk_stream
-from refbrowser.formats.registry import Opened, Opening
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import read_document

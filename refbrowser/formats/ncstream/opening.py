@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamDefinition
@@ -30,7 +31,6 @@ from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Stre
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sections import left_out
 from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
-from refbrowser.formats.registry import Opened, Opening
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import is_leftover, write_atomically
 from refbrowser.io.cancel import CancelToken

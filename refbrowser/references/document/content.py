@@ -117,7 +117,7 @@ class DerivedOrigin(Protocol):
 
     @property
     def format(self) -> str:
-        """The name of its format (`refbrowser.formats.registry.Format`)."""
+        """The name of its format (`refbrowser.formats.format.Format`)."""
         ...
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:

@@ -11,7 +11,8 @@ from refbrowser.formats.awkward0.naming import (
     name_of_path,
     schema_name,
 )
-from refbrowser.formats.registry import AWKWARD0, Seen
+from refbrowser.formats.format import Seen
+from refbrowser.formats.registry import AWKWARD0
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
 
