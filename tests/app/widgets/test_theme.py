@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPixmap
@@ -60,13 +61,18 @@ def only_of(scheme: theme.Colors, other: theme.Colors) -> dict[int, str]:
     return {QColor(value).rgb(): name for name, value in mine.items() if value not in others}
 
 
+def pixels(picture: QPixmap) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    """Return the colours of the pixels of a picture, one number each."""
+    image = picture.toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.frombuffer(image.constBits(), np.uint32) | np.uint32(0xFF000000)
+
+
 def left_over(picture: QPixmap, colours: dict[int, str]) -> dict[str, int]:
     """Return how many pixels of a picture have one of the colours."""
-    image = picture.toImage().convertToFormat(QImage.Format.Format_RGB32)
-    words = memoryview(image.constBits()).cast("B").cast("I")
+    words = pixels(picture)
     found: dict[str, int] = {}
     for value in colours:
-        count = sum(word | 0xFF000000 == value for word in words)
+        count = np.count_nonzero(words == value)
         # Edges of letters come by greys of the other scheme.
         if count > (60 if colours[value] in ("border", "muted", "text") else 3):
             found[colours[value]] = count
@@ -158,8 +164,7 @@ def test_the_card_of_a_file_of_data_follows(
 
 def accent_edges(widget: QWidget) -> int:
     """Return how many pixels of a widget have the colour of the ring of focus."""
-    image, ring = widget.grab().toImage(), QColor(theme.colors().accent).rgb()
-    return sum(image.pixel(x, y) == ring for x in range(image.width()) for y in range(image.height()))
+    return np.count_nonzero(pixels(widget.grab()) == QColor(theme.colors().accent).rgb())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
