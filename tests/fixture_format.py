@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +28,10 @@ from refbrowser.formats.format import Format, Opened, Opening, Written
 from refbrowser.formats.registry import GROUP, foreign
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.values import Chunks
 from refbrowser.references.document.content import FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
 
@@ -60,18 +63,12 @@ def open_grid(opening: Opening) -> Opened:
     sides = [int(word) for word in line.split()[1:]]
     if not sides or min(sides) < 1:
         raise RefbrowserError(ErrorKind.FORMAT, "a grid has at least one side", Place(document=opening.path))
-    array = {
-        "zarr_format": 2,
-        "shape": sides,
-        "chunks": [1, *sides[1:]],
-        "dtype": "<f8",
-        "fill_value": "NaN",
-        "order": "C",
-        "compressor": None,
-        "filters": None,
-    }
+    chunks = Chunks(grid=RegularChunkGrid(tuple(sides), (1, *sides[1:])))
     manifest = ManifestBuilder(path)
-    manifest.add_metadata({".zgroup": b'{"zarr_format": 2}', "values/.zarray": json.dumps(array).encode()})
+    manifest.add_node(GroupNode())
+    number = DataType.of(np.dtype("<f8"))
+    fields = {"shape": tuple(sides), "type": number, "values": chunks, "fill_value": np.float64("nan")}
+    manifest.add_node(ArrayNode(path="/values", **fields))
     rows, size = np.arange(sides[0]), 8 * int(np.prod(sides[1:]))
     coords = np.stack([rows, *[np.zeros_like(rows)] * (len(sides) - 1)], axis=1)
     manifest.add_ranges("values/", coords, len(line) + rows * size, np.full(len(rows), size))

@@ -35,7 +35,7 @@ from refbrowser.references.document.reader import PIECE, ReadProgress, read_sour
 if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
-    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
     from refbrowser.references.document.document import Document, ReferenceDocument
     from refbrowser.references.document.expansion import Expansion
 
@@ -342,7 +342,8 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
         return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)
     derived = document.derived
     if derived is not None:
-        return derived.completed(hierarchy_of_flavour(Flavour.ZARR_V2, source, manifest, derived.format))
+        plain = hierarchy_of_flavour(Flavour.ZARR_V2, source, manifest, derived.format)
+        return derived.completed(plain, document.as_described)
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
     return hierarchy_of_flavour(None, source, manifest, name)
 
@@ -363,12 +364,19 @@ class ExpansionMetadata:
         known = self.expansion.document.known
         return None if known is None else known.parsed.get(key)
 
+    def node(self, path: str) -> GroupNode | ArrayNode | None:
+        """Return the node at a path that its format described, where nobody has edited it."""
+        return self.expansion.document.as_described.get(f"/{path}")
+
     def value(self, key: str) -> bytes:
         """Return the bytes of a metadata key; E_BLOCKED where they are elsewhere and not read yet."""
         if key in self.elsewhere:
             return self.elsewhere[key]
-        known = self.expansion.document.known
-        value = known.values.get(key) if known is not None else self.expansion.value(key)
+        document = self.expansion.document
+        if document.known is None or key in document.described:
+            value = self.expansion.value(key)
+        else:
+            value = document.known.values.get(key)
         if value is None:
             raise RefbrowserError(
                 ErrorKind.BLOCKED, "the metadata is in another file, which was not read yet", Place(key=key)

@@ -13,7 +13,7 @@ from refbrowser.formats.registry import STREAM
 if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import Opened
-    from refbrowser.formats.ncstream.completed import StreamOrigin
+    from refbrowser.formats.ncstream.hierarchy import StreamOrigin
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.options import Order, StreamOptions
 

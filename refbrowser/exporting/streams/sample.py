@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.streams.readings import Order, Readings, readings_of
-from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
 from refbrowser.formats.ncstream.reading import arrived_stretches

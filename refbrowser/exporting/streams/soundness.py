@@ -13,9 +13,9 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.exporting.streams.stream_bytes import copied
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
-from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import PayloadError
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
 from refbrowser.formats.ncstream.pieces import payload_crc32

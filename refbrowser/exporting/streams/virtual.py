@@ -25,8 +25,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
-from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.elements import is_ragged
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
 from refbrowser.formats.ncstream.sources import TileTable
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, type_fits

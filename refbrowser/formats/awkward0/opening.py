@@ -84,7 +84,7 @@ class Awkward0Origin:
     lengths: Mapping[str, int | RefbrowserError] = field(default_factory=dict)
     format: str = "awkward0"
 
-    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with the arrays of values.
 
         Each is beside the group that has its parts: its fields, and the buffers that it is made from.

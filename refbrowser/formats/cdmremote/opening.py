@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,8 +18,7 @@ from refbrowser.formats.cdmremote.answers import (
 from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.document_text import document_of_layouts
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
@@ -36,7 +35,7 @@ from refbrowser.references.document.manifest import ManifestDocument
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
-    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.nodes import Hierarchy, Node
     from refbrowser.model.values import ArraySource
 
 FORMAT = "cdmremote"
@@ -117,9 +116,9 @@ class RemoteOrigin:
         """What it says of its dataset."""
         return _Description(self.header, self.options, sequences=self.sequences)
 
-    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
-        """Return the hierarchy that the document's metadata describes, with what only the service tells."""
-        return self.description.completed(hierarchy)
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
+        """Return a hierarchy as its description completes it."""
+        return self.description.completed(hierarchy, described)
 
     def facts(self) -> Sequence[Fact]:
         """Return nothing of a server."""
@@ -200,7 +199,7 @@ def open_remote(
 def _document(origin: RemoteOrigin, name: str) -> ManifestDocument:
     """Return the document of a service; a variable without data in it is asked for when it is shown."""
     faults = [each.finding(origin.path) for each in origin.header.faults]
-    return document_of_layouts(origin.description.layouts, origin, faults, name=name)
+    return document_of_origin(origin.description, faults, name=name, origin=origin)
 
 
 def _asked_for(layout: StreamLayout, sequence: SequenceSource | RefbrowserError | None) -> StreamLayout:

@@ -158,6 +158,14 @@ class StreamDefinition:
     title: str = ""
     id: str = ""
 
+    def groups(self) -> Iterator[tuple[str, StreamGroup]]:
+        """Yield every group with its absolute path, those nearer to the root first."""
+        pending = [("/", self.root)]
+        while pending:
+            path, group = pending.pop(0)
+            yield path, group
+            pending.extend((f"{path.rstrip('/')}/{name}", below) for name, below in group.groups.items())
+
     def variables(self) -> Iterator[tuple[str, StreamVariable]]:
         """Yield every variable with its absolute path (``/ocean/temp``), those of the root first."""
         pending = [("/", self.root)]

@@ -23,10 +23,9 @@ import numpy.typing as npt
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
-from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamDefinition
-from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sections import left_out
@@ -438,4 +437,4 @@ def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str)
     for each in left_out(index.definition):
         found = each.finding
         notes.append(found.at(replace(found.place, url=index.url)))
-    return document_of_layouts(origin.layouts, origin, notes, name=name)
+    return document_of_origin(origin, notes, name=name)

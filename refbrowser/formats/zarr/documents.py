@@ -10,6 +10,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.zarr.metadata_json import parse_object, same_json, warning
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import ChunkManifest
 
 
@@ -43,6 +44,15 @@ class ParsedSource(Protocol):
         ...
 
 
+@runtime_checkable
+class DescribedSource(Protocol):
+    """A source of which some nodes are known without their metadata: it is not read."""
+
+    def node(self, path: str) -> GroupNode | ArrayNode | None:
+        """Return the node at a path (empty for the root); None where its metadata says what it is."""
+        ...
+
+
 #: Makes the manifest of an array from the prefix of its keys (``temp/``, empty for a root array), its grid
 #: and the encoding of its chunk keys.
 ManifestMaker = Callable[[str, RegularChunkGrid, ChunkKeyEncoding], ChunkManifest]
@@ -64,11 +74,14 @@ class NodeDocuments:
     ----------
     keys
         The keys that it came from, in document order.
+    node
+        The node itself, where it was described: there are no documents then.
     """
 
     documents: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     errors: dict[str, RefbrowserError] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    node: GroupNode | ArrayNode | None = None
 
     def __contains__(self, name: str) -> bool:
         return name in self.documents or name in self.errors
@@ -82,6 +95,7 @@ class MetadataReader:
         self.findings: list[Finding] = []
         self._known: dict[bytes, dict[str, Any]] = {}
         self._told = source.parsed if isinstance(source, ParsedSource) else None
+        self._described = source.node if isinstance(source, DescribedSource) else None
         consolidated = []
         for key in source.metadata_keys():
             path, name = split_key(key)
@@ -97,8 +111,13 @@ class MetadataReader:
             self._consolidated_v3(path, node)
 
     def _read(self, source: MetadataSource, path: str, name: str, key: str) -> None:
-        node = self.nodes.setdefault(path, NodeDocuments())
+        node = self.nodes.get(path)
+        if node is None:
+            described = None if self._described is None else self._described(path)
+            node = self.nodes[path] = NodeDocuments(node=described)
         node.keys.append(key)
+        if node.node is not None:
+            return
         told = None if self._told is None else self._told(key)
         try:
             node.documents[name] = self._parsed(source.value(key), key) if told is None else told

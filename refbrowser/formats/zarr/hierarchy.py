@@ -91,6 +91,7 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
 
 #: The attribute in which xarray and kerchunk keep the names of dimensions.
 DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
+_ALSO_A_GROUP = "the node is an array and a group; the array counts"
 #: Of nodes without any metadata.
 _NOTHING = NodeDocuments()
 
@@ -163,6 +164,8 @@ class _Builder:
 
     def _is_array(self, path: str, documents: NodeDocuments) -> bool:
         """Whether the metadata of a node is that of an array; a bad leaf counts as one."""
+        if documents.node is not None:
+            return isinstance(documents.node, ArrayNode)
         if NODE_V3 in documents.documents:
             try:
                 return v3.is_array(documents.documents[NODE_V3])
@@ -177,7 +180,7 @@ class _Builder:
         documents = self.nodes.get(path, _NOTHING)
         if self._is_array(path, documents):
             documents = _NOTHING  # They are the array's, which shares the path with this group.
-        attributes, error = self._group_metadata(path, documents)
+        node = self._own_group(path, documents)
         members = self.children.get(path, {})
         arrays = {}
         for child in members:
@@ -199,19 +202,13 @@ class _Builder:
             if name in arrays:
                 message = f"nodes lie below the array {quoted(arrays[name].path)}"
                 self.findings.append(warning(message, groups[name].path[1:]))
-        return GroupNode(
-            path=f"/{path}",
-            attributes=attributes,
-            dimensions=dimensions,
-            groups=groups,
-            arrays=arrays,
-            metadata_keys=tuple(dict.fromkeys(documents.keys)),
-            error=error,
-        )
+        return replace(node, dimensions=dimensions, groups=groups, arrays=arrays)
 
-    def _group_metadata(
-        self, path: str, documents: NodeDocuments
-    ) -> tuple[Mapping[str, Any], RefbrowserError | None]:
+    def _own_group(self, path: str, documents: NodeDocuments) -> GroupNode:
+        """Return a group without what is in it."""
+        keys = tuple(dict.fromkeys(documents.keys))
+        if isinstance(documents.node, GroupNode):
+            return replace(documents.node, metadata_keys=keys)
         error = documents.errors.get(NODE_V3) or documents.errors.get(GROUP_V2)
         try:
             if NODE_V3 in documents.documents:
@@ -223,7 +220,8 @@ class _Builder:
         self._report(error)
         if error is None and NODE_V3 in documents.documents:
             self._check_group(documents.documents[NODE_V3], _key(path, NODE_V3))
-        return self._attributes(path, documents), error
+        attributes = self._attributes(path, documents)
+        return GroupNode(path=f"/{path}", attributes=attributes, metadata_keys=keys, error=error)
 
     def _check_group(self, document: Mapping[str, Any], key: str) -> None:
         """Warn of what a group must be understood for: its members can be read all the same."""
@@ -243,6 +241,8 @@ class _Builder:
         return documents.documents.get(ATTRIBUTES_V2, {})
 
     def _array(self, path: str, documents: NodeDocuments) -> ArrayNode:
+        if isinstance(documents.node, ArrayNode):
+            return self._described_array(path, documents.node, tuple(dict.fromkeys(documents.keys)))
         # Version 3 counts, but where it is broken and version 2 is there.
         is_v3 = NODE_V3 in documents.documents or ARRAY_V2 not in documents
         name = NODE_V3 if is_v3 else ARRAY_V2
@@ -252,7 +252,7 @@ class _Builder:
         if is_v3 and ARRAY_V2 in documents:
             self.findings.append(warning("the array has metadata of both versions; version 3 counts", key))
         elif ARRAY_V2 in documents and GROUP_V2 in documents:
-            self.findings.append(warning("the node is an array and a group; the array counts", key))
+            self.findings.append(warning(_ALSO_A_GROUP, key))
         common: dict[str, Any] = {
             "path": f"/{path}",
             "attributes": self._attributes(path, documents),
@@ -273,6 +273,16 @@ class _Builder:
         # Which a group declares is found when all of its arrays are known.
         common["dimension_paths"] = (None,) * len(common["dimensions"])
         return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
+
+    def _described_array(self, path: str, node: ArrayNode, keys: tuple[str, ...]) -> ArrayNode:
+        key = _key(path, ARRAY_V2)
+        if _key(path, GROUP_V2) in keys:
+            self.findings.append(warning(_ALSO_A_GROUP, key))
+        changes = self._readable({"unreadable": node.unreadable, "values": node.values}, path, key)
+        # Which a group declares is found when all of its arrays are known.
+        unnamed = (None,) * len(node.shape)
+        dimensions = node.dimensions or unnamed
+        return replace(node, metadata_keys=keys, dimensions=dimensions, dimension_paths=unnamed, **changes)
 
     def _dimension_names(
         self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str
@@ -299,6 +309,7 @@ class _Builder:
                     keys=values.keys,
                     codecs=values.codecs,
                     order=values.order,
+                    witness=values.witness,
                 )
             except RefbrowserError as error:
                 changes["unreadable"] = located(error, key)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.listing import StoreFacts
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
@@ -22,12 +23,14 @@ from refbrowser.references.text.document_text import DocumentText
 from refbrowser.references.text.json_text import JsonReader, Node, NodeKind, pointer
 
 if TYPE_CHECKING:
-    from refbrowser.model.nodes import Flavour, Hierarchy
+    from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
     from refbrowser.model.reference import Reference
 
 
 #: URLs in which a name is looked for at most.
 _MENTIONED = 10_000
+#: Metadata that may tell of more nodes than the one beside it.
+_OF_MANY = (".zmetadata", "zarr.json")
 #: What each member of the top level is.
 _MEMBERS = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
 
@@ -120,8 +123,16 @@ class DerivedOrigin(Protocol):
         """The name of its format (`refbrowser.formats.format.Format`)."""
         ...
 
-    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
-        """Return the hierarchy that the document's metadata describes, with what only the file tells."""
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
+        """Return the hierarchy of the document with what only the file tells.
+
+        Parameters
+        ----------
+        hierarchy
+            Of nodes that were described, and of those that were read from metadata.
+        described
+            The nodes that were described and not edited (`DocumentContent.as_described`), by path.
+        """
         ...
 
     def facts(self) -> Sequence[Fact]:
@@ -154,8 +165,8 @@ class FileOrigin:
     path: str
     format: str
 
-    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
-        """Return the hierarchy that the document's metadata describes."""
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
+        """Return the hierarchy."""
         return hierarchy
 
     def facts(self) -> Sequence[Fact]:
@@ -210,6 +221,9 @@ class DocumentContent(ABC):
         The file that it was made from, where that tells more than references can say.
     known
         Its metadata, where that was known before its references; gone with the first edit.
+    described
+        Groups and arrays that its format described as nodes, by each key of the metadata that other software
+        is given of them: none of it is read to learn of them, until somebody edits it (`as_described`).
     notes
         What was found to be wrong while it was opened, beside what it says itself.
     """
@@ -223,6 +237,7 @@ class DocumentContent(ABC):
     store: StoreOrigin | None = None
     derived: DerivedOrigin | None = None
     known: KnownMetadata | None = None
+    described: Mapping[str, GroupNode | ArrayNode] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
     # What each kind has its own way
@@ -294,6 +309,21 @@ class DocumentContent(ABC):
         if self.version == 1:
             texts += [*map(str, self.templates.templates.values()), *(str(rule.url) for rule in self.rules)]
         return any(text == name or text.endswith((f"/{name}", f"}}{name}")) for text in texts)
+
+    @cached_property
+    def as_described(self) -> Mapping[str, GroupNode | ArrayNode]:
+        """The nodes of `described` by path, but those whose metadata was edited since."""
+        nodes = {node.path: node for node in self.described.values()}
+        if self.known is not None or not nodes:
+            return nodes
+        keys = [key for key in self.refs.edited_odd_keys() if is_metadata_key(key)]
+        if any(key.endswith(_OF_MANY) for key in keys):
+            return {}
+        if any(is_metadata_key(rule.key or "") for rule in self.rules):
+            return {}
+        for key in keys:
+            nodes.pop(f"/{key.rpartition('/')[0]}", None)
+        return nodes
 
     @property
     def layouts(self) -> tuple[ChunkLayout, ...]:

@@ -362,6 +362,7 @@ class Expansion:
             yield from self._metadata_keys
         else:
             yield from known.values
+            yield from self.document.described
             yield from known.elsewhere
 
     def metadata_reference(self, key: str) -> Reference | NotDecided | None:

@@ -1,10 +1,14 @@
-"""The Version 1 text that other software reads, made of values; no other place writes templates and rules."""
+"""The text that other software reads, made of values: Version 1, and Zarr v2 of nodes that had no text.
+
+No other place writes templates and rules.
+"""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from json.encoder import encode_basestring as quote_json
 from typing import Any
 
@@ -12,6 +16,9 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.model.fill_values import plain_fill
+from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.values import Chunks
 from refbrowser.references.document.expansion import RuleIndex
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References
@@ -234,3 +241,90 @@ def _escaped(text: str) -> str:
 def _can_be_spelled(text: str) -> bool:
     """Whether a template can print a text: line ends become one kind in it."""
     return "\r" not in text and "\n" not in text
+
+
+# Nodes
+
+
+#: Gives the metadata of a node under a name, ``.zgroup``, ``.zarray`` or ``.zattrs``, without white space.
+Spell = Callable[[GroupNode | ArrayNode, str], bytes]
+#: Objects of Zarr v2: what an element is that it has no word for.
+_OBJECTS = {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": ""}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeTexts(Mapping[str, bytes]):
+    """The metadata of nodes by key, each text made when it is asked for.
+
+    Parameters
+    ----------
+    nodes
+        By key.
+    spell
+        Makes the texts.
+    """
+
+    nodes: Mapping[str, GroupNode | ArrayNode]
+    spell: Spell
+
+    def __getitem__(self, key: str) -> bytes:
+        return self.spell(self.nodes[key], key.rpartition("/")[2])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def names_of_metadata(node: GroupNode | ArrayNode) -> tuple[str, ...]:
+    """Return the names under which Zarr v2 has the metadata of a node."""
+    first = ".zarray" if isinstance(node, ArrayNode) else ".zgroup"
+    return (first, ".zattrs") if node.attributes or node.internal_attributes else (first,)
+
+
+def spelled_node(node: GroupNode | ArrayNode, name: str) -> bytes:
+    """Return the metadata of a node as text (`Spell`)."""
+    if name == ".zattrs":
+        return json_of(spelled_attributes(node))
+    return json_of(spelled_array(node) if isinstance(node, ArrayNode) else {"zarr_format": 2})
+
+
+def spelled_attributes(node: GroupNode | ArrayNode) -> dict[str, Any]:
+    """Return attributes in JSON, those that a format keeps for itself last; NaN and infinities are texts."""
+    shown = {name: plain_attribute(value) for name, value in node.attributes.items()}
+    return {**shown, **node.internal_attributes}
+
+
+def plain_attribute(value: Any) -> Any:
+    """Return the value of an attribute in JSON."""
+    if isinstance(value, list):
+        return list(map(plain_attribute, value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return plain_fill(value) if isinstance(value, float) else value
+
+
+def spelled_array(node: ArrayNode) -> dict[str, Any]:
+    """Return the members of ``.zarray``; elements that Zarr v2 has no word for are objects."""
+    codecs = [{"id": each.name, **each.configuration} for each in node.codecs]
+    metadata = {
+        "zarr_format": 2,
+        "shape": list(node.shape),
+        "chunks": list(node.grid.chunk_shape if node.has_grid else node.shape),
+        "dtype": None,
+        "compressor": codecs[-1] if codecs else None,
+        "filters": codecs[:-1] or None,
+        "fill_value": None,
+        "order": node.order,
+    }
+    dtype = node.dtype
+    is_chunks = isinstance(node.values, Chunks)
+    if dtype is None or dtype.hasobject or (dtype.names is not None and not is_chunks):
+        return metadata | _OBJECTS
+    fill = node.fill_value
+    if isinstance(fill, bytes | np.void):
+        data = fill if isinstance(fill, bytes) else fill.tobytes()
+        fill = base64.b64encode(data.ljust(dtype.itemsize, b"\0")).decode("ascii")
+    spelled = dtype.str if dtype.names is None else dtype.descr
+    return metadata | {"dtype": spelled, "fill_value": plain_fill(fill)}

@@ -12,9 +12,17 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.references.document.content import KnownMetadata
 from refbrowser.references.document.document import Document, ReferenceDocument
-from refbrowser.references.document.made_text import ROOT, text_of
+from refbrowser.references.document.made_text import (
+    ROOT,
+    NodeTexts,
+    Spell,
+    names_of_metadata,
+    spelled_node,
+    text_of,
+)
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.value_table import ValueTableBuilder
@@ -32,6 +40,11 @@ _CHAINED = "::"
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ManifestDocument(Document):
     """Metadata by key, references by key, and an overlay of edits; it has no text.
+
+    Metadata is bytes that were found (a store's), or nodes of the model that the format described
+    (`ManifestBuilder.add_node`). Of these Zarr v2 text is made, key by key, when somebody asks for it: the
+    keys that are shown, ``cat .zarray``, what is saved as references. The hierarchy is made of the nodes
+    themselves (`formats.references.hierarchy_of`); only a node whose metadata was edited is read from it.
 
     Attributes
     ----------
@@ -109,7 +122,15 @@ class ManifestDocument(Document):
         if text.left_out and store is not None:
             store = replace(store, left_out=frozenset(text.left_out))
             notes += (_left_out(text.left_out),)
-        return replace(made, refs=refs, store=store, derived=self.derived, known=self.known, notes=notes)
+        return replace(
+            made,
+            refs=refs,
+            store=store,
+            derived=self.derived,
+            known=self.known,
+            described=self.described,
+            notes=notes,
+        )
 
     def written(self) -> ReferenceDocument:
         """Return the document as a text of Version 1 that other software reads."""
@@ -158,12 +179,18 @@ class ManifestBuilder:
         Metadata keys that are referred to.
     parsed
         The objects that some of the metadata is, by key, where they were known before their bytes.
+    spell
+        Gives the metadata of a node under one of the names of Zarr v2; of a format whose words are others.
+    nodes
+        Groups and arrays that the format described, by each of their keys.
     """
 
     place: str
     metadata: dict[str, bytes] = field(default_factory=dict)
     elsewhere: list[str] = field(default_factory=list)
     parsed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    spell: Spell = spelled_node
+    nodes: dict[str, GroupNode | ArrayNode] = field(default_factory=dict)
     layouts: list[ChunkLayout] = field(default_factory=list)
     _entries: ValueTableBuilder = field(default_factory=ValueTableBuilder)
 
@@ -172,6 +199,25 @@ class ManifestBuilder:
         self.metadata.update(documents)
         for key, data in documents.items():
             self._entries.add_bytes(key, data, ValueKind.TEXT)
+
+    def add_node(self, node: GroupNode | ArrayNode) -> None:
+        """Add a group or an array that the format describes; its text is made when it is asked for.
+
+        Parameters
+        ----------
+        node
+            With all that is known of it, but the manifest of `Chunks`, the paths of dimensions, and what is
+            in a group: its keys are added in the order of nodes.
+        """
+        prefix = node.path.strip("/")
+        for name in names_of_metadata(node):
+            key = f"{prefix}/{name}".removeprefix("/")
+            if key in self.nodes:
+                # A group and an array of one path: both entries are shown, the later one counts.
+                self._entries.add_bytes(key, self.spell(node, name), ValueKind.TEXT)
+            else:
+                self.nodes[key] = node
+                self._entries.add_made(key)
 
     def add_bytes(self, key: str, data: bytes) -> None:
         """Add a chunk whose bytes are known."""
@@ -223,7 +269,13 @@ class ManifestBuilder:
             E_BUDGET: there are too many references.
         """
         known = KnownMetadata(self.metadata, tuple(self.elsewhere), self.parsed)
-        refs = References(self._entries.table())
+        refs = References(self._entries.table(NodeTexts(self.nodes, self.spell)))
         return ManifestDocument(
-            place=self.place, made=tuple(self.layouts), refs=refs, known=known, name=name, **fields
+            place=self.place,
+            made=tuple(self.layouts),
+            refs=refs,
+            known=known,
+            described=self.nodes,
+            name=name,
+            **fields,
         )

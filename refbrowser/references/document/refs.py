@@ -235,6 +235,13 @@ class References:
             if not _is_chunk(key):
                 yield key, -2 - number
 
+    def edited_odd_keys(self) -> Iterator[str]:
+        """Yield keys that entries of the overlay have, and that of each row that is gone and is no chunk."""
+        rows = [*self.replaced, *np.intersect1d(self.removed, self.table.odd_rows).tolist()]
+        yield from self.table.keys(rows)
+        yield from (patch.key for patch in self.replaced.values())
+        yield from self.appended
+
     @cached_property
     def metadata_slots(self) -> Mapping[str, int]:
         """The slot that counts for each key of Zarr metadata, in the order in which the keys come first."""

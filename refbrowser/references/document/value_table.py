@@ -34,6 +34,8 @@ from refbrowser.references.text.json_text import JsonReader
 
 #: How numbers stand in keys unless a format says otherwise.
 _DOTTED = ChunkKeyEncoding()
+#: What a document has where all bytes were given.
+NOTHING_MADE: Mapping[str, bytes] = {}
 
 
 def inline_value(data: bytes) -> str:
@@ -65,10 +67,13 @@ class ValueTable(ReferenceTable):
         Keys that are no chunk keys, by row.
     values
         Bytes of the rows that hold some, by row.
+    made
+        Bytes of those that hold some which are made when they are asked for, by key.
     """
 
     odd: Mapping[int, str]
     values: Mapping[int, bytes]
+    made: Mapping[str, bytes]
 
     @property
     def origin(self) -> object:
@@ -89,8 +94,8 @@ class ValueTable(ReferenceTable):
 
     def spelled(self, row: int) -> str | list[str | int]:
         """Return the value of a row as a document has it."""
-        if row in self.values:
-            data = self.values[row]
+        if self.url[row] < 0:
+            data = self.inline(row)
             return base64_value(data) if self.url[row] == ValueKind.BASE64 else inline_value(data)
         url, length = self.urls[self.url[row]], int(self.length[row])
         return [url] if length == WHOLE else [url, int(self.offset[row]), length]
@@ -106,7 +111,8 @@ class ValueTable(ReferenceTable):
 
     def inline(self, row: int) -> bytes:
         """Return the bytes of a row that holds them."""
-        return self.values[row]
+        data = self.values.get(row)
+        return self.made[self.key(row)] if data is None else data
 
 
 class ValueTableBuilder(TableBuilder):
@@ -121,6 +127,10 @@ class ValueTableBuilder(TableBuilder):
         """Add an entry that holds its bytes; of `TEXT` they stand in a document as their text."""
         self._values[self.count] = data
         self._add_entry(key, kind if len(data) <= LIMITS.inline_value else ValueKind.FAULT, 0, 0)
+
+    def add_made(self, key: str) -> None:
+        """Add an entry that holds a text which is made when it is asked for."""
+        self._add_entry(key, ValueKind.TEXT, 0, 0)
 
     def add_reference(self, key: str, url: str, offset: int = 0, length: int | None = None) -> None:
         """Add an entry with a URL; `length` None is the whole file."""
@@ -180,8 +190,13 @@ class ValueTableBuilder(TableBuilder):
             )
         )
 
-    def table(self) -> ValueTable:
+    def table(self, made: Mapping[str, bytes] = NOTHING_MADE) -> ValueTable:
         """Return the table of all entries; the builder is at its end.
+
+        Parameters
+        ----------
+        made
+            Gives the bytes of the entries of `add_made`, by key.
 
         Raises
         ------
@@ -189,4 +204,4 @@ class ValueTableBuilder(TableBuilder):
             E_BUDGET: there are too many.
         """
         columns = self.take()
-        return ValueTable(odd=self._odd, values=self._values, **self.fields(columns[1:]))
+        return ValueTable(odd=self._odd, values=self._values, made=made, **self.fields(columns[1:]))

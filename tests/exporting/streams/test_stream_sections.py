@@ -17,7 +17,7 @@ from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_array
 from refbrowser.exporting.streams.sample import sample_of, sample_readings
 from refbrowser.exporting.streams.sections import messages_of, section_of, supplied_sections
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import CancelToken

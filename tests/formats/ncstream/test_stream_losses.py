@@ -21,7 +21,7 @@ from refbrowser.exporting.streams.sections import supplied_sections
 from refbrowser.exporting.streams.supply import LOST, NEVER, is_lost, messages_of_element, supply_of
 from refbrowser.formats.ncstream import sources
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.sections import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.model.reference import ReferenceKind

@@ -12,11 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.references import hierarchy_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind, WholeFile
+from refbrowser.model.values import Chunks, CodecSpec
 from refbrowser.references.document import made_text, value_table
+from refbrowser.references.document.content import FileOrigin
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.made_text import spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.edits.edits import (
     RemoveReference,
@@ -75,6 +82,67 @@ def test_what_is_given_is_what_it_stands_for_and_what_its_text_says() -> None:
     assert text["refs"]["r/2.0"] == ["{{u}}", 5, 7]
     assert text["refs"]["small/0"] == "base64:dGV4dA=="
     assert [rule["url"] for rule in text["gen"]] == ["{{u}}/t/{{i}}.{{j}}"]
+
+
+def test_nodes_are_not_read_from_text_until_somebody_edits_it() -> None:
+    spelled: list[tuple[str, str]] = []
+
+    def spell(node: GroupNode | ArrayNode, name: str) -> bytes:
+        spelled.append((node.path, name))
+        return spelled_node(node, name)
+
+    builder = ManifestBuilder("/s", spell=spell)
+    grid = RegularChunkGrid((4,), (2,))
+    chunks = Chunks(
+        grid=grid, codecs=(CodecSpec("shuffle", {"elementsize": 2}), CodecSpec("zlib", {"level": 1}))
+    )
+    number = DataType.of(np.dtype(">i2"))
+    attributes = {"big": float("inf"), "list": [1, float("nan")], "raw": b"x"}
+    builder.add_node(GroupNode(attributes=attributes))
+    common = {"shape": (4,), "dimensions": ("n",), "internal_attributes": {"_ARRAY_DIMENSIONS": ["n"]}}
+    builder.add_node(ArrayNode(path="/a", type=number, values=chunks, fill_value=np.int16(-1), **common))  # type: ignore[arg-type]
+    builder.add_node(ArrayNode(path="/b", type=DataType.of(np.dtype(object), "string"), **common))  # type: ignore[arg-type]
+    builder.add_ranges("a/", np.array([[0], [1]]), np.array([8, 12]), np.array([4, 4]))
+    document = builder.document(name="x", derived=FileOrigin("/s", "ours"))
+    hierarchy = hierarchy_of(document)
+    assert not spelled
+    assert isinstance(hierarchy.root, GroupNode)
+    assert hierarchy.root.attributes is attributes
+    array = hierarchy.root.arrays["a"]
+    assert array.metadata_keys == ("a/.zarray", "a/.zattrs")
+    assert array.dimension_paths == ("/n",)
+    assert array.manifest.stored() == 2
+    assert document.findings == ()
+    assert not spelled
+    texts = {key: document.expansion.value(key) for key in document.expansion.metadata_keys()}
+    assert list(texts) == [".zgroup", ".zattrs", "a/.zarray", "a/.zattrs", "b/.zarray", "b/.zattrs"]
+    assert json.loads(texts[".zattrs"] or b"") == {"big": "Infinity", "list": [1, "NaN"], "raw": "x"}
+    said = json.loads(texts["a/.zarray"] or b"")
+    assert (said["dtype"], said["fill_value"], said["chunks"]) == (">i2", -1, [2])
+    assert said["filters"] == [{"id": "shuffle", "elementsize": 2}]
+    assert said["compressor"] == {"id": "zlib", "level": 1}
+    assert json.loads(texts["b/.zarray"] or b"")["dtype"] == "|O"
+    # What is saved says the same, and so does what is read of it.
+    again = hierarchy_of(ReferenceDocument.of(document.to_bytes())).find("/a")
+    assert isinstance(again, ArrayNode)
+    assert (again.type, again.codecs, again.fill_value) == (array.type, array.codecs, array.fill_value)
+    spelled.clear()
+    for edit, path in (
+        (SetMetadata("a/.zattrs", {"new": 1}), "/a"),
+        (RenameReference("a/.zattrs", "c/.zattrs"), "/a"),
+        (RemoveReference(".zattrs"), "/"),
+    ):
+        spelled.clear()
+        edited = document.apply(edit)
+        assert path not in edited.as_described
+        found = hierarchy_of(edited)
+        assert {each for each, _ in spelled} <= {path, "/b"}
+        node = found.find("/a")
+        assert isinstance(node, ArrayNode)
+        assert node.attributes == ({"new": 1} if isinstance(edit, SetMetadata) else {})
+        assert node.shape == (4,)
+    assert document.apply(SetReference("a/0", ["/other"])).as_described == document.as_described
+    assert not document.apply(SetMetadata(".zmetadata", {"metadata": {}})).as_described
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=3), st.sampled_from(ENCODINGS), st.data())

@@ -1,4 +1,4 @@
-"""What a stream says of its dataset and Zarr metadata cannot: types, dimensions, and how values are made."""
+"""The groups and arrays of a stream, made from what its headers say; and where their chunks are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream.definition import (
     StreamAttribute,
     StreamDefinition,
@@ -17,7 +17,6 @@ from refbrowser.formats.ncstream.definition import (
     StreamType,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.document_text import attribute_value, attribute_values
 from refbrowser.formats.ncstream.elements import fill_of, names_for, row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
@@ -25,6 +24,7 @@ from refbrowser.formats.ncstream.pieces import StreamWitness
 from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.limits import LIMITS
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import (
@@ -35,11 +35,15 @@ from refbrowser.model.data_type import (
     SequenceType,
     StructureType,
 )
+from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
-from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, Pieces, SourceManifest
-from refbrowser.references.document.content import Fact
+from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, CodecSpec, Pieces, SourceManifest
+from refbrowser.references.document.content import DerivedOrigin, Fact
+from refbrowser.references.document.made_text import plain_attribute, spelled_array, spelled_node
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.value_table import json_of
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
 _NAMES = {
@@ -62,6 +66,10 @@ _NAMES = {
 #: What stands before the number of a message where one is named like a key, and digits of that at most.
 _MESSAGES, _DIGITS = "messages", 18
 _OBJECTS = {StreamType.STRING: "string", StreamType.OPAQUE: "opaque"}
+#: What zlib streams of a level that nobody knows are read with.
+_ZLIB = CodecSpec("zlib", {"level": 1})
+#: The order in which metadata that is made of arrays has its members.
+_MEMBERS = ("zarr_format", "shape", "chunks", "compressor", "order", "dtype", "filters", "fill_value")
 #: Dimensions that nodes below a group see, by name: the path of their group, and what they are.
 _Scope = Mapping[str, tuple[str, Dimension]]
 _Enums = Mapping[str, Mapping[int, str]]
@@ -108,11 +116,57 @@ class StreamOrigin:
             if layout.error is None and not layout.is_regular
         }
 
-    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
-        """Return the hierarchy that the document's metadata describes, with what only the stream tells."""
+    def nodes(self) -> Iterator[Node]:
+        """Yield the groups and the arrays, as its headers describe them, in the order of its document."""
+        enums: dict[str, _Enums] = {}
+        for path, group in self.definition.groups():
+            above = enums.get(_above(path), {}) if path != "/" else {}
+            enums[path] = {**above, **group.enums} if group.enums else above
+            attributes, types = _attributes(group.attributes)
+            yield GroupNode(path=path, attributes=attributes, attribute_types=types)
+        for path, layout in self.layouts.by_path.items():
+            yield self._array(layout, enums[_above(path)])
+
+    def _array(self, layout: StreamLayout, enums: _Enums) -> ArrayNode:
+        variable = layout.variable
+        said = {name: each for name, each in variable.attributes.items() if name != DIMENSIONS_ATTRIBUTE}
+        attributes, types = _attributes(said)
+        names = [each.name or None for each in variable.dimensions if not each.is_vlen]
+        shown = names if len(names) == len(layout.shape) else [None] * len(layout.shape)
+        common: dict[str, Any] = {
+            "path": layout.path,
+            "shape": layout.shape,
+            "dimensions": tuple(shown),
+            "attributes": attributes,
+            "attribute_types": types,
+            "internal_attributes": {DIMENSIONS_ATTRIBUTE: shown},
+        }
+        if layout.error is not None:
+            error = _located(layout.error, self.path, layout.path)
+            return ArrayNode(**common, type=DataType.of(np.dtype(np.uint8)), error=error)
+        source = self.sources.get(layout.path)
+        if source is not None:
+            return ArrayNode(**common, **_of_source(layout, source, enums, ChunkKeyEncoding()))
+        dtype = np.dtype(layout.dtype.str)
+        return ArrayNode(
+            **common,
+            type=_type_of(variable, enums, dtype, dtypes.type_name(dtype)),
+            fill_value=fill_of(variable, layout.order),
+            values=Chunks(
+                grid=layout.grid,
+                codecs=(_ZLIB,) if layout.is_deflated else (),
+                witness=StreamWitness(self.index, layout),
+            ),
+        )
+
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
+        """Return a hierarchy with the dimensions of its groups.
+
+        Nodes whose metadata was edited get what only the stream tells of them.
+        """
         root: Node = hierarchy.root
         if isinstance(root, GroupNode):
-            root = self._group(root, self.definition.root, {}, {})
+            root = self._completed_group(root, self.definition.root, {}, {}, described)
         problems = [*hierarchy.problems, *self._problems()]
         return replace(hierarchy, root=root, problems=tuple(problems), has_characters=True)
 
@@ -152,7 +206,14 @@ class StreamOrigin:
                 found.append(finding)
         return found
 
-    def _group(self, node: GroupNode, said: StreamGroup, above: _Scope, enums: _Enums) -> GroupNode:
+    def _completed_group(
+        self,
+        node: GroupNode,
+        said: StreamGroup,
+        above: _Scope,
+        enums: _Enums,
+        described: Mapping[str, Node],
+    ) -> GroupNode:
         enums = {**enums, **said.enums}
         dimensions = {
             name: Dimension(name, each.length, each.is_unlimited)
@@ -166,37 +227,33 @@ class StreamOrigin:
             if (known is None or known[1].size != dimension.size) and _is_shared(said, name):
                 dimensions.setdefault(name, replace(dimension, unlimited=_is_unlimited(said, name)))
                 seen[name] = node.path, dimensions[name]
-        attributes, types = typed_attributes(node.attributes, said.attributes)
-        arrays = {
-            name: self._array(array, seen, enums) if name in said.variables else array
-            for name, array in node.arrays.items()
-        }
+        arrays = dict(node.arrays)
+        for name, array in node.arrays.items():
+            layout = self.layouts.by_path.get(array.path) if name in said.variables else None
+            if layout is not None:
+                if array.path not in described:
+                    array = self._edited(array, layout, enums)
+                paths = _dimension_paths(array, layout.variable, seen)
+                arrays[name] = replace(array, dimension_paths=paths)
         groups = {
-            name: self._group(below, said.groups.get(name, StreamGroup()), seen, enums)
+            name: self._completed_group(below, said.groups.get(name, StreamGroup()), seen, enums, described)
             for name, below in node.groups.items()
         }
-        return replace(
-            node,
-            dimensions=dimensions,
-            attributes=attributes,
-            attribute_types=types,
-            arrays=arrays,
-            groups=groups,
-        )
+        if node.path not in described:
+            attributes, types = _typed_attributes(node.attributes, said.attributes)
+            node = replace(node, attributes=attributes, attribute_types=types)
+        return replace(node, dimensions=dimensions, arrays=arrays, groups=groups)
 
-    def _array(self, node: ArrayNode, seen: _Scope, enums: _Enums) -> ArrayNode:
-        layout = self.layouts.by_path.get(node.path)
-        if layout is None:
-            return node
+    def _edited(self, node: ArrayNode, layout: StreamLayout, enums: _Enums) -> ArrayNode:
+        """Return an array that was read from edited metadata, with what only the stream tells of it."""
         variable = layout.variable
         internal = {DIMENSIONS_ATTRIBUTE: node.attributes.get(DIMENSIONS_ATTRIBUTE)}
         shown = {name: value for name, value in node.attributes.items() if name != DIMENSIONS_ATTRIBUTE}
-        attributes, types = typed_attributes(shown, variable.attributes)
+        attributes, types = _typed_attributes(shown, variable.attributes)
         common: dict[str, Any] = {
             "attributes": attributes,
             "attribute_types": types,
             "internal_attributes": internal,
-            "dimension_paths": _dimension_paths(node, variable, seen),
         }
         if layout.error is not None:
             error = _located(layout.error, self.path, node.path)
@@ -216,8 +273,7 @@ def _of_members(members: Iterable[StreamVariable], above: str = "") -> Iterator[
     """Yield the attributes of members that have any, by their names joined by points."""
     for member in members:
         if member.attributes:
-            stored = attribute_values(member.attributes)
-            yield above + member.name, MemberAttributes(*typed_attributes(stored, member.attributes))
+            yield above + member.name, MemberAttributes(*_attributes(member.attributes))
         yield from _of_members(member.members, f"{above}{member.name}.")
 
 
@@ -256,32 +312,43 @@ def _of_source(
     }
 
 
-def typed_attributes(
+def _attributes(said: Mapping[str, StreamAttribute]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of attributes, and their netCDF types."""
+    types = {
+        name: str(_NAMES[each.type])
+        for name, each in said.items()
+        if each.type in _NAMES and (each.type is not StreamType.STRING or len(each.values) > 1)
+    }
+    return {name: _value_of(each) for name, each in said.items()}, types
+
+
+def _value_of(attribute: StreamAttribute) -> Any:
+    """Return the value of an attribute: a list where there are not just one."""
+    values = list(attribute.values)
+    if attribute.type in (StreamType.STRING, StreamType.CHAR):
+        values = [plain_attribute(value) for value in values] or [""]
+    return values[0] if len(values) == 1 else values
+
+
+def _typed_attributes(
     stored: Mapping[str, Any], said: Mapping[str, StreamAttribute]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return attributes with the values that JSON cannot hold, and the netCDF types of those unchanged.
+    """Return edited attributes, those that are unchanged as the stream has them, and the types of these.
 
     Parameters
     ----------
     stored
-        As the metadata of the document has them, edited or not.
+        As the metadata of the document has them.
     said
         As the stream has them.
     """
-    values, types = {}, {}
-    for name, value in stored.items():
-        values[name] = value
-        attribute = said.get(name)
-        if attribute is None or attribute_value(attribute) != value:
-            continue
-        is_text = attribute.type in (StreamType.STRING, StreamType.CHAR)
-        if not is_text:
-            values[name] = list(attribute.values) if len(attribute.values) != 1 else attribute.values[0]
-        if attribute.type in _NAMES and (
-            attribute.type is not StreamType.STRING or len(attribute.values) > 1
-        ):
-            types[name] = str(_NAMES[attribute.type])
-    return values, types
+    same = {
+        name: each
+        for name, each in said.items()
+        if name in stored and plain_attribute(_value_of(each)) == stored[name]
+    }
+    values, types = _attributes(same)
+    return {name: values.get(name, value) for name, value in stored.items()}, types
 
 
 def _dimension_paths(node: ArrayNode, variable: StreamVariable, seen: _Scope) -> tuple[str | None, ...]:
@@ -313,3 +380,70 @@ def _is_unlimited(group: StreamGroup, name: str) -> bool:
 
 def _located(error: RefbrowserError, url: str, path: str) -> RefbrowserError:
     return RefbrowserError(error.kind, error.message, Place(url=url, path=path), error.advice)
+
+
+def _above(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def document_of_origin(
+    said: StreamOrigin, faults: Iterable[Finding], *, name: str, origin: DerivedOrigin | None = None
+) -> ManifestDocument:
+    """Return the document of a stream: its nodes, and where their messages are.
+
+    Parameters
+    ----------
+    said
+        What the stream says.
+    faults
+        What is wrong with it; what the document leaves out of it is added to them.
+    name
+        For messages.
+    origin
+        What the document is of, where that is not the stream itself.
+    """
+    layouts = said.layouts
+    manifest = ManifestBuilder(layouts.index.url, spell=_spelled)
+    findings: list[Finding] = []
+    for node in said.nodes():
+        if _can_be_key(node.path, findings):
+            manifest.add_node(node)
+    nodes = {node.path: node for node in manifest.nodes.values() if isinstance(node, ArrayNode)}
+    shown = {node.key_prefix: layouts.by_path[path] for path, node in nodes.items()}
+    # Values that stand in headers come before the ranges of messages.
+    for prefix, layout in shown.items():
+        if layout.inline:
+            manifest.add_bytes(prefix + ".".join("0" * max(len(layout.shape), 1)), layout.inline)
+    for prefix, layout in shown.items():
+        if layout.inline is None and layout.is_regular:
+            _add_ranges(manifest, prefix, layout, layouts)
+    return manifest.document(name=name, derived=origin or said, notes=(*faults, *findings))
+
+
+def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: StreamLayout, layouts: StreamLayouts) -> None:
+    table, numbers = layouts.index.table, layout.sections.numbers
+    coords = layout.sections.starts // np.asarray(layout.grid.chunk_shape, np.int64)
+    if not coords.shape[1]:
+        coords = np.zeros((len(coords), 1), np.int64)
+    manifest.add_ranges(prefix, coords, table.payload_offset[numbers], table.payload_length[numbers])
+
+
+def _can_be_key(path: str, findings: list[Finding]) -> bool:
+    """Tell whether the keys of Zarr can have a path; warn where they cannot."""
+    parts = path.strip("/").split("/")
+    named = path == "/" or not any(part in ("", ".", "..") or part in METADATA_NAMES for part in parts)
+    if named and len(path) <= LIMITS.key_length and len(parts) <= LIMITS.group_nesting:
+        return True
+    message = f"{quoted(path)} has a name that no key can hold; it is not shown"
+    findings.append(
+        Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=Place(path=path))
+    )
+    return False
+
+
+def _spelled(node: GroupNode | ArrayNode, name: str) -> bytes:
+    """Return the metadata of a node as text."""
+    if not isinstance(node, ArrayNode) or name != ".zarray":
+        return spelled_node(node, name)
+    metadata = spelled_array(node)
+    return json_of({member: metadata[member] for member in _MEMBERS})
