@@ -56,7 +56,7 @@ def open(
     Raises
     ------
     RefbrowserError
-        It cannot be read, or it is of no known format.
+        It cannot be read, or it is of no known format; or it has no template that a value is given for.
     """
     return open_dataset(
         OpenRequest(
@@ -90,8 +90,8 @@ def expand(
     Raises
     ------
     RefbrowserError
-        An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`):
-        look at rows of ``dataset.document.expansion`` then.
+        An entry, rule, template or member is faulty, or there is no template that a value is given for; or
+        there are more rows than fit (`write_out_question`): look at those of ``dataset.document.expansion``.
     """
     source = _document(document, dict(templates or {})).written()
     expansion = source.expansion
@@ -113,6 +113,7 @@ def _document(document: Path | Dataset | Document | Mapping[str, Any], values: d
     if isinstance(document, Mapping):
         document = ReferenceDocument.of(json.dumps(document).encode())
     if isinstance(document, Document):
+        document.check_values(values)
         return document.with_template_values({**document.values, **values}) if values else document
     return open_document(OpenRequest(os.fspath(document), templates=values)).document
 

@@ -21,7 +21,7 @@ def open_named(opening: Opening) -> Opened:
     Raises
     ------
     RefbrowserError
-        It cannot be read, or no format has it.
+        It cannot be read, or no format has it; or a value is given for a template that it does not have.
     Cancelled
         The opening was cancelled.
     """
@@ -31,10 +31,14 @@ def open_named(opening: Opening) -> Opened:
         if best is None:
             raise _nobody(failed)
         try:
-            return _opened(best, opening)
+            opened = _opened(best, opening)
         except NotThisError as error:
             failed[best.name] = error
             opening = replace(opening, seen=opening.seen.learned(error))
+        else:
+            if opening.values:
+                opened.document.check_values(opening.values)
+            return opened
 
 
 def _best(opening: Opening, failed: dict[str, NotThisError]) -> Format | None:

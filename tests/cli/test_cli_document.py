@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from awkward_files import write_events
+from streams_made import write_ocean
 
 import refbrowser
 from refbrowser.cli import main
@@ -219,6 +221,41 @@ def test_check_with_a_value_for_a_template(document: Path, capsys: pytest.Captur
     capsys.readouterr()
     shown = run_json(capsys, "expand", str(document), "--template", "given=here", "--key", "needs")
     assert shown["items"] == [[5, "needs", ["here/x"]]]
+
+
+def test_a_value_for_a_template_that_is_not_there_is_an_error(
+    document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = tmp_path / "plain.json"
+    plain.write_text('{"a": ["{{given}}", 1, 2]}')
+    store = tmp_path / "store.zarr"
+    store.mkdir()
+    (store / ".zgroup").write_text('{"zarr_format": 2}')
+    # No rule and no text names it; `i` is a dimension where it stands, `x` an argument's name in quotes.
+    text = json.loads(document.read_text())
+    text["refs"]["quoted"] = ["{{f(c='x')}}"]
+    document.write_text(json.dumps(text))
+    for path, known in (
+        (document, "'u', 'f'"),
+        (plain, "none"),
+        (store, "none"),
+        (write_ocean(tmp_path), "none"),
+        (write_events(tmp_path), "none"),
+    ):
+        for name in ("given", "i", "x"):
+            line = f"refbrowser: error[E_USAGE]: the document has no template '{name}'; it has {known} ("
+            for verb in ("info", "check", "expand", "cdl"):
+                assert main([verb, str(path), "--template", f"{name}=v"]) == 2
+                shown = capsys.readouterr()
+                assert (shown.out, shown.err.count("\n")) == ("", 1)
+                assert shown.err.startswith(line), (verb, path)
+        with pytest.raises(refbrowser.RefbrowserError, match="no template 'i'"):
+            refbrowser.open(path, templates={"i": "v"})
+    with pytest.raises(refbrowser.RefbrowserError, match=r"no template 'x'; it has 'u', 'f'"):
+        refbrowser.expand(text, templates={"x": "v"})
+    many = {"templates": {f"t{number}": "" for number in range(12)}, "version": 1, "refs": {}}
+    with pytest.raises(refbrowser.RefbrowserError, match=r"it has 't0', .*, 't9' and 2 more"):
+        refbrowser.expand(many, templates={"x": "v"})
 
 
 @pytest.mark.parametrize(

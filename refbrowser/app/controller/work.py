@@ -16,7 +16,7 @@ import numpy as np
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.formats.opening import open_named
@@ -133,10 +133,6 @@ def open_document(
             )
         )
     document, identity = opened.document, opened.identity
-    unknown = [name for name in values if document.store is None and name not in document.templates.texts]
-    if unknown:
-        message = f"the document has no template {quoted(unknown[0])}"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path))
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.atomic import remove_leftovers

@@ -346,7 +346,7 @@ def _unused_templates(document: Document, left: SearchTime) -> Iterator[Finding]
     unused = [member.key for member in node.members if member.key not in faulty]
     words = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in unused}
     checked = 0
-    for text in _texts(document):
+    for text, _ in document.templated():
         if not words or left.is_over:
             break
         checked += 1
@@ -374,18 +374,3 @@ def _unused_templates(document: Document, left: SearchTime) -> Iterator[Finding]
         if member.key in words
     ]
     yield from placed(document, found)
-
-
-def _texts(document: Document) -> Iterator[str]:
-    """Yield every text that may use a template: fields of rules first, as they are fewer."""
-    for rule in document.rules:
-        for text in (rule.key, rule.url, rule.offset, rule.length):
-            if text is not None and "{" in text:
-                yield text
-    refs = document.refs
-    for patch in (*refs.replaced.values(), *refs.appended.values()):
-        if "{" in patch.value.url:
-            yield patch.value.url
-    for text in refs.table.urls:
-        if "{" in text:
-            yield text

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _MENTIONED = 10_000
 #: Metadata that may tell of more nodes than the one beside it.
 _OF_MANY = (".zmetadata", "zarr.json")
+_NOTHING: Set[str] = frozenset()
 #: What each member of the top level is.
 _MEMBERS = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
 
@@ -324,6 +326,23 @@ class DocumentContent(ABC):
         for key in keys:
             nodes.pop(f"/{key.rpartition('/')[0]}", None)
         return nodes
+
+    def templated(self) -> Iterator[tuple[str, Set[str]]]:
+        """Yield each text that may use a template, and what means something else in it: names of dimensions.
+
+        Fields of rules come first, as they are fewer.
+        """
+        if self.renders is None:
+            return
+        for rule in self.rules:
+            hidden = {name for name, _ in rule.dimensions}
+            for text in (rule.key, rule.url, rule.offset, rule.length):
+                if text is not None and "{" in text:
+                    yield text, hidden
+        edited = (patch.value.url for patch in (*self.refs.replaced.values(), *self.refs.appended.values()))
+        for text in chain(edited, self.refs.table.urls):
+            if "{" in text:
+                yield text, _NOTHING
 
     @property
     def layouts(self) -> tuple[ChunkLayout, ...]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from refbrowser.errors import Finding
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.references.checks.findings import document_findings
 from refbrowser.references.document.content import DocumentContent, Edit, Packed, ReferenceText
 from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.rules.rule_search import SearchTime
+from refbrowser.references.templates.syntax import uses_in
 
 __all__ = ["Document", "Edit", "Packed", "ReferenceDocument"]
+
+#: Templates that an error names.
+_NAMED = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +42,37 @@ class Document(DocumentContent):
     @abstractmethod
     def written(self) -> ReferenceDocument:
         """Return the document as the text that other software reads: itself where it has one."""
+
+    def check_values(self, values: Mapping[str, str]) -> None:
+        """Raise where a value is given for a template that is not there.
+
+        A name that URLs or rules use, and that no template has, may be given one. Where the search for it
+        takes too long, it counts as used.
+
+        Parameters
+        ----------
+        values
+            By name, as the user gave them.
+
+        Raises
+        ------
+        RefbrowserError
+            E_USAGE: there is no such template; the message names those that there are.
+        """
+        there, left = self.templates.templates, SearchTime()
+        for name in values:
+            if name not in there and not self._uses(name, left):
+                named = ", ".join(quoted(known) for known in list(there)[:_NAMED]) or "none"
+                more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
+                message = f"the document has no template {quoted(name)}; it has {named}{more}"
+                raise RefbrowserError(ErrorKind.USAGE, message, Place(document=self.name))
+
+    def _uses(self, name: str, left: SearchTime) -> bool:
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        return any(
+            left.is_over or (word.search(text) and uses_in(text, name, only_calls=name in hidden))
+            for text, hidden in self.templated()
+        )
 
     def apply(self, edit: Edit) -> Document:
         """Return the document after an edit.
