@@ -3,8 +3,8 @@
 ``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/`` when they were drawn. The
 lines stand in ``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that
 was made faster can be held against what it caught before. Each mutation is tried in a copy of the checkout,
-with the tests of its room; one that no test notices is printed as missed, and the exit code tells how many
-there are.
+with the tests of its room; one that no test notices is printed as missed, one whose tests take too long as
+not decided, and the exit code tells how many of both there are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Mutation:
     room
         Where the line was when it was drawn.
     old, new
-        A part of a line that one module has once, whatever its name is now, and what stands there instead.
+        What one module has once, whatever its name is now, mostly a part of a line, and what stands there instead.
     tests
         Folders and files below ``tests/`` that are to notice, those that notice soonest first.
     """
@@ -72,16 +72,19 @@ def _module_of(mutation: Mutation, checkout: Path) -> Path:
     return next(iter(counts))
 
 
-def _is_caught(mutation: Mutation) -> bool:
+def _tried(mutation: Mutation) -> str:
     with tempfile.TemporaryDirectory(prefix="mutation-") as made:
         folder = Path(made)
         _copy(folder)
         module = _module_of(mutation, folder / "checkout")
         module.write_text(module.read_text().replace(mutation.old, mutation.new))
         for tests in mutation.tests:
-            if _fails(folder, tests):
-                return True
-    return False
+            try:
+                if _fails(folder, tests):
+                    return "caught"
+            except subprocess.TimeoutExpired:
+                return "NOT DECIDED"
+    return "MISSED"
 
 
 def _fails(folder: Path, tests: str) -> bool:
@@ -95,33 +98,25 @@ def _fails(folder: Path, tests: str) -> bool:
         "TMPDIR": str(folder / "tmp"),
     }
     command = [sys.executable, "-m", "pytest", "-x", "-q", f"tests/{tests}"]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder / "checkout",
-            env=environment,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return True
+    done = subprocess.run(
+        command, cwd=folder / "checkout", env=environment, capture_output=True, timeout=PATIENCE, check=False
+    )
     if done.returncode not in (0, 1):
         sys.exit(f"the tests {tests} could not be run:\n{done.stdout.decode()[-2000:]}")
     return done.returncode == 1
 
 
 def main() -> int:
-    """Try the mutations of the rooms that the command line names, or all; return how many were missed."""
+    """Try the mutations of the rooms that the command line names, or all; return how many were not caught."""
     rooms = sys.argv[1:]
     chosen = [m for m in _known() if not rooms or m.room in rooms]
-    missed = 0
+    caught = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for mutation, caught in zip(chosen, pool.map(_is_caught, chosen), strict=True):
-            missed += not caught
-            print("caught" if caught else "MISSED", mutation.room, mutation.old, flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} caught")
-    return min(missed, 100)
+        for mutation, found in zip(chosen, pool.map(_tried, chosen), strict=True):
+            caught += found == "caught"
+            print(found, mutation.room, mutation.old, flush=True)
+    print(f"{caught} of {len(chosen)} caught")
+    return min(len(chosen) - caught, 100)
 
 
 if __name__ == "__main__":
