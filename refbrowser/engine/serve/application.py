@@ -17,7 +17,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.formats.ncstream.definition_of import StreamedDataset
+    from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset
 
 
 Buffer = bytes | memoryview

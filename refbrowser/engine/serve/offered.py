@@ -20,9 +20,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.cdmremote.spec import requests_in, spellings_of
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import StreamType
-from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.elements import is_ragged
-from refbrowser.formats.ncstream.encoding import (
+from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset, StreamedVariable, definition_of
+from refbrowser.formats.ncstream_writing.encoding import (
     Buffer,
     EncodedFacts,
     data_head,

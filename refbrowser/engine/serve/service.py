@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.formats.ncstream.definition_of import StreamedDataset
+    from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset
 
 #: Name of the logger of what goes wrong inside.
 LOGGER = "refbrowser.engine.serve"

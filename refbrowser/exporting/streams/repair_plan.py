@@ -13,7 +13,8 @@ from refbrowser.exporting.streams.shortened import Shortened
 from refbrowser.exporting.streams.splicing import Part
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.sections import LeftOut, left_out, left_out_message, spreading_of
+from refbrowser.formats.ncstream.sections import LeftOut, left_out, left_out_definition, spreading_of
+from refbrowser.formats.ncstream_writing.encoding import header_message
 
 _KINDS = {
     MessageKind.HEADER: "a header",
@@ -83,7 +84,7 @@ class RepairPlan:
         last = [] if self.shortened is None else self.shortened.parts
         told = list(self.left_out(index))
         # What repairs before have left out stays told.
-        words = [left_out_message([*self._told_before(index), *told])] if told else []
+        words = [header_message(left_out_definition([*self._told_before(index), *told]))] if told else []
         return [START, *_stretches(index, self.kept), *last, *words, END]
 
     def left_out(self, index: StreamIndex) -> Iterator[LeftOut]:

@@ -52,17 +52,17 @@ from refbrowser.formats.ncstream.definition import (
     StreamType,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.definition_of import (
+from refbrowser.formats.ncstream.elements import STRUCTURES, is_ragged
+from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamIndex
+from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.ncstream_writing.definition_of import (
     StreamedDataset,
     StreamedVariable,
     StreamLoss,
     definition_of,
 )
-from refbrowser.formats.ncstream.elements import STRUCTURES, is_ragged
-from refbrowser.formats.ncstream.encoding import header_body, header_message, header_messages
-from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamIndex
-from refbrowser.formats.ncstream.stream_file import StreamFile, WrittenMessage
-from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.ncstream_writing.encoding import header_body, header_message, header_messages
+from refbrowser.formats.ncstream_writing.stream_file import StreamFile, WrittenMessage
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import SequenceType

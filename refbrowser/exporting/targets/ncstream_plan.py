@@ -22,9 +22,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
 from refbrowser.exporting.targets.options import StreamOptions
 from refbrowser.formats.ncstream.definition import StreamType
-from refbrowser.formats.ncstream.definition_of import StreamedVariable
 from refbrowser.formats.ncstream.elements import fill_of, is_ragged, put_everywhere
-from refbrowser.formats.ncstream.encoding import payload_of
+from refbrowser.formats.ncstream_writing.definition_of import StreamedVariable
+from refbrowser.formats.ncstream_writing.encoding import payload_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection

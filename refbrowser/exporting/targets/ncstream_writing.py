@@ -35,7 +35,7 @@ from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import write_varint
 from refbrowser.formats.ncstream.definition import StreamType
 from refbrowser.formats.ncstream.elements import is_ragged
-from refbrowser.formats.ncstream.encoding import (
+from refbrowser.formats.ncstream_writing.encoding import (
     Buffer,
     EncodedFacts,
     crc32_of,
@@ -47,7 +47,7 @@ from refbrowser.formats.ncstream.encoding import (
     sequence_rows,
     sized_objects,
 )
-from refbrowser.formats.ncstream.stream_file import StreamFile
+from refbrowser.formats.ncstream_writing.stream_file import StreamFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, taken

@@ -15,7 +15,6 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.ncstream.bytes import LONGEST
 from refbrowser.formats.ncstream.data_messages import item_size
 from refbrowser.formats.ncstream.definition import StreamAttribute, StreamDefinition, StreamGroup, StreamType
-from refbrowser.formats.ncstream.encoding import header_message
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
 from refbrowser.model.grid import RegularChunkGrid
 
@@ -462,10 +461,9 @@ class LeftOut:
         )
 
 
-def left_out_message(lost: Iterable[LeftOut]) -> bytes:
-    """Return the header message that tells what is left out."""
-    attribute = _attribute_of(lost)
-    return header_message(StreamDefinition(root=StreamGroup(attributes={LEFT_OUT: attribute})))
+def left_out_definition(lost: Iterable[LeftOut]) -> StreamDefinition:
+    """Return what a header has to say to tell what is left out."""
+    return StreamDefinition(root=StreamGroup(attributes={LEFT_OUT: _attribute_of(lost)}))
 
 
 def written_anew(definition: StreamDefinition, kept: Container[str] = ()) -> StreamDefinition:

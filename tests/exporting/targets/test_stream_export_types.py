@@ -12,8 +12,8 @@ from exported_streams import exported, opened
 
 import refbrowser
 from refbrowser.formats.ncstream.definition import StreamType
-from refbrowser.formats.ncstream.definition_of import MEMBER_OF, definition_of
-from refbrowser.formats.ncstream.encoding import payload_of
+from refbrowser.formats.ncstream_writing.definition_of import MEMBER_OF, definition_of
+from refbrowser.formats.ncstream_writing.encoding import payload_of
 from refbrowser.model.data_type import (
     DataType,
     EnumerationType,

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.ncstream.encoding import Buffer, crc32_of
+from refbrowser.formats.ncstream_writing.encoding import Buffer, crc32_of
 from refbrowser.io.atomic import Flushing
 
 #: Bytes that are read at once when they are compared.

@@ -22,7 +22,7 @@ from refbrowser.formats.ncstream.definition import (
     StreamType,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.encoding import (
+from refbrowser.formats.ncstream_writing.encoding import (
     SEQUENCE_ROWS,
     data_message,
     error_message,

@@ -7,9 +7,9 @@ import stream_encoder as enc
 from google.protobuf import descriptor_pb2
 from stream_encoder import data_body, regular
 
+from refbrowser.exporting.streams.fields import message_fields
 from refbrowser.formats.ncstream import descriptor as schema
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.message_fields import message_fields
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
 

@@ -21,7 +21,7 @@ from refbrowser.formats.ncstream.definition import (
 )
 from refbrowser.formats.ncstream.elements import STRUCTURES
 from refbrowser.formats.ncstream.sections import written_anew
-from refbrowser.formats.ncstream.stream_types import (
+from refbrowser.formats.ncstream_writing.stream_types import (
     Convert,
     Element,
     Values,

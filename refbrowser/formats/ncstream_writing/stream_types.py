@@ -16,7 +16,7 @@ from refbrowser.formats.ncstream.definition import (
     StreamType,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.encoding import in_wire_order
+from refbrowser.formats.ncstream_writing.encoding import in_wire_order
 from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import enum_name_of, names_of, rows_of
 from refbrowser.model.exact_numbers import narrowed
