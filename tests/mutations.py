@@ -33,7 +33,7 @@ class Mutation:
     room
         Where the line was when it was drawn.
     old, new
-        What one module has once, whatever its name is now, mostly a part of a line, and what stands there instead.
+        What one module has once, whatever its name is now, and what stands there instead.
     tests
         Folders and files below ``tests/`` that are to notice, those that notice soonest first.
     """
