@@ -9,10 +9,10 @@ import importlib.metadata
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,11 @@ import pytest
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.option_fields import ExportOptions, Kind, documented, option
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.formats.format import Format, Opened, Opening, Written
+from refbrowser.formats.format import Format, Opened, Opening, Page, Written
 from refbrowser.formats.registry import GROUP, foreign
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
@@ -52,10 +52,34 @@ GRID = Format(
             unit="number",
         ),
     ),
+    facets={
+        "check": "fixture_format:found_below_zero",
+        "document": "fixture_format:known_of_grid",
+        "commands": "fixture_format:grid_commands",
+    },
+    pages=(Page(name="grid", made="fixture_format:grid_page", title="&Grid", tip="Show the grid as text"),),
+)
+#: All that it adds to the window fails, each in its own way.
+BROKEN = replace(
+    GRID,
+    name="brokengrid",
+    title="Broken grid",
+    opener="fixture_format:open_broken",
+    writes=(),
+    facets={"document": "fixture_format:fails", "commands": "fixture_format:broken_commands"},
+    pages=(
+        Page(name="unmade", made="fixture_format:fails", title="Unmade"),
+        Page(name="unshown", made="fixture_format:broken_page", title="Unshown"),
+    ),
 )
 
 
-def open_grid(opening: Opening) -> Opened:
+def open_broken(opening: Opening) -> Opened:
+    """Open a grid of which the window can show nothing more."""
+    return open_grid(opening, BROKEN.name)
+
+
+def open_grid(opening: Opening, name: str = "textgrid") -> Opened:
     """Open a grid: each of its rows is a chunk, a range of the file."""
     path = os.path.realpath(opening.seen.local or "")
     with open(path, "rb") as file:
@@ -72,7 +96,7 @@ def open_grid(opening: Opening) -> Opened:
     rows, size = np.arange(sides[0]), 8 * int(np.prod(sides[1:]))
     coords = np.stack([rows, *[np.zeros_like(rows)] * (len(sides) - 1)], axis=1)
     manifest.add_ranges("values/", coords, len(line) + rows * size, np.full(len(rows), size))
-    document = manifest.document(name=opening.path, derived=FileOrigin(path, GRID.name))
+    document = manifest.document(name=opening.path, derived=FileOrigin(path, name))
     return Opened(document, Access.for_document(path, opening.allow, opening.settings), opening.identity())
 
 
@@ -134,6 +158,107 @@ class GridTarget(Target):
         if made.read() != self._values.tobytes():
             raise RefbrowserError(ErrorKind.IO, "verification failed")
         return self._values.size
+
+
+# In the window: what needs Qt is made in functions, so that no other test needs it.
+
+
+def found_below_zero(dataset: Dataset, control: JobControl) -> list[Finding]:
+    """Return a warning for a grid with numbers below zero."""
+    if float(np.min(dataset.arrays["/values"][...])) >= 0:
+        return []
+    return [Finding(Severity.WARNING, ErrorKind.FORMAT, "the grid has numbers below zero")]
+
+
+def known_of_grid(document: Any) -> Any:
+    """Return what is known of a grid that is open: one may follow it as it grows."""
+    from refbrowser.app.controller.document_files import FormatPart
+
+    class GridPart(FormatPart):
+        called = "the grid"
+
+        @property
+        def grows(self) -> bool:
+            return True
+
+        def size_words(self) -> str:
+            return "more numbers"
+
+    return GridPart(document)
+
+
+def grid_page(host: Any) -> Any:
+    """Return a page: the path of the file in a tab, and in a bar how many rows it has."""
+    from PySide6.QtWidgets import QLabel
+
+    from refbrowser.app.facets.host import FormatPage
+
+    class GridPage(FormatPage):
+        def __init__(self) -> None:
+            self.pane, self.bar = QLabel(), QLabel()
+            super().__init__(host, self.pane, (self.bar,))
+            self.bar.hide()
+
+        def set_document(self, document: Any) -> None:
+            self.bar.setVisible(document is not None)
+            if document is not None:
+                self.pane.setText(document.path)
+                self.bar.setText(f"{document.dataset.arrays['/values'].shape[0]} rows")
+
+    return GridPage()
+
+
+def grid_commands(host: Any) -> Any:
+    """Return the commands: one, which says how many rows there are."""
+    from refbrowser.app.commands.group import ActionSpec, CommandGroup
+
+    class GridCommands(CommandGroup):
+        actions = (ActionSpec("count_rows", "Count &rows", when="is_grid", menu="&Tools", submenu="&Grids"),)
+
+        def table(self) -> dict[str, Any]:
+            return {"count_rows": lambda: host.say("counted")}
+
+        def conditions(self) -> dict[str, bool]:
+            return {"is_grid": True}
+
+    return GridCommands(host)
+
+
+def fails(host: Any) -> Any:
+    """Make nothing of what is wanted."""
+    raise RuntimeError("nothing is made here")
+
+
+def broken_page(host: Any) -> Any:
+    """Return a page that is made, and fails with the first document."""
+    from PySide6.QtWidgets import QLabel
+
+    from refbrowser.app.facets.host import FormatPage
+
+    class BrokenPage(FormatPage):
+        def set_document(self, document: Any) -> None:
+            self.bars[0].show()
+            raise KeyError("grid")
+
+    bar = QLabel("never seen")
+    bar.setObjectName("brokenBar")
+    return BrokenPage(host, QLabel(), (bar,))
+
+
+def broken_commands(host: Any) -> Any:
+    """Return commands that cannot tell when they can be used."""
+    from refbrowser.app.commands.group import ActionSpec, CommandGroup
+
+    class BrokenCommands(CommandGroup):
+        actions = (ActionSpec("break_grid", "&Break", when="can_break", menu="&Data"),)
+
+        def table(self) -> dict[str, Any]:
+            return {"break_grid": lambda: None}
+
+        def conditions(self) -> dict[str, bool]:
+            raise ZeroDivisionError("who knows")
+
+    return BrokenCommands(host)
 
 
 def written_grid(path: Path, values: npt.NDArray[np.float64]) -> Path:

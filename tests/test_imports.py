@@ -42,7 +42,11 @@ WITHOUT_QT = {
     "refbrowser.app.controller.reading": "work of the window's jobs, in their threads",
     "refbrowser.app.controller.shared_session": "the session of the window, made when it is first wanted",
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
-    "refbrowser.app.facets.host": "what the shell gives to the pages of formats: protocols",
+    "refbrowser.app.facets.awkward": "what a format knows of a document; its page draws",
+    "refbrowser.app.facets.expressions_link": "goes between a pane and the window",
+    "refbrowser.app.facets.format_commands": "groups of commands that only send to pages and dialogs",
+    "refbrowser.app.facets.streams": "what a format knows of a document; its page draws",
+    "refbrowser.app.shell.format_places": "places what formats draw",
     "refbrowser.app.widgets.resources": "where the files of the program lie",
 }
 #: Names that rooms of formats share: the same part of each.
@@ -51,8 +55,6 @@ ROLES = {"opening", "hierarchy"}
 ALONE = {
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
-    "refbrowser.app.facets.awkward_document": "what one format adds to a document",
-    "refbrowser.app.facets.stream_document": "what one format adds to a document",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
 }
@@ -285,8 +287,8 @@ ROOMS = (
     "refbrowser.app.facets.byte_order",
     "refbrowser.app.facets.expressions_",
     "refbrowser.app.facets.safety_",
-    "refbrowser.app.facets.stream_document",
-    "refbrowser.app.facets.awkward_document",
+    "refbrowser.app.facets.streams",
+    "refbrowser.app.facets.awkward",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {
@@ -329,6 +331,18 @@ def test_formats_are_named_in_their_own_rooms() -> None:
             found[module] = names
     assert {module: names for module, names in found.items() if module not in NAMING} == {}
     assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"
+
+
+def test_nobody_names_what_single_formats_add_to_the_window(imports: dict[str, Imports]) -> None:
+    # They are asked for by `Format.facets` and `Format.pages`, and placed by the window.
+    general = {"refbrowser.app.facets", "refbrowser.app.facets.host"}
+    naming = {
+        module: named
+        for module, found in imports.items()
+        if not module.startswith("refbrowser.app.facets.")
+        and (named := {name for name in found.all if name.startswith("refbrowser.app.facets")} - general)
+    }
+    assert naming == {}
 
 
 def test_only_the_frame_knows_the_window() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from refbrowser.app.commands.menus import ACTIONS
+from refbrowser.app.commands.menus import actions
 from refbrowser.cli.program import VERBS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -25,14 +25,14 @@ def test_every_shortcut_is_listed_and_no_other() -> None:
     listed = dict(re.findall(r"^\| (.+?) \| `(.+?)` \|$", section("Keys"), re.M))
     declared = {
         spec.title.replace("&", "").rstrip("…"): spec.shortcut or spec.plot_key
-        for spec in ACTIONS
+        for spec in actions()
         if spec.shortcut or spec.plot_key
     }
     assert listed == declared
 
 
 def test_shortcuts_are_unique() -> None:
-    shortcuts = [key for spec in ACTIONS for key in (spec.shortcut, spec.plot_key) if key]
+    shortcuts = [key for spec in actions() for key in (spec.shortcut, spec.plot_key) if key]
     assert len(shortcuts) == len(set(shortcuts))
 
 

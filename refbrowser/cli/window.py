@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         allow=tuple(arguments.allow),
         settings=settings,
         scheme=arguments.theme,
-        flavour=arguments.flavour or "",
+        options={"flavour": arguments.flavour} if arguments.flavour else {},
     )
 
 

@@ -253,6 +253,31 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What the window shows of documents of a format: a tab, bars over the tabs, or both.
+
+    Attributes
+    ----------
+    name
+        Of the action ``show_<name>``; no two pages share one.
+    made
+        What makes it, as ``module:function``: from the `refbrowser.app.facets.host.Host` to a
+        `refbrowser.app.facets.host.FormatPage`. Its module is loaded off the window's thread, when the first
+        document of the format is shown.
+    title
+        Of its tab, with ``&`` before the letter that leads to it in a menu; empty where it has bars alone.
+    shortcut, tip
+        Of the action that shows its tab.
+    """
+
+    name: str
+    made: str
+    title: str = ""
+    shortcut: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format.
 
@@ -295,6 +320,12 @@ class Format:
         ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
         that what is known before; ``name(part)`` returns the name that a part of a path stands for.
+
+        Of the window: ``document(document)`` returns a `refbrowser.app.controller.document_files.FormatPart`,
+        what is known of a document beside its references; ``commands(host)`` returns a
+        `refbrowser.app.commands.group.CommandGroup` that declares its actions.
+    pages
+        What the window shows of its documents.
     """
 
     name: str
@@ -312,6 +343,7 @@ class Format:
     writes: tuple[Written, ...] = ()
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
+    pages: tuple[Page, ...] = ()
 
     def __post_init__(self) -> None:
         suffix = f" ({self.suffixes[0]})" if self.suffixes else ""

@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.format import Format, Score, Seen, Written
+from refbrowser.formats.format import Format, Page, Score, Seen, Written
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
@@ -83,6 +83,7 @@ def _of_service(seen: Seen) -> Score:
 
 
 _TARGETS = "refbrowser.exporting.targets"
+_FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
@@ -192,7 +193,21 @@ STREAM = Format(
         ),
     ),
     parts="messages/0 is the first message of a stream",
-    facets={"check": "refbrowser.exporting.streams.soundness:payload_findings", **_MESSAGES},
+    facets={
+        "check": "refbrowser.exporting.streams.soundness:payload_findings",
+        "document": f"{_FACETS}.streams:DocumentStream",
+        "commands": f"{_FACETS}.format_commands:StreamCommands",
+        **_MESSAGES,
+    },
+    pages=(
+        Page(
+            name="messages",
+            made=f"{_FACETS}.messages_link:MessagesLink",
+            title="&Messages",
+            shortcut="Ctrl+6",
+            tip="Show the messages of the stream, and which of them supplied each element",
+        ),
+    ),
 )
 AWKWARD0 = Format(
     name="awkward0",
@@ -221,7 +236,25 @@ AWKWARD0 = Format(
         "check": "refbrowser.engine.awkward0_soundness:value_findings",
         "portable": "refbrowser.exporting.saving.virtual_awkward0:virtual_document",
         "name": "refbrowser.formats.awkward0.naming:name_of_path",
+        "document": f"{_FACETS}.awkward:DocumentAwkward",
+        "commands": f"{_FACETS}.format_commands:AwkwardCommands",
     },
+    pages=(
+        Page(
+            name="values",
+            made="refbrowser.app.nested.nested_pane:NestedPage",
+            title="&Values",
+            shortcut="Ctrl+7",
+            tip="Show the lists and records of the array, row by row",
+        ),
+        Page(
+            name="expressions",
+            made=f"{_FACETS}.expressions_link:ExpressionsLink",
+            title="E&xpressions",
+            shortcut="Ctrl+8",
+            tip="Show what the arrays of an Awkward 0 file are made of: functions, references, blobs",
+        ),
+    ),
 )
 SERVICE = Format(
     name="cdmremote",
@@ -331,6 +364,11 @@ def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
     return found
 
 
+def format_of(document: DocumentContent) -> Format | None:
+    """Return the format of the file that a document was made from; None of one that is what it is itself."""
+    return None if document.derived is None else format_named(document.derived.format)
+
+
 def facet(document: DocumentContent, place: str) -> Any:
     """Return what the format of a document adds to a place of the program; None where it adds nothing.
 
@@ -341,6 +379,5 @@ def facet(document: DocumentContent, place: str) -> Any:
     place
         A key of `Format.facets`.
     """
-    origin = document.derived
-    found = None if origin is None else format_named(origin.format)
+    found = format_of(document)
     return None if found is None or place not in found.facets else resolve_name(found.facets[place])

@@ -57,3 +57,76 @@ def test_a_file_of_another_package_opens_plots_and_is_explained(
         qtbot.waitUntil(lambda: dialog.findChild(QLabel, "exportCost").text().startswith("Done"))
         assert target.read_bytes() == (tmp_path / "a.grid").read_bytes()
         dialog.close()
+
+
+def test_its_page_bar_and_commands_are_there_for_its_documents_alone(
+    window: MainWindow,
+    qtbot: QtBot,
+    settle: Callable[[], None],
+    tmp_path: Path,
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with found(monkeypatch, "fixture_format:GRID"):
+        grid = window.open_path(str(written_grid(tmp_path / "a.grid", np.arange(12.0).reshape(3, 4))))
+        qtbot.waitUntil(lambda: window.page("grid") is not None)
+        page = window.page("grid")
+        assert (page.bar.isVisible(), page.bar.text()) == (True, "3 rows")
+        assert window.formats.is_offered("grid")
+        view = [each.objectName() for each in window.actions_.menu("&View").actions()]
+        assert view[view.index("action_show_expressions") + 1] == "action_show_grid"
+        window.actions_["show_grid"].trigger()
+        assert window.centre.is_in_front(page.pane)
+        assert page.pane.text() == grid.path
+        window.actions_["count_rows"].trigger()
+        assert window.findChild(QLabel, "statusText").text() == "counted"
+        assert (grid.part.called, grid.file.grows) == ("the grid", True)
+        other = window.open_path(str(small))
+        qtbot.waitUntil(lambda: other.is_open)
+        settle()
+        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (True, False)
+        assert not window.actions_["show_grid"].isEnabled()
+        assert not window.centre.is_in_front(page.pane)
+        window.documents.set_current(grid)
+        settle()
+        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (False, True)
+        window.documents.close(grid)
+        settle()
+        assert (page.bar.isHidden(), window.formats.is_offered("grid")) == (True, False)
+
+
+def test_what_it_adds_fails_alone(
+    window: MainWindow,
+    qtbot: QtBot,
+    settle: Callable[[], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(
+        window, "show_error", lambda title, error, again=None: told.append(f"{title}: {error}")
+    )
+    with found(monkeypatch, "fixture_format:BROKEN"):
+        path = written_grid(tmp_path / "b.grid", np.arange(12.0).reshape(3, 4))
+        document = window.open_path(str(path), "/values")
+        qtbot.waitUntil(lambda: len(told) >= 4)
+        settle()
+        failed = "What Broken grid adds to the window failed: "
+        assert sorted(told) == sorted(
+            [
+                "What Broken grid adds is missing: nothing is made here",
+                f"{failed}who knows",
+                f"{failed}nothing is made here",
+                f"{failed}'grid'",
+            ]
+        )
+        assert document.dataset is not None
+        assert window.centre.plot.array().path == "/values"
+        assert (window.page("unmade"), window.page("unshown")) == (None, None)
+        assert window.findChild(QLabel, "brokenBar").isHidden()
+        assert not window.formats.is_offered("unshown")
+        assert not window.actions_["break_grid"].isEnabled()
+        # What it does not break goes on.
+        window.documents.close(document)
+        settle()
+        assert len(told) == 4

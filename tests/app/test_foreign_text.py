@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.commands.menus import ACTIONS
+from refbrowser.app.commands.menus import actions
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -95,7 +95,7 @@ def test_templates_and_rules(window: MainWindow, hostile: OpenDocument, settle: 
 
 def test_every_action(window: MainWindow, hostile: OpenDocument, settle: Settle, qtbot: QtBot) -> None:
     found = []
-    for spec in ACTIONS:
+    for spec in actions():
         if spec.name in LEFT_OUT:
             continue
         window.hierarchy.select_node(hostile, arrays_of(hostile)[0])

@@ -71,11 +71,11 @@ def test_a_stream_is_told_of_as_one(window: MainWindow, kinds: Path, settle: Set
     root = model.item(model.index(0, 0))
     assert root is not None
     told = {row.name: row.value for row in sections_of(root)[0].rows}
-    assert document.stream.index is not None
+    assert document.part.index is not None
     assert told == {
         "Path": str(kinds),
         "Format": "ncstream",
-        "Messages": str(len(document.stream.index.table)),
+        "Messages": str(len(document.part.index.table)),
         "Size": size_text(kinds.stat().st_size),
     }
 

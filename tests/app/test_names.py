@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 import refbrowser
-from refbrowser.app.commands.menus import ACTIONS, TOOLBAR
+from refbrowser.app.commands.menus import TOOLBAR, actions
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
@@ -145,7 +145,7 @@ def test_main_widgets_have_their_names(
 
 
 def test_shortcuts_are_unique_and_actions_complete(window: MainWindow) -> None:
-    specs = list(ACTIONS)
+    specs = list(actions())
     shortcuts = Counter(spec.shortcut for spec in specs if spec.shortcut)
     assert [shortcut for shortcut, count in shortcuts.items() if count > 1] == []
     assert {spec.name for spec in specs} == set(window.commands.table())

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.commands.menus import MENUS
+from refbrowser.app.commands.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.shortcut_list import sections
 from refbrowser.app.shell.docks import DOCKS
@@ -83,7 +83,7 @@ def put_away(window: MainWindow) -> None:
     QApplication.processEvents()
 
 
-@pytest.mark.parametrize("menu", MENUS)
+@pytest.mark.parametrize("menu", menus())
 def test_each_action_can_be_carried_out(
     window: MainWindow, small: Path, opened: Open, settle: Settle, menu: str
 ) -> None:
@@ -91,7 +91,7 @@ def test_each_action_can_be_carried_out(
     timer = QTimer(window, interval=300)
     timer.timeout.connect(lambda: put_away(window))
     timer.start()
-    for spec in MENUS[menu]:
+    for spec in menus()[menu]:
         if spec is None or spec.name in NOT_TRIGGERED:
             continue
         if not window.documents.all():

@@ -15,7 +15,8 @@ import zarr
 from awkward0_encoder import Encoder, zipped
 
 import refbrowser
-from refbrowser.app.shell.bars import damage_words, repaired_words, source_words
+from refbrowser.app.controller.document_files import source_words
+from refbrowser.app.facets.streams import damage_words, repaired_words
 from refbrowser.cli.program import main
 from refbrowser.engine.dataset import damage_of
 from refbrowser.engine.problems.collect import collect, failures_of, turns_of

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
 
 from refbrowser.app.commands.group import ActionSpec
-from refbrowser.app.commands.menus import ACTIONS, MENUS, TOOLBAR
+from refbrowser.app.commands.menus import TITLES, TOOLBAR, WINDOW_ACTIONS, actions, menus
 from refbrowser.app.widgets import icons
 
 
@@ -18,8 +19,10 @@ class Actions:
 
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
-        self._specs = {spec.name: spec for spec in ACTIONS}
+        self._specs = {spec.name: spec for spec in WINDOW_ACTIONS}
         self._menus: dict[str, QMenu] = {}
+        #: The last action of a format in each menu.
+        self._last: dict[str, QAction] = {}
         self._actions = {name: self._make(self._specs[name]) for name in TOOLBAR if name is not None}
         self.set_icons()
 
@@ -28,14 +31,38 @@ class Actions:
 
     def complete(self, callbacks: Mapping[str, Callable[[], object]]) -> None:
         """Make the other actions, fill the menus, and give every action what it does."""
-        for title, specs in MENUS.items():
+        self._specs = {spec.name: spec for spec in actions()}
+        for title, specs in menus().items():
             for spec in specs:
                 if spec is None:
                     self._menus[title].addSeparator()
                 else:
-                    menu = self._submenu(title, spec.submenu) if spec.submenu else self._menus[title]
-                    menu.addAction(self._complete(spec, callbacks[spec.name]))
+                    self._put(title, spec, callbacks[spec.name])
         self.set_icons()
+
+    def add(self, specs: Sequence[ActionSpec], callbacks: Mapping[str, Callable[[], object]]) -> None:
+        """Add the actions of a further format, behind those of the others."""
+        for spec in specs:
+            if spec.name in self._actions:
+                raise ValueError(f"there is an action {spec.name} already")
+            self._specs[spec.name] = spec
+            self._put(spec.menu, spec, callbacks[spec.name])
+
+    def _put(self, title: str, spec: ActionSpec, callback: Callable[[], object]) -> None:
+        """Put an action into a menu: to its end, or behind the last one of a format where it is one, too."""
+        menu, before = self._menus[title], None
+        if spec.menu and title in self._last:
+            own = menu.actions()
+            before = dict(pairwise(own)).get(self._last[title])
+        action = self._complete(spec, callback)
+        if spec.submenu:
+            menu = self._submenu(title, spec.submenu, before)
+            menu.addAction(action)
+            action = menu.menuAction()
+        else:
+            menu.insertAction(before, action) if before else menu.addAction(action)
+        if spec.menu:
+            self._last[title] = action
 
     def menu(self, title: str) -> QMenu:
         """Return a menu, or a submenu, by its title in the table."""
@@ -43,12 +70,13 @@ class Actions:
 
     def all(self) -> list[tuple[ActionSpec, QAction]]:
         """Return every action with its declaration, in the order of the menus."""
-        return [(spec, self._actions[spec.name]) for spec in ACTIONS if spec.name in self._actions]
+        return [(spec, self._actions[name]) for name, spec in self._specs.items() if name in self._actions]
 
-    def _submenu(self, title: str, subtitle: str) -> QMenu:
+    def _submenu(self, title: str, subtitle: str, before: QAction | None) -> QMenu:
         """Return the submenu of a menu; it is added where its first action would be."""
         if subtitle not in self._menus:
-            menu = self._menus[subtitle] = self._menus[title].addMenu(subtitle)
+            menu = self._menus[subtitle] = QMenu(subtitle, self._menus[title])
+            self._menus[title].insertMenu(before, menu) if before else self._menus[title].addMenu(menu)
             menu.setObjectName(f"menu_{subtitle.replace('&', '').replace(' ', '_').lower()}")
         return self._menus[subtitle]
 
@@ -79,7 +107,7 @@ class Actions:
 
     def add_menus(self, bar: QMenuBar) -> None:
         """Add the menus to the bar; `complete` fills them."""
-        for title in MENUS:
+        for title in TITLES:
             menu = self._menus[title] = bar.addMenu(title)
             menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
 
@@ -98,14 +126,14 @@ class Actions:
 
     def set_icons(self) -> None:
         """Draw the icons in the colours in force."""
-        for spec in ACTIONS:
+        for spec in self._specs.values():
             if spec.icon and spec.name in self._actions:
                 self._actions[spec.name].setIcon(icons.icon(spec.icon))
 
     def update(self, conditions: Mapping[str, bool]) -> None:
         """Enable, and tick, each action whose condition holds."""
-        for spec in ACTIONS:
+        for spec in self._specs.values():
             if spec.when:
-                self._actions[spec.name].setEnabled(conditions[spec.when])
+                self._actions[spec.name].setEnabled(conditions.get(spec.when, False))
             if spec.check:
-                self._actions[spec.name].setChecked(conditions[spec.check])
+                self._actions[spec.name].setChecked(conditions.get(spec.check, False))

@@ -13,15 +13,18 @@ from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.serving import ServiceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
-from refbrowser.app.facets.format_commands import AwkwardCommands, MessageCommands, StreamCommands
+from refbrowser.app.shell.format_places import FormatPlaces
 
 
 @dataclass(frozen=True, kw_only=True)
 class Commands:
     """The groups of commands of one window, and all of them as one table."""
 
+    #: First: what formats tell does not take the place of what the others do.
+    formats: FormatPlaces
     files: FileCommands
     saving: SaveCommands
     problems: ProblemCommands
@@ -34,14 +37,12 @@ class Commands:
     find: FindCommands
     preferences: PreferenceCommands
     values: ValueCommands
-    messages: MessageCommands
     copying: CopyCommands
     explain: ExplainCommands
     cdl: CdlCommands
     exploring: ExploreCommands
     help: HelpCommands
-    streams: StreamCommands
-    awkward: AwkwardCommands
+    services: ServiceCommands
 
     def groups(self) -> list[CommandGroup]:
         """Return all of them."""

@@ -162,7 +162,7 @@ class FileCommands(CommandGroup):
     def open_url(self) -> None:
         """Ask for a URL and open it."""
         self._frame.questions.open_url(
-            lambda url, flavour: self._frame.open_path(url, flavour=flavour),
+            lambda url, options: self._frame.open_path(url, options=options),
             self._permissions.connect_origin,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from PySide6.QtCore import QObject
 
@@ -27,6 +27,8 @@ class ActionSpec(NamedTuple):
         Short title for the toolbar.
     tip
         What it does, in a sentence without a full stop.
+    menu
+        Of one that a format adds: the menu that it is in, ``&View``, ``&Data`` or ``&Tools``.
     submenu
         Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
     check
@@ -45,10 +47,19 @@ class ActionSpec(NamedTuple):
     submenu: str = ""
     check: str = ""
     plot_key: str = ""
+    menu: str = ""
 
 
 class CommandGroup(QObject):
-    """Commands of one kind; they act on the current document of one window."""
+    """Commands of one kind; they act on the current document of one window.
+
+    Attributes
+    ----------
+    actions
+        Of a group that a format adds: the actions that it carries out. Those of the window are in `menus`.
+    """
+
+    actions: ClassVar[tuple[ActionSpec, ...]] = ()
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame.window())

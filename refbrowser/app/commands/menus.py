@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
 from refbrowser.app.commands.group import ActionSpec
 from refbrowser.views.words import FLAVOURS
+
+if TYPE_CHECKING:
+    from refbrowser.formats.format import Format
+
+#: Where a menu has the actions that formats add.
+OF_FORMATS = ActionSpec("", "")
 
 #: In the order of the menu; None is a separator.
 FILE: tuple[ActionSpec | None, ...] = (
@@ -237,27 +247,7 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
     ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
-    ActionSpec(
-        "show_messages",
-        "&Messages",
-        shortcut="Ctrl+6",
-        when="has_messages",
-        tip="Show the messages of the stream, and which of them supplied each element",
-    ),
-    ActionSpec(
-        "show_values",
-        "&Values",
-        shortcut="Ctrl+7",
-        when="has_nested",
-        tip="Show the lists and records of the array, row by row",
-    ),
-    ActionSpec(
-        "show_expressions",
-        "E&xpressions",
-        shortcut="Ctrl+8",
-        when="has_expressions",
-        tip="Show what the arrays of an Awkward 0 file are made of: functions, references, blobs",
-    ),
+    OF_FORMATS,
     None,
     ActionSpec(
         "plot_alone",
@@ -393,12 +383,7 @@ DATA: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
     None,
-    ActionSpec(
-        "compare_orders",
-        "&Byte order…",
-        when="has_messages",
-        tip="Compare both byte orders of a stream's numbers, and choose one for this file",
-    ),
+    OF_FORMATS,
     ActionSpec(
         "explain",
         "E&xplain",
@@ -460,49 +445,7 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     None,
     ActionSpec("show_history", "Show &history"),
     None,
-    ActionSpec(
-        "append_stream",
-        "&Append…",
-        submenu="&Stream",
-        when="is_stream",
-        tip="Write further values, or edits of attributes, behind the last message of the stream",
-    ),
-    ActionSpec(
-        "compact_stream",
-        "&Compact…",
-        submenu="&Stream",
-        when="is_stream_read",
-        tip="Write the stream anew, without messages that later ones overwrote",
-    ),
-    ActionSpec(
-        "repair_stream",
-        "&Repair…",
-        submenu="&Stream",
-        when="is_stream_read",
-        tip="Write what is sound of a damaged stream, and tell what is lost",
-    ),
-    ActionSpec(
-        "follow_stream",
-        "&Follow",
-        submenu="&Stream",
-        when="is_stream",
-        check="is_following",
-        tip="Read the stream again whenever it grows; slice and zoom stay",
-    ),
-    ActionSpec(
-        "safety_report",
-        "&Safety report…",
-        submenu="Aw&kward 0",
-        when="is_awkward",
-        tip="List the functions, pickles and outside targets that the file names, and what was refused",
-    ),
-    ActionSpec(
-        "allow_function",
-        "&Allow function…",
-        submenu="Aw&kward 0",
-        when="is_awkward",
-        tip="Open further entries of the product's own table of functions for this file; never Python",
-    ),
+    OF_FORMATS,
     ActionSpec(
         "serve",
         "&Serve this dataset",
@@ -530,8 +473,7 @@ HELP: tuple[ActionSpec | None, ...] = (
 )
 
 
-#: Titles of the menus, and their actions; None is a separator.
-MENUS: dict[str, tuple[ActionSpec | None, ...]] = {
+_MENUS = {
     "&File": FILE,
     "&Edit": EDIT,
     "&View": VIEW,
@@ -540,7 +482,47 @@ MENUS: dict[str, tuple[ActionSpec | None, ...]] = {
     "&Tools": TOOLS,
     "&Help": HELP,
 }
-#: Every action.
-ACTIONS = tuple(spec for menu in MENUS.values() for spec in menu if spec is not None)
+TITLES = tuple(_MENUS)
+#: Every action but those of formats.
+WINDOW_ACTIONS = tuple(spec for menu in _MENUS.values() for spec in menu if spec not in (None, OF_FORMATS))
+
+
+@cache
+def menus() -> dict[str, tuple[ActionSpec | None, ...]]:
+    """Return the menus by their titles, with what our formats add; None is a separator."""
+    # Not before the first paint.
+    from refbrowser.formats.registry import BUILT_IN
+
+    found: dict[str, tuple[ActionSpec | None, ...]] = {}
+    of_formats = [spec for format in BUILT_IN for spec in (*tab_actions(format), *_commands(format))]
+    for title, specs in _MENUS.items():
+        at = specs.index(OF_FORMATS) if OF_FORMATS in specs else len(specs)
+        added = (spec for spec in of_formats if spec.menu == title)
+        found[title] = (*specs[:at], *added, *specs[at + 1 :])
+    return found
+
+
+def actions() -> tuple[ActionSpec, ...]:
+    """Return every action of the menus, in their order."""
+    return tuple(spec for menu in menus().values() for spec in menu if spec is not None)
+
+
+def _commands(format: Format) -> tuple[ActionSpec, ...]:
+    commands = format.facets.get("commands")
+    declared: tuple[ActionSpec, ...] = resolve_name(commands).actions if commands else ()
+    return declared
+
+
+def tab_actions(format: Format) -> list[ActionSpec]:
+    """Return the actions that show the tabs which a format adds."""
+    return [
+        ActionSpec(
+            f"show_{page.name}", page.title, page.shortcut, f"has_{page.name}", tip=page.tip, menu="&View"
+        )
+        for page in format.pages
+        if page.title
+    ]
+
+
 #: The actions of the toolbar in their order; None is a separator.
 TOOLBAR = ("open_files", "open_url", None, "save", "revert", None, "undo", "redo", None, "export")

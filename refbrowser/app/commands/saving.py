@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 #: In the heading of each save that failed.
 NOT_SAVED = "was not saved"
 _OUTSIDE = "References have no place among its keys: choose a place outside of it."
-_APPEND = "Tools > Stream > Append writes edits of attributes to it."
-_BESIDE = "It is never changed: choose another name."
 
 
 class SaveCommands(CommandGroup):
@@ -340,10 +338,8 @@ class SaveCommands(CommandGroup):
             return False
         if not is_source:
             what, advice = "would be in the store itself", _OUTSIDE
-        elif document.stream.origin is not None:
-            what, advice = "would take the place of the stream", _APPEND
         else:
-            what, advice = "would take the place of the opened file", _BESIDE
+            what, advice = f"would take the place of {document.part.called}", document.part.advice
         error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
         self._frame.show_error(f"{document.title} {NOT_SAVED}", error)
         return True

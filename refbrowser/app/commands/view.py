@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.shell.centre import EXPRESSIONS, VALUES
 from refbrowser.app.shell.keyboard import move_to_pane
 from refbrowser.app.shell.preferences import THEMES
 
@@ -55,13 +54,10 @@ class ViewCommands(CommandGroup):
         return {**own, **self._centre.tab_commands(), "cancel_newest": self._jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
-        """Return whether anything runs, and which tabs that not every document has are there."""
-        offered = self._centre.tabs.isTabVisible
+        """Return whether the plot is alone, and whether anything runs."""
         return {
             "is_plot_alone": self._plot_alone.is_on,
             "is_busy": self._frame.tasks.busy(),
-            "has_nested": offered(VALUES),
-            "has_expressions": offered(EXPRESSIONS),
         }
 
     def find_node(self) -> None:

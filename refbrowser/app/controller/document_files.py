@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.shell.tasks import Priority, TaskControl
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.errors import Finding
     from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from refbrowser.references.edits.compare import Part
 
 
+#: The option of opening that names it.
+_FLAVOUR = "flavour"
+
+
 class DocumentStore(QObject):
     """Follows one `OpenDocument`; of one that is no store nothing is known here.
 
     Attributes
     ----------
-    flavour
-        Whose rules the user wants the metadata to follow, a value of `Flavour`; empty to find it out.
     listing
         What was found in the store, None before.
     is_written
@@ -48,16 +50,20 @@ class DocumentStore(QObject):
 
     listed = Signal()
 
-    def __init__(self, document: EditedDocument, flavour: str) -> None:
+    def __init__(self, document: EditedDocument, options: dict[str, Any]) -> None:
         super().__init__(document)
-        self._document = document
+        self._document, self._options = document, options
         self._path: str | None = None
-        self.flavour = flavour
         self.listing: StoreListing | None = None
         self.is_written = False
         self.written: StoreWritten | None = None
         self.ours: Mapping[str, FileIdentity] = {}
         document.hierarchyChanged.connect(self._list)
+
+    @property
+    def flavour(self) -> str:
+        """Whose rules the user wants the metadata to follow, a value of `Flavour`; empty to find it out."""
+        return str(self._options.get(_FLAVOUR, ""))
 
     @property
     def is_here(self) -> bool:
@@ -116,7 +122,10 @@ class DocumentStore(QObject):
 
     def open_as(self, flavour: str) -> None:
         """Read the store by the rules of another flavour; edits are lost."""
-        self.flavour = flavour
+        if flavour:
+            self._options[_FLAVOUR] = flavour
+        else:
+            self._options.pop(_FLAVOUR, None)
         if self._document.is_open:
             self._document.reload()
         else:
@@ -226,21 +235,67 @@ class FileState(StrEnum):
 
     SAME = "same"
     CHANGED = "changed"
-    #: A stream that changed is being read again, unasked.
+    #: One that grows changed, and is being read again, unasked.
     FOLLOWED = "followed"
     GONE = "gone"
 
 
-class Growing(Protocol):
-    """A stream of messages, where the file is one."""
+class FormatPart(QObject):
+    """What is known of an opened document beside its references. The formats add theirs; this one is plain.
+
+    Attributes
+    ----------
+    called, advice
+        What another file would take the place of, and what to do instead.
+    repairing
+        Name of the action that writes what is sound; empty where that is an export in the same format.
+
+    Signals
+    -------
+    changed()
+        What it tells is something else now.
+    failed(str, object)
+        What could not be done, and the exception.
+    """
+
+    changed = Signal()
+    failed = Signal(str, object)
+    called = "the opened file"
+    advice = "It is never changed: choose another name."
+    repairing = ""
+
+    def __init__(self, document: EditedDocument) -> None:
+        super().__init__(document)
+        self._document = document
 
     @property
-    def origin(self) -> object | None:
-        """The stream; None of a document that is none."""
+    def subject(self) -> object:
+        """What is told of: dismissed words stay away as long as it is the same."""
+        return self._document
 
     @property
-    def last(self) -> int | None:
-        """The last message that counts; None where all do."""
+    def grows(self) -> bool:
+        """Whether others may write more to a file of this kind while it is open: it is read again then."""
+        return False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that is in the file is shown."""
+        return True
+
+    def size_words(self) -> str:
+        """Return how much there is in a file that grows."""
+        return ""
+
+    def damage_words(self, damage: Sequence[Finding]) -> tuple[str, str]:
+        """Return what is damaged, empty for nothing; and the title of what saves the rest, or none."""
+        return source_words(self._document.name, damage), ""
+
+
+def source_words(name: str, damage: Sequence[Finding]) -> str:
+    """Return what is damaged in a source of any format."""
+    more = f" Problems lists {count_text(len(damage) - 1)} more." if len(damage) > 1 else ""
+    return f"{one_line(name)} is damaged: {one_line(damage[0].message)}.{more}"
 
 
 class DocumentFile(QObject):
@@ -249,9 +304,9 @@ class DocumentFile(QObject):
     Attributes
     ----------
     follows
-        A stream of messages that grows is read again, as long as there are no unsaved edits.
+        A file that grows is read again, as long as there are no unsaved edits.
     has_grown
-        A stream changed while it was open: the message at its end may be on its way.
+        It changed while it was open: what is at its end may be on its way.
 
     Signals
     -------
@@ -259,36 +314,49 @@ class DocumentFile(QObject):
         `state` is another one.
     failed(object)
         The file could not be read again: the exception. The document is as it was.
+    followsChanged()
+        The user wants `follows` so.
+
+    Parameters
+    ----------
+    part
+        Returns what the format of the document knows of it now.
     """
 
     changed = Signal()
     failed = Signal(object)
+    followsChanged = Signal()
 
     def __init__(
-        self, document: EditedDocument, store: DocumentStore, saving: DocumentSaving, stream: Growing
+        self,
+        document: EditedDocument,
+        store: DocumentStore,
+        saving: DocumentSaving,
+        part: Callable[[], FormatPart],
     ) -> None:
         super().__init__(document)
-        self._document, self._kept, self._saving, self._stream = document, store, saving, stream
+        self._document, self._kept, self._saving, self._part = document, store, saving, part
         self.state = FileState.SAME
         self.follows = True
         self.has_grown = False
         document.reloadFailed.connect(self._not_read)
 
     @property
-    def is_stream(self) -> bool:
-        """Whether it is a local file of messages, which may grow while it is open."""
-        return self._document.is_derived and self._stream.origin is not None
+    def grows(self) -> bool:
+        """Whether it is a local file that may grow while it is open."""
+        return self._document.is_derived and self._part().grows
 
     def set_follows(self, follows: bool) -> None:
-        """Read a stream again whenever it grows, or tell only that it did."""
+        """Read a file that grows again whenever it does, or tell only that it did."""
         self.follows = follows
         if follows and self.state is FileState.CHANGED:
             self._follow()
+        self.followsChanged.emit()
 
     def _follow(self) -> None:
-        """Read a stream that changed again, or tell that it changed where that would lose edits."""
-        # Nor while it is shown as it was after an earlier message.
-        if self.follows and not self._document.is_pending and self._stream.last is None:
+        """Read a file that grew again, or tell that it changed where that would lose edits."""
+        # Nor while less than all of it is shown.
+        if self.follows and not self._document.is_pending and self._part().is_whole:
             self._set(FileState.FOLLOWED)
             self._document.reload()
         else:
@@ -309,7 +377,7 @@ class DocumentFile(QObject):
         if identity is None:
             self._set(FileState.GONE)
             return
-        if self.is_stream:
+        if self.grows:
             self.has_grown = True
             # Its bytes are no text of the document.
             self._follow()
@@ -335,7 +403,7 @@ class DocumentFile(QObject):
 
     def settled(self) -> None:
         """Note that document and file agree: it was read or saved."""
-        self.has_grown = self.has_grown and self.is_stream
+        self.has_grown = self.has_grown and self.grows
         self._set(FileState.SAME)
 
     def keep_mine(self) -> None:

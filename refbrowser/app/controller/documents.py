@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -39,8 +39,8 @@ class Documents(QObject):
         self._session = SharedSession()
         self._documents: list[OpenDocument] = []
         self.current: OpenDocument | None = None
-        #: Returns the byte order that the user chose for a stream; empty for none.
-        self.byte_order_of: Callable[[str], str] = lambda path: ""
+        #: Returns the options of opening that are kept for a path.
+        self.kept_options: Callable[[str], Mapping[str, Any]] = lambda path: {}
 
     def all(self) -> list[OpenDocument]:
         """Return the documents in the order in which they were opened."""
@@ -51,12 +51,13 @@ class Documents(QObject):
         path: str,
         template_values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
-        flavour: str = "",
+        options: Mapping[str, Any] | None = None,
     ) -> OpenDocument:
         """Open a document or a store, or go to it where it is open already (and its reading did not fail).
 
-        `flavour` is a value of `Flavour`: whose rules the metadata of a store follows; found out when empty.
+        `options` are those of opening, by name.
         """
+        flavour = str((options or {}).get("flavour", ""))
         full = path if "://" in path else os.path.abspath(os.path.expanduser(path))
         for document in self._documents:
             if document.path == full:
@@ -66,9 +67,8 @@ class Documents(QObject):
                     document.open()
                 self.set_current(document)
                 return document
-        order = self.byte_order_of(full)
-        shared = self._session
-        document = OpenDocument(full, self._tasks, shared, template_values, allow, self, flavour, order)
+        chosen = {**self.kept_options(full), **(options or {})}
+        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self, chosen)
         self._documents.append(document)
         self.added.emit(document)
         self.set_current(document)

@@ -4,28 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.controller.document_files import DocumentFile, DocumentSaving, DocumentStore
+from refbrowser.app.controller.document_files import (
+    DocumentFile,
+    DocumentSaving,
+    DocumentStore,
+    FormatPart,
+)
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.facets.awkward_document import DocumentAwkward
-from refbrowser.app.facets.stream_document import DocumentStream
 from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.formats.registry import facet, format_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Opened, Saved
+    from refbrowser.formats.format import Format
     from refbrowser.references.document.document import Document
     from refbrowser.views.changed_rows import ChangedRows
     from refbrowser.views.references import FirstRows
 
 
 class OpenDocument(EditedDocument):
-    """An edited document with its file or store, its journal, its problems, and what its format adds."""
+    """An edited document with its file or store, its journal, its problems, and what its format adds.
+
+    Attributes
+    ----------
+    options
+        Options of opening that the user chose, by name.
+    part
+        What its format knows of it; another one where it was read again as another format.
+
+    Signals
+    -------
+    partChanged()
+        What `part` tells is something else now.
+    partFailed(str, object)
+        What its format could not do, and the exception.
+    """
+
+    partChanged = Signal()
+    partFailed = Signal(str, object)
 
     def __init__(
         self,
@@ -35,19 +58,19 @@ class OpenDocument(EditedDocument):
         template_values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
         parent: QObject | None = None,
-        flavour: str = "",
-        byte_order: str = "",
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(path, tasks, session, template_values, parent)
         self._allow = tuple(allow)
-        self.store = DocumentStore(self, flavour)
+        self.options = dict(options or {})
+        self.store = DocumentStore(self, self.options)
         self.saving = DocumentSaving(self, self.store)
-        self.stream = DocumentStream(self, byte_order)
-        self.awkward = DocumentAwkward(self)
+        self.part = FormatPart(self)
+        self._format: Format | None = None
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self, self.store)
         self.changes = DocumentChanges(self)
-        self.file = DocumentFile(self, self.store, self.saving, self.stream)
+        self.file = DocumentFile(self, self.store, self.saving, lambda: self.part)
 
     @property
     def can_save_in_place(self) -> bool:
@@ -88,12 +111,12 @@ class OpenDocument(EditedDocument):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
-        flavour, order, functions = self.store.flavour, self.stream.byte_order, self.awkward.allow_functions
+        options = dict(self.options)
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, flavour, shared, control, order, functions)
+            return open_document(path, values, allow, options, shared, control)
 
         self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 
@@ -119,6 +142,7 @@ class OpenDocument(EditedDocument):
     def take_opened(self, opened: Opened) -> None:
         """Show what was read, or is to be seen in its place; the history begins anew."""
         self.history = opened.history
+        self._take_part(opened.history.document)
         self.store.opened()
         self.take_identity(opened.identity)
         self.file.settled()
@@ -128,6 +152,21 @@ class OpenDocument(EditedDocument):
         self.savedChanged.emit()
         self.trustChanged.emit()
         self.journal.search()
+
+    def _take_part(self, document: Document) -> None:
+        """Let the format of what was read tell what it knows; what fails costs that alone."""
+        format, before = format_of(document), self.part
+        if format is self._format:
+            return
+        self._format, self.part = format, FormatPart(self)
+        try:
+            make = facet(document, "document")
+            self.part = self.part if make is None else make(self)
+        except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
+            self.partFailed.emit(f"What {format.title if format else ''} adds is missing", error)
+        self.part.changed.connect(self.partChanged)
+        self.part.failed.connect(self.partFailed)
+        before.deleteLater()
 
     def _open_failed(self, error: BaseException) -> None:
         self.error = error

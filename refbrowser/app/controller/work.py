@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.format import Opening, Seen
-from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR, foreign
@@ -95,16 +95,13 @@ def open_document(
     path: str,
     values: Mapping[str, str],
     allow: Sequence[str],
-    flavour: str,
+    options: Mapping[str, Any],
     shared: SharedSession,
     control: TaskControl,
-    byte_order: str = "",
-    functions: Sequence[str] = (),
 ) -> Opened:
     """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
 
-    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then. `byte_order` is
-    what the user chose for a stream of messages, `functions` what is allowed in a file of Awkward 0.
+    `options` are those of opening, by name.
 
     Raises
     ------
@@ -122,9 +119,9 @@ def open_document(
                 allow=tuple(Origin.parse(text) for text in allow),
                 settings=shared.settings,
                 values=values,
-                flavour=Flavour.named(flavour) if flavour else None,
-                stream=StreamOptions(next((order for order in ORDERS if order == byte_order), None)),
-                allow_functions=tuple(functions),
+                flavour=Flavour.named(options["flavour"]) if "flavour" in options else None,
+                stream=StreamOptions(options.get("byte_order")),
+                allow_functions=tuple(options.get("allow_functions", ())),
                 fetcher=lambda: shared.get().fetcher,
                 token=control.token,
                 report=hooks.report,

@@ -229,9 +229,10 @@ class OpenUrlDialog(QDialog):
         """Return what was typed."""
         return self._field.text().strip()
 
-    def flavour(self) -> str:
-        """Return the flavour that a store is to be read as; empty to find it out."""
-        return str(self._flavour.currentData())
+    def options(self) -> dict[str, str]:
+        """Return the options of opening that are chosen, by name."""
+        flavour = str(self._flavour.currentData())
+        return {"flavour": flavour} if flavour else {}
 
     def _check(self) -> None:
         from refbrowser.errors import RefbrowserError

@@ -160,10 +160,10 @@ class Questions(QObject):
         dialog.fileSelected.connect(chosen)
         self._show(dialog)
 
-    def open_url(self, chosen: Callable[[str, str], object], connect: Connect) -> None:
-        """Ask for the URL of a document or a store, and for the flavour of the latter."""
+    def open_url(self, chosen: Callable[[str, dict[str, str]], object], connect: Connect) -> None:
+        """Ask for the URL of a document or a store, and for options of opening."""
         dialog = OpenUrlDialog(self._window)
-        dialog.accepted.connect(lambda: chosen(dialog.url(), dialog.flavour()))
+        dialog.accepted.connect(lambda: chosen(dialog.url(), dialog.options()))
         dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 

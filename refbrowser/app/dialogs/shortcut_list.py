@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.commands.group import ActionSpec
-from refbrowser.app.commands.menus import MENUS
+from refbrowser.app.commands.menus import menus
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
 
@@ -105,7 +105,7 @@ def sections() -> dict[str, tuple[Key, ...]]:
     """Return all keys by menu, then those of single views."""
     found: dict[str, tuple[Key, ...]] = {}
     in_plot = []
-    for menu, specs in MENUS.items():
+    for menu, specs in menus().items():
         keys = []
         for spec in specs:
             if spec is not None and spec.shortcut:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from refbrowser.app.facets.streams import stream_of
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
@@ -93,10 +94,9 @@ class ByteOrderDialog(QDialog):
         self._read()
 
     def _make_buttons(self) -> QHBoxLayout:
-        now = None
-        origin = self._document.stream.origin
-        if origin is not None:
-            now = origin.options.byte_order
+        stream = stream_of(self._document)
+        origin = None if stream is None else stream.origin
+        now = None if origin is None else origin.options.byte_order
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
         rule = push_button("By the rule", "byteOrderRuleButton", lambda: self._choose(None))
@@ -107,7 +107,7 @@ class ByteOrderDialog(QDialog):
         big = push_button("Big endian", "byteOrderBigButton", lambda: self._choose("big"))
         little = push_button("Little endian", "byteOrderLittleButton", lambda: self._choose("little"))
         for button, order in ((rule, None), (flag, "flag"), (big, "big"), (little, "little")):
-            button.setEnabled(order != now and not self._document.stream.why_fixed)
+            button.setEnabled(order != now and stream is not None and not stream.why_fixed)
         buttons.addWidget(push_button("Close", "byteOrderCloseButton", self.reject))
         buttons.addStretch(1)
         for button in (rule, flag, big, little):
@@ -169,11 +169,13 @@ class ByteOrderDialog(QDialog):
 
     def _prospect(self) -> str:
         """Return what a choice means, or why there is none."""
-        return self._document.stream.why_fixed or "The choice is kept for this file"
+        stream = stream_of(self._document)
+        return ("" if stream is None else stream.why_fixed) or "The choice is kept for this file"
 
     def _now(self) -> str:
         """Return how the stream is read now."""
-        origin = self._document.stream.origin
+        stream = stream_of(self._document)
+        origin = None if stream is None else stream.origin
         return "" if origin is None else f"Now {_WORDS[origin.options.byte_order]}."
 
     def _mark(self, likelier: str | None) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
-
-from refbrowser.app.shell.centre import EXPRESSIONS, RAW
+from refbrowser.app.facets.awkward import awkward_of
+from refbrowser.app.facets.expressions_pane import ExpressionsPane
+from refbrowser.app.facets.host import FormatPage
+from refbrowser.app.shell.bars import NoteBar
+from refbrowser.app.shell.centre import RAW
 from refbrowser.app.shell.latest import Latest
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.expressions import node_of_expression, number_of_node
 from refbrowser.views.hierarchy import ItemKind
@@ -18,7 +17,6 @@ from refbrowser.views.safety import refused_words
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.facets.expressions_pane import ExpressionsPane
     from refbrowser.app.facets.host import Host
     from refbrowser.app.panes.hierarchy_model import Item
     from refbrowser.app.shell.tasks import TaskControl
@@ -27,56 +25,14 @@ if TYPE_CHECKING:
     from refbrowser.views.expressions import ExpressionGraph
 
 
-class SafetyBar(QFrame):
-    """One line over the tabs, until it is dismissed.
+class ExpressionsLink(FormatPage):
+    """The expressions of the current file: between one window and its pane of them."""
 
-    Signals
-    -------
-    reviewWanted()
-        The user wants to see what was refused.
-    """
-
-    reviewWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("safetyBar")
-        self.setProperty("role", "trustStrip")
-        self._dismissed: object = None
-        self._file: object = None
-        self._text = plain_label("")
-        self._text.setObjectName("safetyText")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(IconLabel("lock", "warning"))
-        layout.addWidget(self._text, 1)
-        layout.addWidget(push_button("Safety report…", "safetyReviewButton", self.reviewWanted.emit))
-        layout.addWidget(push_button("Dismiss", "safetyDismissButton", self._dismiss))
-        self.hide()
-
-    def show_for(self, file: object, words: str) -> None:
-        """Say what of a file was refused; nothing hides the bar."""
-        self._file = file
-        self._text.setText(words)
-        self.setVisible(bool(words) and file is not self._dismissed)
-
-    def text(self) -> str:
-        """Return the words shown."""
-        return self._text.text()
-
-    def _dismiss(self) -> None:
-        self._dismissed = self._file
-        self.hide()
-
-
-class ExpressionsLink(QObject):
-    """Between one window and its pane of expressions, which is made with the first file that is shown."""
-
-    def __init__(self, window: Host, pane: ExpressionsPane, bar: SafetyBar) -> None:
-        super().__init__(window.window())
-        self._window = window
-        self.pane, self.bar = pane, bar
+    def __init__(self, host: Host) -> None:
+        self._window = host
+        self.pane = ExpressionsPane()
+        self.bar = NoteBar("safety", ("lock", "warning"), "trustStrip", "Review", "Safety report…")
+        super().__init__(host, self.pane, (self.bar,))
         self._document: OpenDocument | None = None
         self._origin: Awkward0Origin | None = None
         self._array: Awkward0Array | None = None
@@ -84,18 +40,53 @@ class ExpressionsLink(QObject):
         self._stale = False
         #: The expression that is to be shown when the graph is there.
         self._wanted: int | None = None
-        pane.chosen.connect(self._chosen)
-        pane.bytesWanted.connect(self._show_bytes)
-        window.hierarchy.selected.connect(self._selected)
-        window.navigation.followed.connect(self._selected)
-        window.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())
+        self.pane.chosen.connect(self._chosen)
+        self.pane.bytesWanted.connect(self._show_bytes)
+        self.pane.safetyWanted.connect(self.show_report)
+        self.bar.wanted.connect(self.show_report)
+        host.hierarchy.selected.connect(self._selected)
+        host.navigation.followed.connect(self._selected)
+        host.centre.tabs.currentChanged.connect(lambda _tab: self._show_if_seen())
+
+    # What the file names
+
+    def show_report(self) -> None:
+        """Show what the current file names, and what was refused."""
+        from refbrowser.app.facets.safety_dialogs import SafetyDialog
+
+        document = self._window.documents.current
+        known = awkward_of(document)
+        if document is None or known is None or known.rows is None:
+            return
+        dialog = SafetyDialog(document, known.rows, self._window.window())
+        dialog.allowWanted.connect(self.ask_for_functions)
+        dialog.placeWanted.connect(lambda path, number: self.go_to(document, path, number))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def ask_for_functions(self, name: str = "") -> None:
+        """Ask which functions are to be allowed in the current file; `name` is ticked beforehand."""
+        from refbrowser.app.facets.safety_dialogs import AllowDialog
+
+        document = self._window.documents.current
+        known = awkward_of(document)
+        if document is None or known is None or known.rows is None:
+            return
+        rows = [row for row in known.rows if row.can_be_allowed]
+        dialog = AllowDialog(document, rows, name, self._window.window())
+        dialog.accepted.connect(lambda: known.allow(dialog.patterns()))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     # What is shown
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show the expressions of a file; none where it is None."""
-        origin = None if document is None else document.awkward.origin
-        rows = None if document is None else document.awkward.rows
+        known = awkward_of(document)
+        if known is not None:
+            known.look()
+        origin = None if known is None else known.origin
+        rows = None if known is None else known.rows
         self.bar.show_for(origin, refused_words(rows or ()))
         if origin is not self._origin:
             self._document, self._origin, self._array = document, origin, None
@@ -105,13 +96,13 @@ class ExpressionsLink(QObject):
 
     def _selected(self, item: Item | None) -> None:
         """Show the array that is selected, or a part of which is; the one before, where it is none."""
-        document = self._document
-        if document is None or self._origin is None:
+        document, known = self._document, awkward_of(self._document)
+        if document is None or known is None:
             return
         found = None
         if item is not None and item.document is document and item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
-            found = document.awkward.array_of(str(item.place))
-        found = found or self._array or next(iter(document.awkward.arrays), None)
+            found = known.array_of(str(item.place))
+        found = found or self._array or next(iter(known.arrays), None)
         if found is not self._array:
             self._array, self._stale = found, True
             self._graph_read.cancel()
@@ -119,7 +110,7 @@ class ExpressionsLink(QObject):
 
     def _show_if_seen(self) -> None:
         """Make the graph of the array when it is looked at."""
-        if self._window.centre.tabs.currentIndex() != EXPRESSIONS:
+        if not self._is_in_front():
             return
         if self._stale:
             self._make_graph()
@@ -151,8 +142,11 @@ class ExpressionsLink(QObject):
     def _take_focus(self) -> None:
         """Put the keyboard in the tree, where it waits at its tab."""
         bar = self._window.centre.tabs.tabBar()
-        if bar.hasFocus() and self._window.centre.tabs.currentIndex() == EXPRESSIONS:
+        if bar.hasFocus() and self._is_in_front():
             self.pane.view.setFocus()
+
+    def _is_in_front(self) -> bool:
+        return self._window.centre.is_in_front(self.pane)
 
     def _show_item(self) -> None:
         """Make the expression current that is wanted, else the one that is selected in the tree."""
@@ -174,7 +168,7 @@ class ExpressionsLink(QObject):
         """Show an expression of an array in the tab."""
         self._wanted = number
         self._window.navigation.follow(document, path)
-        self._window.centre.show_tab(EXPRESSIONS)
+        self._window.centre.show_page(self.pane)
         self._show_if_seen()
 
     def _path(self, number: int) -> str | None:

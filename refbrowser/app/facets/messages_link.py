@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QRectF, Signal
+from PySide6.QtWidgets import QFrame, QWidget
 
+from refbrowser.app.facets.host import FormatPage
+from refbrowser.app.facets.messages_pane import MessagesPane
+from refbrowser.app.facets.streams import stream_of
 from refbrowser.app.facets.supply_pane import SectionMark, section_rect
+from refbrowser.app.shell.bars import NoteBar, fill_bar
 from refbrowser.app.shell.centre import PLOT
-from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.app.widgets.parts import IconLabel, push_button
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
 from refbrowser.views.plot.coordinates import line_scale
 from refbrowser.views.words import count_text
@@ -18,8 +21,6 @@ from refbrowser.views.words import count_text
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.host import Host
-    from refbrowser.app.facets.messages_pane import MessagesPane
-    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.formats.ncstream.options import Order
 
@@ -39,14 +40,8 @@ class AsOfBar(QFrame):
         super().__init__(parent)
         self.setObjectName("asOfBar")
         self.setProperty("role", "trustStrip")
-        self._text = plain_label("")
-        self._text.setObjectName("asOfText")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(IconLabel("warning", "warning"))
-        layout.addWidget(self._text, 1)
-        layout.addWidget(push_button("Show all messages", "asOfAllButton", self.allWanted.emit))
+        button = push_button("Show all messages", "asOfAllButton", self.allWanted.emit)
+        self._text = fill_bar(self, "asOfText", IconLabel("warning", "warning"), (button,))
         self.hide()
 
     def set_last(self, last: int | None, count: int) -> None:
@@ -72,81 +67,35 @@ _CHOSEN = {
 }
 
 
-class ByteOrderBar(QFrame):
-    """One line over the tabs.
+class MessagesLink(FormatPage):
+    """The messages of the current stream: between one window and its pane of them."""
 
-    Signals
-    -------
-    compareWanted()
-        Both readings are to be shown side by side.
-    """
-
-    compareWanted = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("byteOrderBar")
-        self.setProperty("role", "noteStrip")
-        self._dismissed: object = None
-        self._stream: object = None
-        self._text = plain_label("")
-        self._text.setObjectName("byteOrderText")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(IconLabel("info", "accent"))
-        layout.addWidget(self._text, 1)
-        layout.addWidget(push_button("Compare…", "byteOrderCompareButton", self.compareWanted.emit))
-        layout.addWidget(push_button("Dismiss", "byteOrderDismissButton", self._dismiss))
-        self.hide()
-
-    def set_stream(self, stream: object, *, doubtful: bool, chosen: str | None) -> None:
-        """Say how a stream is read; `chosen` is what the user wants, None for the rule."""
-        self._stream = stream
-        words = _RULE if chosen is None else _CHOSEN[chosen]
-        self._text.setText(words)
-        self.setVisible(
-            stream is not None and (doubtful or chosen is not None) and stream is not self._dismissed
-        )
-
-    def text(self) -> str:
-        """Return the words shown."""
-        return self._text.text()
-
-    def _dismiss(self) -> None:
-        self._dismissed = self._stream
-        self.hide()
-
-
-class MessagesLink(QObject):
-    """Between one window and its pane of messages, which is made with the first stream that is shown."""
-
-    def __init__(
-        self, window: Host, plot: PlotPane, pane: MessagesPane, as_of: AsOfBar, order: ByteOrderBar
-    ) -> None:
-        super().__init__(window.window())
-        self._window, self._plot = window, plot
-        self.pane, self.as_of_bar, self.order_bar = pane, as_of, order
-        self.mark = SectionMark(plot.canvas.box)
+    def __init__(self, host: Host) -> None:
+        assert host.centre.plot is not None
+        self._window, self._plot = host, host.centre.plot
+        self.pane, self.as_of_bar = MessagesPane(self._plot), AsOfBar()
+        self.order_bar = NoteBar("byteOrder", ("info", "accent"), "noteStrip", "Compare", "Compare…")
+        super().__init__(host, self.pane, (self.as_of_bar, self.order_bar))
+        self.mark = SectionMark(self._plot.canvas.box)
         self._wanted: int | None = None
         #: The array to go back to, where it was not there yet after an earlier message.
         self._left: str | None = None
         self._doubt: tuple[StreamIndex, bool] | None = None
-        pane.chosen.connect(self._chosen)
-        pane.activated.connect(self._activated)
-        pane.picture.changed.connect(self._picture_changed)
-        pane.as_of.wanted.connect(self._show_until)
-        as_of.allWanted.connect(lambda: self._show_until(None))
-        order.compareWanted.connect(self.compare_orders)
-        plot.viewChanged.connect(self._view_changed)
-        plot.settled.connect(self._view_changed)
-        plot.set_note(self._words_at)
+        self.pane.chosen.connect(self._chosen)
+        self.pane.activated.connect(self._activated)
+        self.pane.picture.changed.connect(self._picture_changed)
+        self.pane.as_of.wanted.connect(self._show_until)
+        self.as_of_bar.allWanted.connect(lambda: self._show_until(None))
+        self.order_bar.wanted.connect(self.compare_orders)
+        self._plot.viewChanged.connect(self._view_changed)
+        self._plot.settled.connect(self._view_changed)
+        self._plot.set_note(self._words_at)
 
     # The stream that is shown
 
     def set_document(self, document: OpenDocument | None) -> None:
-        """Show the messages of a document; nothing of one that is no stream."""
-        stream = None if document is None else document.stream
+        """Show the messages of a stream; nothing of None."""
+        stream = stream_of(document)
         index = None if stream is None else stream.index
         last = None if stream is None or index is None else stream.last
         shown = document if index is not None else None
@@ -156,25 +105,29 @@ class MessagesLink(QObject):
         self._show_order(shown)
         if shown is None:
             self.mark.show_at(None)
+        else:
+            self._go_back(shown)
 
     def _show_order(self, document: OpenDocument | None) -> None:
-        origin = None if document is None else document.stream.origin
+        stream = stream_of(document)
+        origin = None if stream is None else stream.origin
         if origin is None:
             self._doubt = None
-            self.order_bar.set_stream(None, doubtful=False, chosen=None)
+            self.order_bar.show_for(None, "")
             return
         if self._doubt is None or self._doubt[0] is not origin.index:
             self._doubt = origin.index, bool(doubtful_arrays(origin.index))
         chosen = origin.options.byte_order
-        self.order_bar.set_stream(origin.index, doubtful=self._doubt[1], chosen=chosen)
+        rule = _RULE if self._doubt[1] else ""
+        self.order_bar.show_for(origin.index, rule if chosen is None else _CHOSEN[chosen])
 
     def _show_until(self, last: int | None) -> None:
-        document = self._window.documents.current
-        if document is not None:
+        stream = stream_of(self._window.documents.current)
+        if stream is not None:
             self._left = self._plotted() or self._left
-            document.stream.show_until(last)
+            stream.show_until(last)
 
-    def go_back(self, document: OpenDocument) -> None:
+    def _go_back(self, document: OpenDocument) -> None:
         """Plot the array again that was not there after an earlier message."""
         hierarchy, path = document.hierarchy, self._left
         if path is None or hierarchy is None or document is not self._window.documents.current:
@@ -258,7 +211,8 @@ class MessagesLink(QObject):
         from refbrowser.app.facets.byte_order_dialog import ByteOrderDialog
 
         document = self._window.documents.current
-        origin = None if document is None else document.stream.origin
+        stream = stream_of(document)
+        origin = None if stream is None else stream.origin
         if document is None or origin is None:
             return
         doubtful = doubtful_arrays(origin.index)
@@ -272,6 +226,7 @@ class MessagesLink(QObject):
         dialog.open()
 
     def _read_in(self, document: OpenDocument, order: Order | None) -> None:
-        if not document.stream.why_fixed:
+        stream = stream_of(document)
+        if stream is not None and not stream.why_fixed:
             self._window.settings.set_byte_order(document.path, order or "")
-            document.stream.read_in(order)
+            stream.read_in(order)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.facets.awkward import awkward_of
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.views.safety import SafetyRow, report_text, summary
@@ -186,23 +187,24 @@ class AllowDialog(QDialog):
         self.setWindowTitle("Allow functions")
         self.setModal(True)
         self.resize(600, 400)
-        self._document = document
+        known = self._known = awkward_of(document)
+        allowed, why_fixed = ((), "") if known is None else (known.allow_functions, known.why_fixed)
         heading = plain_label(f"Functions that {one_line(document.title)} may use")
         heading.setFont(theme.heading_font())
-        self._list = self._make_list(rows, ticked)
+        self._list = self._make_list(rows, {ticked, *allowed})
         self._field = QLineEdit()
         self._field.setObjectName("allowPatterns")
         self._field.setAccessibleName("Patterns of functions")
         self._field.setPlaceholderText("for example  bz2.*  zstd.decompress")
         self._field.setFont(theme.mono_font())
         named = {row.name for row in rows}
-        self._field.setText(" ".join(each for each in document.awkward.allow_functions if each not in named))
+        self._field.setText(" ".join(each for each in allowed if each not in named))
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("&Patterns", self._field)
-        self._why = plain_label(document.awkward.why_fixed, role="warning")
+        self._why = plain_label(why_fixed, role="warning")
         self._why.setObjectName("allowWhy")
-        self._why.setVisible(bool(document.awkward.why_fixed))
+        self._why.setVisible(bool(why_fixed))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
@@ -218,7 +220,7 @@ class AllowDialog(QDialog):
         layout.addWidget(self._make_buttons())
         self._changed()
 
-    def _make_list(self, rows: list[SafetyRow], ticked: str) -> QTreeWidget:
+    def _make_list(self, rows: list[SafetyRow], ticked: set[str]) -> QTreeWidget:
         view = QTreeWidget()
         view.setObjectName("allowList")
         view.setAccessibleName("Functions that can be allowed")
@@ -234,8 +236,7 @@ class AllowDialog(QDialog):
             item.setData(0, _NAME, row.name)
             item.setSizeHint(0, QSize(0, theme.ROW))
             item.setFont(0, theme.mono_font(-0.5))
-            is_allowed = row.name in self._document.awkward.allow_functions or row.name == ticked
-            item.setCheckState(0, Qt.CheckState.Checked if is_allowed else Qt.CheckState.Unchecked)
+            item.setCheckState(0, Qt.CheckState.Checked if row.name in ticked else Qt.CheckState.Unchecked)
             view.addTopLevelItem(item)
         view.itemChanged.connect(lambda *_: self._changed())
         return view
@@ -261,5 +262,6 @@ class AllowDialog(QDialog):
         return tuple(dict.fromkeys([*names, *self._field.text().replace(",", " ").split()]))
 
     def _changed(self) -> None:
-        awkward = self._document.awkward
-        self._use.setEnabled(not awkward.why_fixed and self.patterns() != awkward.allow_functions)
+        known = self._known
+        is_open = known is not None and not known.why_fixed
+        self._use.setEnabled(is_open and known is not None and self.patterns() != known.allow_functions)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
+from refbrowser.app.facets.host import FormatPage
 from refbrowser.app.nested.nested_table import UNFOLD_MOST, NestedModel, NestedTable, RowPages
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.shell.tasks import TaskControl
@@ -36,9 +37,8 @@ from refbrowser.views.rows import NoRows
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.host import Host
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.model.nodes import ArrayNode
@@ -358,3 +358,31 @@ def _plain(value: NestedValue, node: ArrayNode) -> Any:
     if unread is not None:
         raise unread
     return python_values(content)[0]
+
+
+class NestedPage(FormatPage):
+    """The nested values of what is plotted; without a tab where that is no array of them.
+
+    A group or a buffer of the array leaves the tab as it is: what is plotted stays, too.
+    """
+
+    def __init__(self, host: Host) -> None:
+        assert host.centre.plot is not None
+        self._plot, self.pane = host.centre.plot, NestedPane(host.centre.plot)
+        super().__init__(host, self.pane)
+        self._plot.viewChanged.connect(self.changed)
+        self.pane.said.connect(host.say)
+        self.pane.failed.connect(host.show_error)
+        self.pane.trustReviewRequested.connect(host.review_trust)
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Follow the plot, whatever the document is."""
+
+    def is_offered(self) -> bool:
+        """Whether what is plotted is nested."""
+        node = self._plot.whole()
+        return node is not None and isinstance(node.values, Rows)
+
+    def read_again(self) -> None:
+        """Read again what is shown."""
+        self.pane.read_again()

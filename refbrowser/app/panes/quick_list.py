@@ -44,7 +44,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.commands.actions import Actions
 from refbrowser.app.commands.group import ActionSpec
-from refbrowser.app.commands.menus import MENUS
+from refbrowser.app.commands.menus import menus
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
@@ -328,7 +328,7 @@ def _carry_out(answer: Answer) -> None:
 
 def _title(spec: ActionSpec, action: QAction) -> str:
     """Return an action's title behind that of its menu."""
-    menu = next(title for title, specs in MENUS.items() if spec in specs)
+    menu = spec.menu or next(title for title, specs in menus().items() if spec in specs)
     parts = (menu, spec.submenu, spec.title)
     ticked = " ✓" if action.isChecked() else ""
     return ": ".join(part.replace("&", "").rstrip("…") for part in parts if part) + ticked

@@ -23,13 +23,10 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_kind, error_text
 from refbrowser.app.widgets.parts import IconLabel, one_shot, plain_label, push_button, show_progress
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.errors import Finding
     from refbrowser.exporting.request import Loss
-    from refbrowser.formats.awkward0.opening import Awkward0Origin
-    from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 
 
 _CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
@@ -174,133 +171,68 @@ class ReadingStrip(QFrame):
         self._bar.setRange(0, 0)
 
 
-_CUT = "truncated"
+class NoteBar(QFrame):
+    """One line over the tabs about something that is open: what is to be known, what can be done, Dismiss.
 
-
-class DamageBar(QFrame):
-    """Tells of one document, until it is repaired or the bar is dismissed.
+    Parameters
+    ----------
+    name
+        Begins the names of its widgets.
+    icon
+        Its name and colour.
+    role
+        How it looks: ``trustStrip`` or ``noteStrip``.
+    verb, title
+        What can be done: the name and the title of its button.
 
     Signals
     -------
-    repair()
-        The user wants to write what is sound.
+    wanted()
+        What the button offers.
     """
 
-    repair = Signal()
+    wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("damageBar")
-        self.setProperty("role", "trustStrip")
+    def __init__(self, name: str, icon: tuple[str, str], role: str, verb: str, title: str) -> None:
+        super().__init__()
+        self.setObjectName(f"{name}Bar")
+        self.setProperty("role", role)
         self._dismissed: object = None
-        self._source: object = None
-        self._text = plain_label("")
-        self._text.setObjectName("damageText")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(IconLabel("warning", "warning"))
-        layout.addWidget(self._text, 1)
-        self._repair = push_button("Repair…", "damageRepairButton", self.repair.emit)
-        layout.addWidget(self._repair)
-        layout.addWidget(push_button("Dismiss", "damageDismissButton", self._dismiss))
+        self._about: object = None
+        self.button = push_button(title, f"{name}{verb}Button", self.wanted.emit)
+        dismiss = push_button("Dismiss", f"{name}DismissButton", self._dismiss)
+        self._text = fill_bar(self, f"{name}Text", IconLabel(*icon), (self.button, dismiss))
         self.hide()
 
-    def set_document(self, document: OpenDocument | None) -> None:
-        """Say where the file of this document is damaged; nothing where it is sound."""
-        shown = document if document is not None and document.is_open else None
-        index = None if shown is None else shown.stream.index
-        origin = None if shown is None else shown.awkward.origin
-        dataset = None if shown is None else shown.dataset
-        damage = () if dataset is None else dataset.damage
-        self._source = index or origin or shown
-        words, can_repair = "", origin is not None
-        if shown is not None and damage:
-            if index is not None:
-                words = damage_words(shown.name, index, grows=shown.file.has_grown)
-                can_repair = bool(words)
-                words = words or repaired_words(shown.name, index)
-            else:
-                rescued = "" if origin is None else rescue_words(shown.name, origin)
-                words = rescued or source_words(shown.name, damage)
-        self._repair.setText("Repair…" if origin is None else "Save what is left…")
-        self._repair.setVisible(can_repair)
+    def show_for(self, about: object, words: str) -> None:
+        """Say something, unless what was said of this was dismissed; nothing hides the bar."""
+        self._about = about
         self._text.setText(words)
-        self.setVisible(bool(words) and self._source is not self._dismissed)
+        self.setVisible(bool(words) and about is not self._dismissed)
 
     def text(self) -> str:
         """Return the words shown."""
         return self._text.text()
 
     def _dismiss(self) -> None:
-        self._dismissed = self._source
+        self._dismissed = self._about
         self.hide()
 
 
-def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
-    """Return where a stream is damaged, in words; nothing where it is sound.
+class DamageBar(NoteBar):
+    """Tells what is damaged in the file of one document; its button writes what is sound."""
 
-    Where it `grows` it may end within a message: the rest is on its way.
-    """
-    faults = [fault for fault in index.faults if fault.severity == "fault"]
-    cut = next((fault for fault in faults if fault.code == _CUT), None)
-    others = [fault for fault in faults if fault is not cut]
-    cut = None if grows else cut
-    parts = [f"{one_line(name)} ends at byte {count_text(index.size)}, {_where(cut)}."] if cut else []
-    if others:
-        count = f"{count_text(len(others))} fault{'' if len(others) == 1 else 's'}"
-        first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
-        parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
-    told = "What is sound is shown; what may be lost is an error, and never taken for empty."
-    return " ".join([*parts, told]) if parts else ""
+    def __init__(self) -> None:
+        super().__init__("damage", ("warning", "warning"), "trustStrip", "Repair", "Repair…")
 
-
-def repaired_words(name: str, index: StreamIndex) -> str:
-    """Return what repairs have left out of a stream; nothing of one that was not repaired."""
-    # Not before: a window without streams does without.
-    from refbrowser.formats.ncstream.sections import left_out
-
-    lost = list(left_out(index.definition))
-    if not lost:
-        return ""
-    first = lost[0]
-    section = f" [{one_line(first.section)}]" if first.section else ""
-    about = "any variable" if first.variable is None else f"{one_line(first.variable)}{section}"
-    more = f" Problems lists {count_text(len(lost) - 1)} more." if len(lost) > 1 else ""
-    told = f"What was lost of {about} is an error, and never taken for empty."
-    return f"{one_line(name)} was repaired. {told}{more}"
-
-
-def source_words(name: str, damage: Sequence[Finding]) -> str:
-    """Return what is damaged in a source of any other format."""
-    more = f" Problems lists {count_text(len(damage) - 1)} more." if len(damage) > 1 else ""
-    return f"{one_line(name)} is damaged: {one_line(damage[0].message)}.{more}"
-
-
-def rescue_words(name: str, origin: Awkward0Origin) -> str:
-    """Return what is lost of an archive whose directory cannot be read; nothing of any other file."""
-    container = origin.container
-    if not getattr(container, "is_rescued", False):
-        return ""
-    members = sum(1 for _ in container.names())
-    found = f"{count_text(members)} member{' of it was' if members == 1 else 's of it were'} found one by one"
-    parts = [f"The directory of {one_line(name)} cannot be read: {found}."]
-    # What the directory itself has is told first.
-    lost = [each.place for each in container.findings[1:] if each.place.start is not None]
-    if lost:
-        size = sum((place.stop or 0) - (place.start or 0) for place in lost)
-        where = f"from byte {count_text(lost[0].start or 0)}{' on' if len(lost) == 1 else ''}"
-        stretches = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
-        parts.append(f"{size_text(size)} are lost, {stretches}.")
-    arrays, sound = len(origin.arrays), sum(1 for array in origin.arrays if array.error is None)
-    opened = f"{count_text(sound)} of {count_text(arrays)} array{'' if arrays == 1 else 's'} can be opened"
-    return " ".join([*parts, f"{opened if arrays else 'No array is left'}."])
-
-
-def _where(cut: StreamFault) -> str:
-    if cut.number == 0:
-        return "within its first message"
-    return f"after message {cut.number - 1}, within the next one"
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say where the file of this document is damaged; nothing where it is sound."""
+        shown = document if document is not None and document.is_open else None
+        damage = () if shown is None or shown.dataset is None else shown.dataset.damage
+        words, repair = ("", "") if shown is None or not damage else shown.part.damage_words(damage)
+        self.button.setText(repair)
+        self.button.setVisible(bool(repair))
+        self.show_for(None if shown is None else shown.part.subject, words)
 
 
 #: Losses that are named.
@@ -334,7 +266,7 @@ class DiskBar(QFrame):
         self._follow = push_button("Follow", "diskFollowButton", self.follow.emit)
         self._follow.setToolTip("Read the stream again now, and whenever it grows")
         buttons = (self._compare, self._keep, self._reload, self._follow)
-        self._text = _fill(self, "diskText", IconLabel("warning", "warning"), buttons)
+        self._text = fill_bar(self, "diskText", IconLabel("warning", "warning"), buttons)
         self.hide()
 
     def set_document(self, document: OpenDocument | None) -> None:
@@ -348,11 +280,11 @@ class DiskBar(QFrame):
         what = "was removed or renamed" if is_gone else "was changed by another program"
         mine = " You have unsaved edits here." if document.is_pending else ""
         self._text.setText(f"{one_line(document.name)} {what}.{mine}")
-        is_stream, is_derived = document.file.is_stream, document.is_derived
+        grows, is_derived = document.file.grows, document.is_derived
         self._compare.setVisible(not is_gone and not is_derived)
         self._keep.setVisible(not is_derived)
         self._reload.setVisible(not is_gone)
-        self._follow.setVisible(is_stream and not is_gone and not document.is_pending)
+        self._follow.setVisible(grows and not is_gone and not document.is_pending)
 
     def text(self) -> str:
         """Return the words shown."""
@@ -377,7 +309,7 @@ class CopyBar(QFrame):
         self._path = ""
         opening = push_button("Open it", "copyOpenButton", self._open)
         dismiss = push_button("Dismiss", "copyDismissButton", self.hide)
-        self._text = _fill(self, "copyText", IconLabel("done", "accent"), (opening, dismiss))
+        self._text = fill_bar(self, "copyText", IconLabel("done", "accent"), (opening, dismiss))
         self.hide()
 
     def show_copy(self, document: OpenDocument, path: str) -> None:
@@ -403,7 +335,7 @@ class LossBar(QFrame):
         self.setObjectName("lossBar")
         self.setProperty("role", "trustStrip")
         dismiss = push_button("Dismiss", "lossDismissButton", self.hide)
-        self._text = _fill(self, "lossText", IconLabel("warning", "warning"), (dismiss,))
+        self._text = fill_bar(self, "lossText", IconLabel("warning", "warning"), (dismiss,))
         self._text.setWordWrap(True)
         self.hide()
 
@@ -420,7 +352,7 @@ class LossBar(QFrame):
         return self._text.text()
 
 
-def _fill(bar: QFrame, name: str, icon: IconLabel, buttons: tuple[QPushButton, ...]) -> QLabel:
+def fill_bar(bar: QFrame, name: str, icon: IconLabel, buttons: tuple[QPushButton, ...]) -> QLabel:
     """Lay a bar out: icon, words, buttons; return the words."""
     text = plain_label("")
     text.setObjectName(name)

@@ -28,17 +28,12 @@ if TYPE_CHECKING:
     from refbrowser.app.widgets.table_pane import TablePane
     from refbrowser.views.references import FirstRows
 
-PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
+#: The tabs that all documents have; those of formats follow.
+PLOT, TABLE, REFERENCES, RAW, CDL = range(5)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 _LEAST = (280, 160)
 #: The bars over the tabs take this part of its height at most, or so many pixels where that is more.
 _BARS_MOST, _BARS_LEAST = 0.15, 44
-#: Tabs whose pane is made when it is first needed, and what they say before.
-_LATE = {
-    MESSAGES: ("Messages", "No messages yet", "The messages of a stream appear here."),
-    VALUES: ("Values", "No values yet", "Lists and records of an array appear here."),
-    EXPRESSIONS: ("Expressions", "No expressions yet", "What the arrays of an Awkward 0 file are made of."),
-}
 
 
 class Centre(QWidget):
@@ -117,12 +112,7 @@ class Centre(QWidget):
         pages = (self._plot_slot, self._table_slot, self.references, self.raw, self.cdl)
         for page, title in zip(pages, ("Plot", "Table", "References", "Raw value", "CDL"), strict=True):
             tabs.addTab(framed(page), title)
-        self._late: dict[int, QStackedWidget] = {}
-        for number, (title, heading, text) in _LATE.items():
-            slot = self._late[number] = QStackedWidget()
-            slot.addWidget(scrolled(centred(Card("array", heading, text))))
-            tabs.addTab(framed(slot), title)
-            tabs.setTabVisible(number, False)
+        self._added: dict[int, QWidget] = {}
         return tabs
 
     def plot_is_coming(self) -> None:
@@ -149,19 +139,23 @@ class Centre(QWidget):
             self._table_slot.setCurrentWidget(self.table)
             self.plotMade.emit(self.plot)
 
-    def add_late(self, tab: int, pane: QWidget, bars: Sequence[QWidget] = ()) -> None:
-        """Take the pane of a tab that is made when it is first needed, and the bars that belong to it."""
-        slot = self._late[tab]
-        slot.addWidget(pane)
-        slot.setCurrentWidget(pane)
+    def add_page(self, title: str, pane: QWidget) -> int:
+        """Add a tab that not every document has, and return its number; `offer_tab` shows it."""
+        number = self.tabs.addTab(framed(pane), title)
+        self.tabs.setTabVisible(number, False)
+        self._added[number] = pane
+        return number
+
+    def add_bars(self, bars: Sequence[QWidget]) -> None:
+        """Add bars over the tabs, below the others."""
         for bar in bars:
             self._bars.add(bar)
 
-    def show_late_tab(self, tab: int, shown: bool) -> None:
+    def offer_tab(self, number: int, is_offered: bool) -> None:
         """Offer a tab that not every document has, or do not."""
-        if not shown and self.tabs.currentIndex() == tab:
+        if not is_offered and self.tabs.currentIndex() == number:
             self.tabs.setCurrentIndex(PLOT)
-        self.tabs.setTabVisible(tab, shown)
+        self.tabs.setTabVisible(number, is_offered)
 
     def show_tab(self, number: int) -> None:
         """Bring a tab to the front and put the keyboard in it."""
@@ -177,10 +171,17 @@ class Centre(QWidget):
             return self.plot.page()
         if number == TABLE and self.table is not None:
             return self.table.grid
-        if number in self._late:
-            pane = self._late[number].currentWidget()
-            return None if pane is None else pane.focusProxy()
+        if number in self._added:
+            return self._added[number].focusProxy()
         return {REFERENCES: self.references.table, RAW: self.raw.page(), CDL: self.cdl.page()}.get(number)
+
+    def show_page(self, pane: QWidget) -> None:
+        """Bring the tab of a pane that was added to the front, and put the keyboard in it."""
+        self.show_tab(next(number for number, each in self._added.items() if each is pane))
+
+    def is_in_front(self, pane: QWidget) -> bool:
+        """Whether the tab of a pane that was added is in front."""
+        return self._added.get(self.tabs.currentIndex()) is pane
 
     def table_is_shown(self) -> bool:
         """Whether the table of values is in front."""
@@ -189,8 +190,7 @@ class Centre(QWidget):
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
         tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES}
-        tabs |= {"show_raw": RAW, "show_cdl": CDL, "show_messages": MESSAGES}
-        tabs |= {"show_values": VALUES, "show_expressions": EXPRESSIONS}
+        tabs |= {"show_raw": RAW, "show_cdl": CDL}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:

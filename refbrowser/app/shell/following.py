@@ -14,16 +14,16 @@ from refbrowser.app.dialogs.recovery import time_text
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.views.hierarchy import ItemKind
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from refbrowser.app.commands.actions import Actions
     from refbrowser.app.commands.files import FileCommands
     from refbrowser.app.commands.problems import ProblemCommands
     from refbrowser.app.commands.saving import SaveCommands
     from refbrowser.app.controller.reading import SizeQuestion
-    from refbrowser.app.facets.format_commands import StreamCommands
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
@@ -266,7 +266,7 @@ class Filing(QObject):
         problem_commands: ProblemCommands,
         status: StatusLine,
         saving: SaveCommands,
-        streams: StreamCommands,
+        actions: Actions,
         files: FileCommands,
     ) -> None:
         super().__init__(frame.window())
@@ -280,7 +280,7 @@ class Filing(QObject):
         self._problem_commands = problem_commands
         self._status = status
         self._saving = saving
-        self._streams = streams
+        self._actions = actions
         self._files = files
         documents = self._frame.documents
         Titles(documents)
@@ -290,8 +290,8 @@ class Filing(QObject):
         centre.disk_bar.compare.connect(saving.compare)
         centre.disk_bar.keep.connect(saving.keep_mine)
         centre.disk_bar.reload.connect(saving.reload)
-        centre.damage_bar.repair.connect(self._repair)
-        centre.disk_bar.follow.connect(lambda: self._streams.set_follows(True))
+        centre.damage_bar.wanted.connect(self._repair)
+        centre.disk_bar.follow.connect(self._follow)
         centre.copy_bar.openPath.connect(self._frame.open_path)
         self._problems.placeWanted.connect(problem_commands.go_to)
         self._problems.fixWanted.connect(problem_commands.fix)
@@ -306,16 +306,29 @@ class Filing(QObject):
     def _repair(self) -> None:
         """Write what is sound of the current file."""
         document = self._frame.documents.current
-        origin = None if document is None else document.awkward.origin
-        if origin is not None:
-            self._files.export_as(origin.format)
+        state = None if document is None else document.document
+        if document is None or state is None or state.derived is None:
+            return
+        if document.part.repairing:
+            self._actions[document.part.repairing].trigger()
         else:
-            self._streams.repair_stream()
+            self._files.export_as(state.derived.format)
+
+    def _follow(self) -> None:
+        """Follow the current file as it grows."""
+        if self._frame.documents.current is not None:
+            self._frame.documents.current.file.set_follows(True)
+
+    def _follows_changed(self, document: OpenDocument) -> None:
+        words = "read again whenever it grows" if document.file.follows else "not read again when it grows"
+        self._frame.say(f"{document.title} is {words}")
+        self._frame.update_actions()
 
     def _added(self, document: OpenDocument) -> None:
         document.saved.connect(lambda path: self._saved(document, path))
         document.saveLost.connect(lambda losses: self._lost(document, losses))
         document.saveFailed.connect(lambda error: self._saving.save_failed(document, error))
+        document.file.followsChanged.connect(lambda: self._follows_changed(document))
         document.file.changed.connect(lambda: self._file_changed(document))
         document.savedChanged.connect(lambda: self._file_changed(document))
         document.file.failed.connect(lambda error: self._failed(document, "read again", error))
@@ -371,12 +384,9 @@ class Filing(QObject):
 
     def _reloaded(self, document: OpenDocument) -> None:
         drafts_of(document).clear()
-        index = document.stream.index if document.file.has_grown and document.file.follows else None
-        if index is None:
-            self._frame.say(f"Reloaded {document.path}")
-        else:
-            messages = count_text(len(index.table))
-            self._frame.say(f"{one_line(document.title)} has {messages} messages now")
+        size = document.part.size_words() if document.file.has_grown and document.file.follows else ""
+        told = f"{one_line(document.title)} has {size} now" if size else f"Reloaded {document.path}"
+        self._frame.say(told)
 
     def _counted(self, faults: int, warnings: int) -> None:
         self._status.show_problems(faults, warnings)

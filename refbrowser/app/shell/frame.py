@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -29,8 +29,8 @@ class Frame(Protocol):
     def questions(self) -> Questions:
         """What asks the user."""
 
-    def open_path(self, path: str, *, flavour: str = "") -> OpenDocument:
-        """Open a document or a store."""
+    def open_path(self, path: str, *, options: Mapping[str, Any] | None = None) -> OpenDocument:
+        """Open a document or a store, with options of opening by name."""
 
     def open_recent(self, path: str) -> OpenDocument:
         """Open a document as it was opened last."""

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.housekeeping import Screenshot
@@ -31,7 +31,7 @@ def run(
     allow: Sequence[str] = (),
     settings: Mapping[Origin, ConnectionSettings] | None = None,
     scheme: str | None = None,
-    flavour: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> int:
     """Open the window on documents and run it until it is closed, or draw it to a file.
 
@@ -53,8 +53,8 @@ def run(
         Connection settings for origins; never saved.
     scheme
         Colours for this run: ``light`` or ``dark``; what the user prefers when None.
-    flavour
-        Whose rules the metadata of stores follows, as ``--as`` of the command line; found out when empty.
+    options
+        Options of opening, by name.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def run(
         GarbageCollector(window)
         Ahead(window, centre=window.centre, editors=window.editors)
         window.documents.use_settings(settings or {})
-        open_targets(window, paths, array, template_values or {}, allow, flavour)
+        open_targets(window, paths, array, template_values or {}, allow, options)
         if screenshot is not None:
             from refbrowser.app.shell.housekeeping import Screenshot
 
@@ -150,7 +150,7 @@ def open_targets(
     array: str | None,
     values: Mapping[str, str],
     allow: Sequence[str],
-    flavour: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> None:
     """Open what the command line names; `array` belongs to the last of them."""
     from refbrowser.app.controller.documents import split_target
@@ -160,7 +160,7 @@ def open_targets(
     for number, target in enumerate(paths):
         path, inside = split_target(target)
         wanted = array if array is not None and number == len(paths) - 1 else inside
-        window.open_path(path, wanted, values, allow, flavour)
+        window.open_path(path, wanted, values, allow, options)
     if not paths:
         window.prepare_plot()
         window.follower.look_for_lost()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _TAB = "centreTabs"
 
 
+@runtime_checkable
 class WindowLook(Protocol):
     """A pane that tells in numbers what it looks like."""
 

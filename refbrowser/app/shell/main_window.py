@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
-    from refbrowser.app.facets.tabs import ExpressionsTab, MessagesTab, NestedTab
+    from refbrowser.app.facets.host import FormatPage
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.explain_pane import ExplainPane
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.drops import DropTarget
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.following import DocumentFollower, Filing
+    from refbrowser.app.shell.format_places import FormatPlaces
     from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
     from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.preferences import Preferences
@@ -80,9 +81,7 @@ class MainWindow(QMainWindow):
     follower: DocumentFollower
     plot_alone: PlotAlone
     filing: Filing
-    messages: MessagesTab
-    nested: NestedTab
-    expressions: ExpressionsTab
+    formats: FormatPlaces
     problems: ProblemsPane
     history: HistoryPane
     preferences: Preferences
@@ -124,7 +123,6 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.dialogs.questions import Questions
-        from refbrowser.app.facets.tabs import ExpressionsTab, MessagesTab, NestedTab
         from refbrowser.app.panes.attributes_pane import AttributesPane
         from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
         from refbrowser.app.panes.explain_pane import ExplainPane
@@ -136,6 +134,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.shell.drops import DropTarget
         from refbrowser.app.shell.editor_stack import EditorStack
         from refbrowser.app.shell.following import DocumentFollower, Filing
+        from refbrowser.app.shell.format_places import FormatPlaces
         from refbrowser.app.shell.keyboard import UndoKeys
         from refbrowser.app.shell.layout_kept import LayoutKept, PlotAlone
         from refbrowser.app.shell.navigation import Navigation
@@ -148,7 +147,7 @@ class MainWindow(QMainWindow):
             return
         self.tasks = Tasks(self)
         self.documents = Documents(self.tasks, self)
-        self.documents.byte_order_of = self.settings.byte_order
+        self.documents.kept_options = self.settings.options
         self.questions = Questions(self)
         self.preferences = Preferences(self.settings, self)
         self.hierarchy = HierarchyPane()
@@ -201,9 +200,7 @@ class MainWindow(QMainWindow):
             prepare_plot=self.prepare_plot,
         )
         # After the panes follow a document: what a tab selects is in the tree then.
-        self.messages = MessagesTab(self)
-        self.nested = NestedTab(self)
-        self.expressions = ExpressionsTab(self)
+        self.formats = FormatPlaces(self, actions=self.actions_, layout_kept=self.layout_kept)
         self.commands = self._make_commands()
         self.context_menus = ContextMenus(
             self, centre=self.centre, hierarchy=self.hierarchy, actions=self.actions_
@@ -223,7 +220,7 @@ class MainWindow(QMainWindow):
             status=self.status,
             problem_commands=self.commands.problems,
             saving=self.commands.saving,
-            streams=self.commands.streams,
+            actions=self.actions_,
             files=self.commands.files,
         )
         self._connect()
@@ -246,9 +243,9 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.problems import ProblemCommands
         from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
         from refbrowser.app.commands.saving import SaveCommands
+        from refbrowser.app.commands.serving import ServiceCommands
         from refbrowser.app.commands.values import ValueCommands
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
-        from refbrowser.app.facets.format_commands import AwkwardCommands, MessageCommands, StreamCommands
 
         permissions = PermissionCommands(self)
         copying = CopyCommands(self, centre=self.centre, hierarchy=self.hierarchy, navigation=self.navigation)
@@ -306,7 +303,6 @@ class MainWindow(QMainWindow):
             find=FindCommands(self, docks=self.docks, navigation=self.navigation, actions=self.actions_),
             preferences=PreferenceCommands(self, preferences=self.preferences),
             values=ValueCommands(self, centre=self.centre, settings=self.settings, permissions=permissions),
-            messages=MessageCommands(self, messages=self.messages),
             copying=copying,
             explain=ExplainCommands(
                 self,
@@ -325,8 +321,8 @@ class MainWindow(QMainWindow):
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),
             help=HelpCommands(self, actions=self.actions_),
-            streams=StreamCommands(self, permissions=permissions, copying=copying, status=self.status),
-            awkward=AwkwardCommands(self, expressions=self.expressions),
+            services=ServiceCommands(self, permissions=permissions, copying=copying, status=self.status),
+            formats=self.formats,
         )
 
     def _fill_docks(self) -> None:
@@ -362,7 +358,7 @@ class MainWindow(QMainWindow):
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
         self.commands.explain.connect_view()
         self.chunk_map.made.connect(self.commands.explain.connect_map)
-        self.follower.damaged.connect(self.nested.read_again)
+        self.follower.damaged.connect(self.formats.read_again)
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()
         self.commands.references.connect_table()
@@ -415,17 +411,18 @@ class MainWindow(QMainWindow):
         array: str | None = None,
         values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
-        flavour: str = "",
+        options: Mapping[str, Any] | None = None,
     ) -> OpenDocument:
         """Open a document or a store, and select one of its arrays when it is read."""
-        document = self.documents.open(path, values, allow, flavour)
+        document = self.documents.open(path, values, allow, options)
         if array is not None:
             self.navigation.select_when_read(document, array)
         return document
 
     def open_recent(self, path: str) -> OpenDocument:
         """Open a document that was opened lately, as it was opened then."""
-        return self.open_path(path, flavour=self.settings.flavour(path))
+        flavour = self.settings.flavour(path)
+        return self.open_path(path, options={"flavour": flavour} if flavour else None)
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown."""
@@ -445,6 +442,10 @@ class MainWindow(QMainWindow):
     def show_error(self, title: str, error: BaseException, again: Callable[[], object] | None = None) -> None:
         """Show an error over the tabs; `again` tries what failed once more."""
         self.centre.error_bar.show_error(title, error, again)
+
+    def page(self, name: str) -> FormatPage | None:
+        """Return a page that a format adds, by its name; None where it is not made yet."""
+        return self.formats.page(name)
 
     def review_trust(self) -> None:
         """Show what the current document wants to read."""

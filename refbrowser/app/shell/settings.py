@@ -80,6 +80,11 @@ class Settings:
         """Remember the byte order that the user chose for a stream; none where it is empty."""
         self._set_by_path("byteOrders", path, order)
 
+    def options(self, path: str) -> dict[str, str]:
+        """Return the options of opening that are kept for a file whenever it is opened, by name."""
+        order = self.byte_order(path)
+        return {"byte_order": order} if order else {}
+
     def array(self, path: str) -> str:
         """Return the array of a document that was plotted last; empty for none."""
         return self._by_path("arrays").get(path, "")

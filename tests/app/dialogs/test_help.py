@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.commands.menus import ACTIONS
+from refbrowser.app.commands.menus import actions
 from refbrowser.app.dialogs.about import AboutDialog
 from refbrowser.app.dialogs.manual_window import PAGES, ManualWindow, read_page
 from refbrowser.app.dialogs.shortcut_list import VIEW_KEYS, ShortcutList, sections, title_of
@@ -32,7 +32,7 @@ class TestKeys:
             told = [key for row in keys for key in row.keys.split(", ")]
             assert len(told) == len(set(told)), where
         listed = {(row.keys, row.what) for keys in sections().values() for row in keys}
-        for spec in ACTIONS:
+        for spec in actions():
             for key in filter(None, (spec.shortcut, spec.plot_key)):
                 assert (key, title_of(spec)) in listed
 
@@ -94,28 +94,28 @@ class TestManual:
                 assert title.lower() == defaults[item.name].lower()
 
     def test_every_shortcut_is_described_and_no_other(self) -> None:
-        known = {key for spec in ACTIONS for key in (spec.shortcut, spec.plot_key) if key}
+        known = {key for spec in actions() for key in (spec.shortcut, spec.plot_key) if key}
         known |= {key for keys in VIEW_KEYS.values() for row in keys for key in row.keys.split(", ")}
         told = set(SHORTCUT.findall(ALL))
         assert told <= known
-        assert {spec.shortcut for spec in ACTIONS if spec.shortcut} <= told
+        assert {spec.shortcut for spec in actions() if spec.shortcut} <= told
 
     def test_links_lead_somewhere(self) -> None:
-        actions = {spec.name for spec in ACTIONS}
+        known = {spec.name for spec in actions()}
         for target in re.findall(r"\]\(([^)]+)\)", ALL):
             kind, _, rest = target.partition(":")
             if kind == "action":
-                assert rest in actions, target
+                assert rest in known, target
             elif kind != "https":
                 assert target.removesuffix(".md") in PAGES, target
 
     def test_menu_paths_named_in_links_are_those_of_the_actions(self) -> None:
-        from refbrowser.app.commands.menus import MENUS
+        from refbrowser.app.commands.menus import menus
 
         menu_of = {
-            spec.name: menu.replace("&", "") for menu, specs in MENUS.items() for spec in specs if spec
+            spec.name: menu.replace("&", "") for menu, specs in menus().items() for spec in specs if spec
         }
-        titles = {spec.name: title_of(spec).replace(": ", " > ") for spec in ACTIONS}
+        titles = {spec.name: title_of(spec).replace(": ", " > ") for spec in actions()}
         for text, name in re.findall(r"\[([A-Z]\w+ > [^\]]+)\]\(action:(\w+)\)", ALL):
             assert text == f"{menu_of[name]} > {titles[name]}"
 

@@ -19,7 +19,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.expressions_link import ExpressionsLink
 from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
 from refbrowser.app.panes.hierarchy_model import DETAIL_ROLE
-from refbrowser.app.shell.centre import EXPRESSIONS, PLOT, RAW
+from refbrowser.app.shell.centre import PLOT, RAW
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import ItemKind
 
@@ -41,8 +41,8 @@ def hostile(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) ->
 
 
 def link_of(window: MainWindow) -> ExpressionsLink:
-    assert window.expressions.link is not None
-    return window.expressions.link
+    assert window.page("expressions") is not None
+    return window.page("expressions")
 
 
 def rows_below(window: MainWindow, document: OpenDocument, path: str) -> list[tuple[str, str]]:
@@ -145,12 +145,12 @@ def test_a_file_is_dropped(window: MainWindow, tmp_path: Path, qtbot: QtBot, set
     (document,) = window.documents.all()
     qtbot.waitUntil(lambda: document.is_open)
     settle()
-    assert [array.name for array in document.awkward.arrays] == ["events", "nodes", "grid"]
+    assert [array.name for array in document.part.arrays] == ["events", "nodes", "grid"]
     assert not document.can_save_in_place
-    assert window.centre.tabs.isTabVisible(EXPRESSIONS)
+    assert window.formats.is_offered("expressions")
     window.documents.close(document)
     settle()
-    assert not window.centre.tabs.isTabVisible(EXPRESSIONS)
+    assert not window.formats.is_offered("expressions")
 
 
 # Expressions
@@ -193,7 +193,7 @@ def test_the_tree_follows_the_expressions(window: MainWindow, events: OpenDocume
     assert item is not None
     assert item.place == "/events/label"
     assert link.pane.view.hasFocus()
-    assert window.centre.tabs.currentIndex() == EXPRESSIONS
+    assert window.centre.is_in_front(window.page("expressions").pane)
 
 
 def test_a_link_is_followed_and_left_again(window: MainWindow, events: OpenDocument, settle: Settle) -> None:
@@ -311,7 +311,7 @@ def test_the_report_goes_to_the_expression(window: MainWindow, hostile: OpenDocu
     assert not button(dialog, "safetyAllowButton").isEnabled()
     button(dialog, "safetyShowButton").click()
     settle()
-    assert window.centre.tabs.currentIndex() == EXPRESSIONS
+    assert window.centre.is_in_front(window.page("expressions").pane)
     assert current(link_of(window)) == "bad > pairs > evil"
 
 
@@ -330,8 +330,8 @@ def test_a_function_of_the_table_is_allowed(
     assert dialog.patterns() == ("os.*", "*")
     button(dialog, "allowUseButton").click()
     settle()
-    assert hostile.awkward.allow_functions == ("os.*", "*")
-    rows = {row.name: row.state for row in hostile.awkward.rows or ()}
+    assert hostile.part.allow_functions == ("os.*", "*")
+    rows = {row.name: row.state for row in hostile.part.rows or ()}
     assert rows["bz2.decompress"] == "opened by the user"
     # No pattern opens what is not in the table.
     assert rows["os.system"] == "refused"
@@ -373,7 +373,7 @@ def test_other_documents_have_no_expressions(
 ) -> None:
     opened(small)
     settle()
-    assert not window.centre.tabs.isTabVisible(EXPRESSIONS)
+    assert not window.formats.is_offered("expressions")
     for name in ("show_expressions", "safety_report", "allow_function"):
         assert not window.actions_[name].isEnabled()
     document = opened(write_events(tmp_path))

@@ -13,7 +13,7 @@ from test_names import unnamed
 from window_fixtures import Open
 
 from refbrowser.app.nested.nested_charts import ChartKind
-from refbrowser.app.shell.centre import PLOT, TABLE, VALUES
+from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
@@ -39,19 +39,18 @@ def test_a_file_in_the_window(
 ) -> None:
     document = opened(particles)
     settle()
-    tabs = window.centre.tabs
-    assert not tabs.isTabVisible(VALUES)
+    assert not window.formats.is_offered("values")
     assert not window.actions_["show_values"].isEnabled()
     assert window.hierarchy.select_node(document, "/mu")
     settle()
-    assert tabs.isTabVisible(VALUES)
+    assert window.formats.is_offered("values")
     assert window.actions_["show_values"].shortcut().toString() == "Ctrl+7"
     window.actions_["show_values"].trigger()
     settle()
-    pane = window.nested.pane
+    pane = window.page("values").pane
     assert pane is not None
     qtbot.waitUntil(pane.is_settled)
-    assert tabs.currentIndex() == VALUES
+    assert window.centre.is_in_front(pane)
     assert pane.table.row_text(0) == ["0", "2", "[1.5, 2.5]", "[0.1, 0.2]", "! unreadable"]
     assert pane.table.row_text(1)[1] == "0"
     pane.table.set_current(0)
@@ -76,13 +75,13 @@ def test_a_file_in_the_window(
 
     window.centre.show_tab(TABLE)
     settle()
-    window.centre.show_tab(VALUES)
+    window.centre.show_page(window.page("values").pane)
     settle()
     assert pane.table.model().row_count() == 5, "what is unfolded stays"
     window.hierarchy.select_node(document, "/met")
     settle()
-    assert not tabs.isTabVisible(VALUES)
-    assert tabs.currentIndex() != VALUES
+    assert not window.formats.is_offered("values")
+    assert not window.centre.is_in_front(window.page("values").pane)
 
 
 Shown = Callable[[str], list[str]]

@@ -21,8 +21,8 @@ Settle = Callable[[], None]
 
 
 def link_of(window: MainWindow) -> MessagesLink:
-    assert window.messages.link is not None
-    return window.messages.link
+    assert window.page("messages") is not None
+    return window.page("messages")
 
 
 def first_value(window: MainWindow) -> float:
@@ -101,8 +101,8 @@ def test_a_choice_is_taken_at_once_and_kept_for_the_file(
     # Reading the file again keeps the choice; the rule takes it back.
     again.reload()
     settle()
-    assert again.stream.origin is not None
-    assert again.stream.origin.options.byte_order == "little"
+    assert again.part.origin is not None
+    assert again.part.origin.options.byte_order == "little"
     dialog = compare(window, settle)
     button(dialog, "byteOrderRuleButton").click()
     settle()

@@ -20,7 +20,7 @@ from refbrowser.app.facets.fields_view import FieldsView
 from refbrowser.app.facets.messages_link import MessagesLink
 from refbrowser.app.facets.messages_pane import LIST, PICTURE
 from refbrowser.app.facets.supply_looks import ground_of
-from refbrowser.app.shell.centre import MESSAGES, PLOT
+from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.views.rows import RowStyle, StyledRowModel
@@ -37,14 +37,14 @@ def ocean(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> O
     settle()
     window.hierarchy.select_node(document, "/temp")
     settle()
-    window.centre.show_tab(MESSAGES)
+    window.centre.show_page(window.page("messages").pane)
     settle()
     return document
 
 
 def link_of(window: MainWindow) -> MessagesLink:
-    assert window.messages.link is not None
-    return window.messages.link
+    assert window.page("messages") is not None
+    return window.page("messages")
 
 
 def choose(window: MainWindow, message: int, settle: Settle) -> None:
@@ -55,16 +55,16 @@ def choose(window: MainWindow, message: int, settle: Settle) -> None:
 def test_the_tab_is_there_for_streams_only(
     window: MainWindow, ocean: OpenDocument, small: Path, opened: Open, settle: Settle
 ) -> None:
-    assert window.centre.tabs.isTabVisible(MESSAGES)
+    assert window.formats.is_offered("messages")
     assert window.actions_["show_messages"].isEnabled()
     other = opened(small)
     settle()
-    assert not window.centre.tabs.isTabVisible(MESSAGES)
+    assert not window.formats.is_offered("messages")
     assert window.centre.tabs.currentIndex() == PLOT
     assert not window.actions_["show_messages"].isEnabled()
     window.documents.close(other)
     settle()
-    assert window.centre.tabs.isTabVisible(MESSAGES)
+    assert window.formats.is_offered("messages")
     assert link_of(window).pane.table.model().row_count() == len(ocean_messages())
     assert unnamed(window) == []
 
@@ -133,7 +133,7 @@ def test_what_was_looked_for_in_all_messages_is_not_shown_of_some(
     pane = link_of(window).pane
     pane.switch.set_page(PICTURE)
     settle()
-    picture, index = pane.picture, ocean.stream.index
+    picture, index = pane.picture, ocean.part.index
     assert index is not None
     picture.set_stream(ocean, index, None)
     picture.found = None
@@ -243,7 +243,7 @@ def test_the_stream_as_it_was_after_a_message(
 
     assert value() == pytest.approx(temperature(0, 10, 10) + 5)
     strip.slider.setValue(4)
-    qtbot.waitUntil(lambda: ocean.stream.last == 4)
+    qtbot.waitUntil(lambda: ocean.part.last == 4)
     settle()
     assert value() == pytest.approx(temperature(0, 10, 10))
     assert bar.isVisible()
@@ -259,7 +259,7 @@ def test_the_stream_as_it_was_after_a_message(
     assert ocean.hierarchy.root.attributes["title"] == "first"
     assert not ocean.is_dirty
     bar.allWanted.emit()
-    qtbot.waitUntil(lambda: ocean.stream.last is None)
+    qtbot.waitUntil(lambda: ocean.part.last is None)
     settle()
     assert value() == pytest.approx(temperature(0, 10, 10) + 5)
     assert ocean.hierarchy.root.attributes["title"] == "second"
@@ -278,11 +278,11 @@ def test_edits_keep_the_stream_as_it_is(
     assert ocean.is_dirty
     assert not strip.slider.isEnabled()
     assert "edits" in strip.toolTip()
-    ocean.stream.show_until(2)
-    ocean.stream.read_in("little")
+    ocean.part.show_until(2)
+    ocean.part.read_in("little")
     settle()
     assert ocean.is_dirty
-    assert ocean.stream.last is None
+    assert ocean.part.last is None
     ocean.undo()
     settle()
     assert strip.slider.isEnabled()
@@ -335,11 +335,11 @@ def test_an_array_that_was_not_there_yet_is_plotted_again(
     plot, strip = window.centre.plot, link_of(window).pane.as_of
     assert plot is not None
     strip.field.setValue(0)
-    qtbot.waitUntil(lambda: document.stream.last == 0)
+    qtbot.waitUntil(lambda: document.part.last == 0)
     settle()
     assert plot.array() is None
     strip.field.setValue(3)
-    qtbot.waitUntil(lambda: document.stream.last == 3)
+    qtbot.waitUntil(lambda: document.part.last == 3)
     settle()
     node = plot.array()
     assert node is not None
@@ -418,14 +418,14 @@ def test_the_list_has_the_tab_for_itself_and_so_has_the_picture(
     assert pane.switch.page() == PICTURE
     assert pane.caption.text() == "/temp: message 5 gave 0, 6:16, 9:27"
     window.centre.show_tab(PLOT)
-    window.centre.show_tab(MESSAGES)
+    window.centre.show_page(window.page("messages").pane)
     assert pane.picture.view.hasFocus()
     qtbot.mouseClick(list_button, Qt.MouseButton.LeftButton)
     settle()
     assert pane.message() == 5
     assert pane.beside.isVisible()
     assert "varName  temp" in pane.fields.lines()
-    window.centre.show_tab(MESSAGES)
+    window.centre.show_page(window.page("messages").pane)
     assert pane.table.hasFocus()
 
 
@@ -450,7 +450,7 @@ def test_the_fields_are_there_for_a_chosen_message_until_they_are_closed(
     pane.show_message(0)
     qtbot.keyClick(pane.table, Qt.Key.Key_Return)
     settle()
-    assert window.centre.tabs.currentIndex() == MESSAGES
+    assert window.centre.is_in_front(window.page("messages").pane)
     assert pane.beside.isVisible()
 
 
@@ -514,7 +514,7 @@ def test_long_names_leave_room_for_the_other_columns(
     path.write_bytes(enc.stream(header, enc.data(body, enc.regular(enc.numbers("f", [1, 2])))))
     opened(path)
     settle()
-    window.centre.show_tab(MESSAGES)
+    window.centre.show_page(window.page("messages").pane)
     settle()
     table = link_of(window).pane.table
     assert sum(table.column_widths()) == table.viewport().width()

@@ -20,7 +20,7 @@ from window_fixtures import Open
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_dialogs import OpenRemoteDialog
 from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
-from refbrowser.app.shell.bars import damage_words
+from refbrowser.app.facets.streams import damage_words
 from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.opening import OpenRequest, open_dataset
@@ -205,12 +205,12 @@ def test_a_stream_that_is_cut_off_says_where_and_is_repaired(
 
 
 def test_words_of_damage_are_only_there_for_faults(opened: Open, kinds: Path, tmp_path: Path) -> None:
-    index = opened(kinds).stream.index
+    index = opened(kinds).part.index
     assert index is not None
     assert damage_words("kinds.ncs", index) == ""
     cut = tmp_path / "cut.ncs"
     cut.write_bytes(kinds.read_bytes()[:-40])
-    index = opened(cut).stream.index
+    index = opened(cut).part.index
     assert index is not None
     assert damage_words("cut.ncs", index)
     assert damage_words("cut.ncs", index, grows=True) == "", "the rest is on its way"
@@ -317,7 +317,7 @@ def test_a_dataset_is_served_until_it_is_closed(
     settle()
     action = window.actions_["serve"]
     action.trigger()
-    serving = window.commands.streams.serving
+    serving = window.commands.services.serving
     qtbot.waitUntil(lambda: bool(serving.url(document)))
     url = serving.url(document)
     assert url.startswith("http://127.0.0.1:")
@@ -338,7 +338,7 @@ def test_a_service_is_opened_by_its_address(
     document = opened(kinds)
     settle()
     window.actions_["serve"].trigger()
-    serving = window.commands.streams.serving
+    serving = window.commands.services.serving
     qtbot.waitUntil(lambda: bool(serving.url(document)))
     window.actions_["open_remote"].trigger()
     dialog = window.findChild(OpenRemoteDialog)

@@ -1,0 +1,232 @@
+"""What formats add to a window: commands, and pages and bars that are shown for their documents.
+
+What fails costs itself alone, and is told: it may be of another package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.app.commands.group import CommandGroup
+from refbrowser.app.commands.menus import tab_actions
+from refbrowser.app.facets.host import FormatPage
+from refbrowser.app.shell.layout_kept import LayoutKept, WindowLook
+from refbrowser.app.widgets.parts import one_shot
+from refbrowser.formats.registry import BUILT_IN, format_of, title_of
+
+if TYPE_CHECKING:
+    from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.host import Host
+    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.formats.format import Format, Page
+
+
+@dataclass(slots=True)
+class _Placed:
+    """A page that was made, and the number of its tab; None where it has none."""
+
+    format: Format
+    page: FormatPage
+    tab: int | None
+    #: Whether it was given a document.
+    is_shown: bool = False
+
+
+class FormatPlaces(CommandGroup):
+    """Asks formats what they add to one window, and places that.
+
+    Our formats have their commands in the menus from the start, those of other packages from their first
+    document on. Pages are made with the first document of their format, and kept.
+    """
+
+    def __init__(self, host: Host, *, actions: Actions, layout_kept: LayoutKept) -> None:
+        super().__init__(host)
+        self._host, self._actions, self._layout_kept = host, actions, layout_kept
+        self._groups: dict[str, CommandGroup] = {}
+        self._tabs: dict[str, str] = {}
+        self._placed: dict[str, _Placed] = {}
+        self._known: set[str] = set()
+        self._failed: set[str] = set()
+        self._soon = one_shot(self, 0, self._update)
+        for format in BUILT_IN:
+            self._take(format)
+        host.documents.currentChanged.connect(lambda _document: self._soon.start())
+        host.documents.added.connect(self._added)
+        host.centre.plotMade.connect(lambda _plot: self._soon.start())
+
+    def page(self, name: str) -> FormatPage | None:
+        """Return a page by its name; None where it is not made yet."""
+        placed = self._placed.get(name)
+        return None if placed is None else placed.page
+
+    def read_again(self) -> None:
+        """Read again what pages show."""
+        for name, placed in list(self._placed.items()):
+            self._guarded(name, placed.page.read_again)
+
+    # Commands
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action does that formats add."""
+        found: dict[str, Callable[[], object]] = {
+            f"show_{name}": partial(self._show_tab, name) for name in self._tabs
+        }
+        for group in self._groups.values():
+            found |= group.table()
+        return found
+
+    def conditions(self) -> dict[str, bool]:
+        """Return which tabs are offered, and what the commands of formats tell."""
+        found = {f"has_{name}": self.is_offered(name) for name in self._tabs}
+        for name in self._groups.keys() - self._failed:
+            try:
+                found |= self._groups[name].conditions()
+            except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
+                # Its actions cannot be used any more: of conditions that nobody tells none holds.
+                self._failed.add(name)
+                self._tell(title_of(name), error)
+        return found
+
+    def _show_tab(self, name: str) -> None:
+        tab = self._placed[name].tab if name in self._placed else None
+        if tab is not None:
+            self._host.centre.show_tab(tab)
+
+    def is_offered(self, name: str) -> bool:
+        """Whether the tab of a page is there."""
+        tab = self._placed[name].tab if name in self._placed else None
+        return tab is not None and self._host.centre.tabs.isTabVisible(tab)
+
+    def _take(self, format: Format) -> None:
+        """Take the commands of a format, and the names of its tabs."""
+        commands = format.facets.get("commands")
+        if commands is not None:
+            self._groups[format.name] = resolve_name(commands)(self._host)
+        self._tabs |= {page.name: format.name for page in format.pages if page.title}
+
+    def _learn(self, format: Format) -> None:
+        """Take what a format of another package adds, with its first document."""
+        try:
+            self._take(format)
+            group = self._groups.get(format.name)
+            commands = () if group is None else group.actions
+            self._actions.add([*tab_actions(format), *commands], self.table())
+        except Exception as error:  # noqa: BLE001 - it is not ours: what it raises is told
+            self._tell(format.title, error)
+
+    # Pages
+
+    def _added(self, document: OpenDocument) -> None:
+        for changed in (
+            document.documentChanged,
+            document.savedChanged,
+            document.hierarchyChanged,
+            document.partChanged,
+        ):
+            changed.connect(lambda: self._changed(document))
+        document.partFailed.connect(lambda what, error: self._part_failed(document, what, error))
+
+    def _changed(self, document: OpenDocument) -> None:
+        if document is self._current:
+            self._soon.start()
+
+    def _part_failed(self, document: OpenDocument, what: str, error: BaseException) -> None:
+        self._host.show_error(what, error)
+        self._changed(document)
+
+    def _update(self) -> None:
+        """Show what the format of the current document adds, and nothing of the others."""
+        document = self._current
+        if document is not None and not document.is_open and document.error is None:
+            # Whether tabs stay is known when the document is read.
+            return
+        state = None if document is None else document.document
+        format = None if state is None else format_of(state)
+        for name, placed in list(self._placed.items()):
+            shown = document if format is placed.format else None
+            if shown is not None or placed.is_shown:
+                placed.is_shown = shown is not None
+                self._guarded(name, partial(placed.page.set_document, shown))
+            self._offer(name)
+        if format is not None and self._host.centre.plot is not None and format.name not in self._known:
+            self._known.add(format.name)
+            if format not in BUILT_IN:
+                self._learn(format)
+            if format.pages:
+                self._load(format)
+        self._host.update_actions()
+
+    def _offer(self, name: str) -> None:
+        """Offer the tab of a page, or do not."""
+        placed = self._placed.get(name)
+        if placed is not None and placed.tab is not None:
+            is_offered = placed.is_shown and bool(self._guarded(name, placed.page.is_offered))
+            self._host.centre.offer_tab(placed.tab, is_offered)
+
+    def _load(self, format: Format) -> None:
+        """Load what pages need on a worker thread; they are made then."""
+
+        def load(_control: TaskControl) -> None:
+            for page in format.pages:
+                import_module(page.made.partition(":")[0])
+
+        self._host.tasks.run(
+            f"pages of {format.name}",
+            self._host.tasks.PREPARING,
+            load,
+            lambda _none: self._make(format),
+            lambda error: self._tell(format.title, error),
+        )
+
+    def _make(self, format: Format) -> None:
+        for page in format.pages:
+            try:
+                self._place(format, page)
+            except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
+                self._tell(format.title, error)
+        self._update()
+
+    def _place(self, format: Format, page: Page) -> None:
+        made = resolve_name(page.made)(self._host)
+        if not isinstance(made, FormatPage):
+            raise TypeError(f"{page.made} made no page")
+        centre, tab = self._host.centre, made.tab
+        number = None if tab is None else centre.add_page(page.title.replace("&", ""), tab)
+        centre.add_bars(made.bars)
+        looking: object = tab
+        if isinstance(looking, WindowLook):
+            self._layout_kept.restore_look(f"{page.name}Look", looking)
+        if tab is not None:
+            self._layout_kept.restore_columns(tab)
+        self._placed[page.name] = _Placed(format, made, number)
+        made.changed.connect(lambda: self._page_changed(page.name))
+
+    def _page_changed(self, name: str) -> None:
+        was_offered = self.is_offered(name)
+        self._offer(name)
+        if self.is_offered(name) != was_offered:
+            self._host.update_actions()
+
+    # What fails
+
+    def _guarded(self, name: str, work: Callable[[], Any]) -> Any:
+        """Let a page do something; one that cannot is taken away, and told."""
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
+            placed = self._placed.pop(name)
+            if placed.tab is not None:
+                self._host.centre.offer_tab(placed.tab, False)
+            for bar in placed.page.bars:
+                bar.hide()
+            self._tell(placed.format.title, error)
+            return None
+
+    def _tell(self, title: str, error: BaseException) -> None:
+        self._host.show_error(f"What {title} adds to the window failed", error)
