@@ -70,6 +70,7 @@ def test_its_page_bar_and_commands_are_there_for_its_documents_alone(
     with found(monkeypatch, "fixture_format:GRID"):
         grid = window.open_path(str(written_grid(tmp_path / "a.grid", np.arange(12.0).reshape(3, 4))))
         qtbot.waitUntil(lambda: window.page("grid") is not None)
+        settle()
         page = window.page("grid")
         assert (page.bar.isVisible(), page.bar.text()) == (True, "3 rows")
         assert window.formats.is_offered("grid")
