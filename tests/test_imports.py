@@ -362,3 +362,20 @@ def test_only_the_frame_knows_the_window() -> None:
         )
     }
     assert knowing == {"refbrowser.app.shell.launch"}, "what it gives to its parts is in app/shell/frame.py"
+
+
+#: Folders with fewer modules than three, or more than twenty, with why.
+SIZES = {
+    "refbrowser.formats.awkward0": "still to be divided",
+    "refbrowser.formats.ncstream": "still to be divided",
+    "refbrowser.formats.cdl": "a format that is only written: its words, and its writer",
+}
+
+
+def test_a_folder_has_three_to_twenty_modules() -> None:
+    sizes: dict[str, int] = {}
+    for module in NAMES - {module_name(path) for path in PACKAGE.rglob("__init__.py")}:
+        folder = module.rpartition(".")[0]
+        sizes[folder] = sizes.get(folder, 0) + 1
+    strange = {folder: size for folder, size in sizes.items() if not 3 <= size <= 20}
+    assert {folder: size for folder, size in strange.items() if folder not in SIZES} == {}

@@ -3,7 +3,7 @@
 An *object* is a chunk or a shard of the target. A block is a box of elements that is held decoded: some whole
 objects, or a part of one where an object is larger than a block may be. A chunk of the source that reaches
 into several blocks is read for each of them; the sides of blocks are chosen so that this is rare. Where it
-would still be the rule, the elements go through an intermediate store (`refbrowser.exporting.spool`).
+would still be the rule, the elements go through an intermediate store (`refbrowser.exporting.tasks`).
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class ByteOrderDialog(QDialog):
         self._summary.setText("Reading…")
 
         def read(control: TaskControl) -> Readings | None:
-            from refbrowser.exporting.streams.sample import sample_readings
+            from refbrowser.exporting.streams.readings import sample_readings
 
             return sample_readings(dataset, path, control)
 

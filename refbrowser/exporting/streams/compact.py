@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.streams.soundness import check_sound, message_faults
-from refbrowser.exporting.streams.stream_bytes import copied, opened_bytes
+from refbrowser.exporting.streams.splicing import copied, opened_bytes
 from refbrowser.exporting.targets.ncstream import StreamTarget
 from refbrowser.exporting.targets.ncstream_writing import StreamRun
 from refbrowser.exporting.targets.options import StreamOptions

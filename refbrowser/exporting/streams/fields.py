@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 
-from refbrowser.exporting.streams.stream_bytes import opened_bytes
+from refbrowser.exporting.streams.splicing import opened_bytes
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import ByteSource, Window
 from refbrowser.formats.ncstream.descriptor import CLASSES, SHOWN_BYTES, hexadecimal, plain_fields

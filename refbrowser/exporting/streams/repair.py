@@ -1,29 +1,315 @@
-"""Repairing streams: what is sound is written as a stream of its own, and what is lost is told."""
+"""Repairing streams: what is sound is written as a stream of its own, and what is lost is told.
+
+What arrived of the message that a stream was cut off within becomes a message with a shorter section.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.exporting.folder import TargetFolder
-from refbrowser.exporting.streams.repair_plan import LostMessage, RepairPlan, repair_plan
-from refbrowser.exporting.streams.shortened import shortened
+from refbrowser.exporting.streams.sections import variable_of
 from refbrowser.exporting.streams.soundness import payload_faults
-from refbrowser.exporting.streams.splicing import Spliced
-from refbrowser.exporting.streams.stream_bytes import opened_bytes
-from refbrowser.formats.ncstream.bytes import LocalBytes
-from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
-from refbrowser.formats.ncstream.sections import LEFT_OUT
+from refbrowser.exporting.streams.splicing import Part, Spliced, opened_bytes
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, Window, write_varint
+from refbrowser.formats.ncstream.descriptor import DATA
+from refbrowser.formats.ncstream.magics import END, START
+from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, Payload, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.pieces import arrived_elements
+from refbrowser.formats.ncstream.reading import Stretch, arrived_objects, arrived_stretches, block
+from refbrowser.formats.ncstream.sections import (
+    LEFT_OUT,
+    LeftOut,
+    left_out,
+    left_out_definition,
+    sections_of,
+    spreading_of,
+)
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.ncstream_writing.encoding import header_message
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.origins import Origin, parse_storage_options
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A message that is made in the place of the one that was cut.
+
+    Attributes
+    ----------
+    number
+        Of the message that was cut.
+    section
+        What it gives: whole rows of the outermost dimension that has several, the first ones.
+    head, start, stop
+        Its bytes: those before the elements, and where these lie in the stream.
+    """
+
+    number: int
+    section: tuple[range, ...]
+    head: bytes
+    start: int
+    stop: int
+
+    @property
+    def parts(self) -> list[Part]:
+        """The message."""
+        return [self.head, (self.start, self.stop)]
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{each.start}:{each.stop}" + (f":{each.step}" if each.step != 1 else "") for each in self.section
+        )
+
+
+def shortened(index: StreamIndex, source: ByteSource) -> Shortened | None:
+    """Return the message for what arrived of the last one; None where nothing is to be kept of it.
+
+    Raises
+    ------
+    RefbrowserError
+        The stream cannot be read.
+    """
+    table, number = index.table, index.table.cut
+    if number is None:
+        return None
+    variable = variable_of(index.definition, table.names[table.variable[number]])
+    if variable is None:
+        return None
+    sections, _bad = sections_of(table, np.array([number]), variable.shape)
+    found = arrived_stretches(table.ranges(number) or (), arrived_elements(table, variable))
+    if not len(sections) or not found:
+        return None
+    window, rows = Window(source), found[0]
+    start, count = int(table.payload_offset[number]), prod(map(len, rows.section))
+    if table.payload[number] == Payload.VARIABLE:
+        stop, length = arrived_objects(window, start, count).stop, count
+    else:
+        length = count * int(table.payload_length[number]) // int(table.count[number])
+        stop = start + length
+    head = _body(window, int(table.offset[number]), rows)
+    return Shortened(number, rows.section, head + write_varint(length), start, stop)
+
+
+def _body(window: Window, offset: int, rows: Stretch) -> bytes:
+    """Return the message before its payload, with another section and without what was true of all of it."""
+    span = block(window, offset + magics.LENGTH, "a message about data")
+    data = DATA.FromString(window.bytes_at(span.start, span.stop - span.start))
+    for written, each in zip(data.section.range, rows.section, strict=False):
+        written.start, written.size = each.start, len(each)
+    data.ClearField("crc32")
+    data.ClearField("uncompressedSize")
+    body = data.SerializeToString()
+    return magics.DATA + write_varint(len(body)) + body
+
+
+_KINDS = {
+    MessageKind.HEADER: "a header",
+    MessageKind.DATA: "data",
+    MessageKind.DATA_COLUMN: "a column of data",
+    MessageKind.ERROR: "an error",
+    MessageKind.POINT: "a point",
+    MessageKind.DAMAGED: "damage",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LostMessage:
+    """Bytes that a repair leaves out.
+
+    Attributes
+    ----------
+    number
+        Of the message.
+    start, stop
+        Its bytes in the damaged stream.
+    what
+        Its kind, in words.
+    path
+        The variable that it is about; None where it is about none.
+    reason
+        Why it is left out.
+    """
+
+    number: int
+    start: int
+    stop: int
+    what: str
+    path: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        about = f" of {self.path}" if self.path else ""
+        return f"message {self.number} ({self.what}{about}, bytes {self.start} to {self.stop}): {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """What is kept of a stream.
+
+    Attributes
+    ----------
+    kept
+        Whether each message is.
+    lost
+        What is left out, in order.
+    shortened
+        What is kept of the last message, which the stream was cut off within.
+    """
+
+    kept: npt.NDArray[np.bool_]
+    lost: tuple[LostMessage, ...]
+    shortened: Shortened | None = None
+
+    @property
+    def messages(self) -> int:
+        """How many messages are left."""
+        return int(self.kept.sum()) + (self.shortened is not None)
+
+    def parts(self, index: StreamIndex) -> list[Part]:
+        """Return the stream without what is lost: START, stretches of it, what is lost in words, END."""
+        last = [] if self.shortened is None else self.shortened.parts
+        told = list(self.left_out(index))
+        # What repairs before have left out stays told.
+        words = [header_message(left_out_definition([*self._told_before(index), *told]))] if told else []
+        return [START, *_stretches(index, self.kept), *last, *words, END]
+
+    def left_out(self, index: StreamIndex) -> Iterator[LeftOut]:
+        """Yield what readers of the repaired stream are to know."""
+        spreading = set(spreading_of(index).tolist())
+        for each in self.lost:
+            is_listed = each.number < len(index.table)
+            if not is_listed and each.number not in spreading:
+                # Behind the end no message is missed.
+                continue
+            known = is_listed and each.path is not None and each.number not in spreading
+            section = index.table.ranges(each.number) if known else None
+            elements = ", ".join(map(_as_selected, section or ()))
+            numbers = (
+                index.of_variable(each.path) if known and each.path is not None else np.zeros(0, np.int64)
+            )
+            after = self._kept_of(numbers[numbers < each.number])
+            yield LeftOut(str(each), each.path if known else None, elements, after)
+        if index.has_start and not index.has_end and not self.lost:
+            yield LeftOut("the stream had no end, and may have been cut off behind its last message")
+
+    def _told_before(self, index: StreamIndex) -> Iterator[LeftOut]:
+        for each in left_out(index.definition):
+            if each.after and each.variable is not None:
+                before = index.of_variable(each.variable)[: each.after]
+                yield replace(each, after=self._kept_of(before))
+            else:
+                yield each
+
+    def _kept_of(self, numbers: npt.NDArray[np.int64]) -> int:
+        """Return how many of some messages are kept, and be it in part."""
+        is_short = self.shortened is not None and self.shortened.number in numbers
+        return int(self.kept[numbers].sum()) + is_short
+
+
+def _as_selected(part: range) -> str:
+    return f"{part.start}:{part.stop}" if part.step == 1 else f"{part.start}:{part.stop}:{part.step}"
+
+
+def repair_plan(
+    index: StreamIndex, faults: Sequence[StreamFault], *, cut: bool, short: Shortened | None = None
+) -> RepairPlan:
+    """Return what to keep of a stream.
+
+    Parameters
+    ----------
+    faults
+        Those of payloads, besides those that the index has.
+    cut
+        Keep nothing behind the first message that is not sound.
+    short
+        What can be kept of the message that the stream was cut off within.
+    """
+    reasons = _reasons(index, faults)
+    kept = np.ones(len(index.table), bool)
+    kept[[number for number in reasons if number < len(kept)]] = False
+    lost = [_lost(index, number, reasons[number]) for number in sorted(reasons) if number < len(kept)]
+    if cut and lost:
+        first = lost[0].number
+        behind = [number for number in range(first, len(kept)) if kept[number]]
+        lost += [_lost(index, number, f"behind message {first}, which is damaged") for number in behind]
+        kept[first:] = False
+    lost.sort(key=lambda each: each.number)
+    if short is not None and (not cut or short.number == lost[0].number):
+        lost = [_but_rows(each, short) if each.number == short.number else each for each in lost]
+    else:
+        short = None
+    return RepairPlan(kept, (*lost, *_tail(index, reasons)), short)
+
+
+def _but_rows(lost: LostMessage, short: Shortened) -> LostMessage:
+    """Return what is lost of a message whose first rows are kept."""
+    return replace(lost, start=short.stop, reason=f"{lost.reason}; kept: [{short}]")
+
+
+def _reasons(index: StreamIndex, faults: Sequence[StreamFault]) -> dict[int, str]:
+    """Return why messages are not kept, by number; the number behind the last stands for the rest."""
+    table = index.table
+    told = [fault for fault in (*index.faults, *faults) if fault.severity is Severity.FAULT]
+    texts: dict[int, str] = {}
+    for fault in told:
+        texts.setdefault(fault.number, f"{fault.code}: {fault.message}")
+    bad = (table.fault > 0) | (table.kind == MessageKind.DAMAGED) | (table.kind == MessageKind.ERROR)
+    # What is wrong in a header is about one of the things that it defines.
+    bad[[fault.number for fault in faults if fault.severity is Severity.FAULT]] = True
+    reasons = {
+        number: texts.get(number) or FaultCode(int(table.fault[number])).text
+        for number in np.flatnonzero(bad).tolist()
+    }
+    rest = len(table)
+    return reasons | ({rest: texts[rest]} if rest in texts else {})
+
+
+def _lost(index: StreamIndex, number: int, reason: str) -> LostMessage:
+    table = index.table
+    variable = int(table.variable[number])
+    return LostMessage(
+        number,
+        int(table.offset[number]),
+        int(table.stop[number]),
+        _KINDS[MessageKind(int(table.kind[number]))],
+        table.names[variable] if variable >= 0 else None,
+        reason,
+    )
+
+
+def _tail(index: StreamIndex, reasons: Mapping[int, str]) -> Iterator[LostMessage]:
+    """Yield what stands behind the last message, where that is not END."""
+    table = index.table
+    stop = int(table.stop[-1]) if len(table) else len(START) * index.has_start
+    start = stop + len(END) * index.has_end
+    if index.size > start:
+        number = len(table)
+        reason = reasons.get(number, "trailing-bytes: behind the end" if index.has_end else "truncated")
+        yield LostMessage(number, start, index.size, "the rest", None, reason)
+
+
+def _stretches(index: StreamIndex, kept: npt.NDArray[np.bool_]) -> list[Part]:
+    """Return the bytes of the messages that are kept, those behind each other together."""
+    starts, stops = index.table.offset[kept], index.table.stop[kept]
+    if not len(starts):
+        return []
+    heads = np.flatnonzero(np.r_[True, starts[1:] != stops[:-1]])
+    tails = np.r_[heads[1:] - 1, len(starts) - 1]
+    return [(int(starts[head]), int(stops[tail])) for head, tail in zip(heads, tails, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +405,9 @@ def _checked(
 def _write(target: str, made: Spliced, expected: FileIdentity | None, control: JobControl) -> None:
     def blocks() -> Iterator[bytes | memoryview]:
         done = 0
-        for block in made.blocks(control.token):
-            yield block
-            done += len(block)
+        for data in made.blocks(control.token):
+            yield data
+            done += len(data)
             control.progress(done, made.size)
 
     write_atomically(target, blocks(), expected=expected, cancel=control.token)

@@ -1,4 +1,4 @@
-"""Which part of a variable each of its messages gave, those that were replaced too."""
+"""Which section of a variable each of its messages gave, those that were replaced too."""
 
 from __future__ import annotations
 

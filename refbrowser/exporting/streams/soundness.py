@@ -11,7 +11,7 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.exporting.streams.stream_bytes import copied
+from refbrowser.exporting.streams.splicing import copied
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import PayloadError

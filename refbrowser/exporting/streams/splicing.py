@@ -1,14 +1,46 @@
-"""Bytes put together from stretches of a stream and bytes of one's own, without being copied."""
+"""The bytes of a stream, opened to be copied; ranges of them and bytes of one's own, read as one."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 
-from refbrowser.exporting.streams.stream_bytes import BLOCK
-from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.fetch import Fetcher
+from refbrowser.io.origins import local_path
+
+#: Bytes that are copied at once.
+BLOCK = 8 << 20
+
+
+@contextmanager
+def opened_bytes(
+    path: str, access: Access, fetcher: Fetcher, token: CancelToken | None = None
+) -> Iterator[ByteSource]:
+    """Open a local file, or an object at a URL.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened.
+    """
+    local = local_path(path)
+    if local is None:
+        yield RemoteBytes(path, access, fetcher, token)
+        return
+    with LocalBytes(local) as source:
+        yield source
+
+
+def copied(source: ByteSource, start: int, stop: int) -> Iterator[bytes | memoryview]:
+    """Yield a stretch of a source, some megabytes at a time."""
+    for offset in range(start, stop, BLOCK):
+        yield source.read(offset, min(BLOCK, stop - offset))
+
 
 #: A stretch of the source as its first byte and the one behind its last, or bytes.
 Part = tuple[int, int] | bytes

@@ -11,8 +11,7 @@ import stream_encoder as enc
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.exporting.streams.readings import readings_of
-from refbrowser.exporting.streams.sample import sample_readings
+from refbrowser.exporting.streams.readings import readings_of, sample_readings
 
 SMOOTH = 280 + 10 * np.sin(np.linspace(0, 20, 4_000))
 

@@ -13,8 +13,7 @@ from streams_made import SHAPE, ocean_messages, write_doubtful, write_ocean
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.exporting.streams.fields import fields_of
-from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
-from refbrowser.exporting.streams.sample import sample_of, sample_readings
+from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays, sample_of, sample_readings
 from refbrowser.exporting.streams.sections import messages_of, section_of, supplied_sections
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
