@@ -50,20 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
-    from refbrowser.engine.reading.read_plan import size_question
+    from refbrowser.engine.reading.kinds import reading_of
     from refbrowser.engine.session import check_count
-    from refbrowser.model.values import Rows
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         selection = array.selection(arguments.select)
-        if isinstance(array.node.values, Rows):
-            # With what reads rows behind it, which few arrays need.
-            from refbrowser.engine.nested.planning import rows_question
-
-            question = rows_question(array.node, selection)
-        else:
-            question = size_question(array.node)
+        question = reading_of(array.node).question(selection)
         if question is not None and not ask(arguments, question):
             raise question
         if not arguments.json:

@@ -21,7 +21,7 @@ from refbrowser.model.values import Rows
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
     from refbrowser.engine.reading.parts import EndedPart
-    from refbrowser.engine.reading.read_plan import ReadPlan
+    from refbrowser.engine.reading.reader import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access

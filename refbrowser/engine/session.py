@@ -16,12 +16,11 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces, Rows
 
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
-    from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, Progress, ReadOptions
-    from refbrowser.engine.reading.read_plan import ReadPlan
+    from refbrowser.engine.reading.parts import EndedPart, Parts, Progress, ReadOptions
+    from refbrowser.engine.reading.reader import Reader, ReadPlan
     from refbrowser.io.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
@@ -101,8 +100,11 @@ class Session(Resources):
         options: ReadOptions,
         *,
         total: int,
-    ) -> PartReader:
+    ) -> Reader:
         """Read chosen parts of chunks into `box`, each at its target; returns what was read and how much."""
+        from refbrowser.engine.reading.kinds import reading_of
+        from refbrowser.engine.reading.reader import Reader
+
         grid = readable_grid(node)
         chunk_size = int(np.prod(grid.chunk_shape, dtype=object)) * box.dtype.itemsize
         keep = (
@@ -110,7 +112,7 @@ class Session(Resources):
             and total <= KEPT_CHUNKS
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )
-        reader = _reader_of(node)(self, node, access, box, options, total=total, keep=keep)
+        reader = Reader(reading_of(node), self, access, box, options, total=total, keep=keep)
         for parts in batches:
             reader.read(parts)
         reader.tell()
@@ -124,28 +126,9 @@ class Session(Resources):
         RefbrowserError
             The array is not readable.
         """
-        if isinstance(node.values, Rows):
-            from refbrowser.engine.nested.planning import plan_rows
+        from refbrowser.engine.reading.kinds import reading_of
 
-            return plan_rows(self.fetcher, node, access, selection)
-        from refbrowser.engine.reading.read_plan import plan_selection
-
-        return plan_selection(self.fetcher, node, access, selection)
-
-
-def _reader_of(node: ArrayNode) -> type[PartReader]:
-    """Return what reads the parts of an array."""
-    if isinstance(node.values, Rows):
-        from refbrowser.engine.nested.row_reader import RowReader
-
-        return RowReader
-    if isinstance(node.values, Pieces):
-        from refbrowser.engine.reading.pieces import PieceReader
-
-        return PieceReader
-    from refbrowser.engine.reading.chunks import ChunkReader
-
-    return ChunkReader
+        return reading_of(node).plan(self.fetcher, access, selection)
 
 
 def check_count(node: ArrayNode, selection: Selection) -> None:

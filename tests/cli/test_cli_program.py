@@ -56,7 +56,7 @@ UNUSED = (
     "subprocess",
     "concurrent.futures",
     "refbrowser.engine.reading.chunks",
-    "refbrowser.engine.reading.read_plan",
+    "refbrowser.engine.reading.reader",
     "refbrowser.engine.members",
     "refbrowser.formats.stores.audit",
     "refbrowser.formats.stores.opening",

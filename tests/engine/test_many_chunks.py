@@ -12,7 +12,7 @@ import pytest
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.engine.reading.parts import BATCH
+from refbrowser.engine.reading.reader import BATCH
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
 

@@ -1,35 +1,55 @@
-"""Reading arrays that are assembled from pieces: they are fetched, decoded and laid down."""
+"""Reading arrays that are assembled from pieces: which ranges give them, and how they are laid down."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.reading.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.reading.chunks import AT_ONCE, TINY
-from refbrowser.engine.reading.decoding import Rests
-from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.reading.parts import EndedPart, PartReader, Parts, PartState
+from refbrowser.engine.reading.parts import Parts
 from refbrowser.engine.reading.raw import RawSpans, raw_spans
+from refbrowser.engine.reading.reader import AT_ONCE, TINY, Batch, Needed, Reader, Reading
 from refbrowser.engine.reading.wanted import LOCAL_SPAN, MOST_SPANS, WHOLE_LIMIT
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, WholeFile, columns_of
-from refbrowser.model.values import ArraySource, Pieces, SourcePiece, columns_of_kinds
+from refbrowser.model.reference import (
+    ByteRange,
+    Inline,
+    Reference,
+    ReferenceColumns,
+    ReferenceKind,
+    WholeFile,
+    columns_of,
+)
+from refbrowser.model.selection import Selection
+from refbrowser.model.values import ArraySource, SourcePiece
 
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+
+#: Pieces that are fetched together.
+GROUP = 8192
 #: Elements of up to so many bytes are read whole where there is something to check in all of them.
 CHECKED = 4 * WHOLE_LIMIT
+
+
+class Cut(NamedTuple):
+    """One of the ranges in which some elements of a piece are read."""
+
+    spans: RawSpans
+    number: int
+    dtype: np.dtype[Any]
+
+    @property
+    def gaps(self) -> int:
+        """Bytes of it that belong to no selected element."""
+        return self.spans.length(self.number) - self.spans.selected_bytes(self.number)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,13 +60,13 @@ class PieceRange:
     ----------
     pieces
         Positions of those that they give.
-    spans
-        Where they hold some elements of one piece only: all such ranges of that, and the number of this.
+    cut
+        Where they hold some elements of one piece only: which.
     """
 
     reference: Reference
     pieces: list[int]
-    spans: tuple[RawSpans, int] | None = None
+    cut: Cut | None = None
 
 
 def ranges_of(pieces: Sequence[SourcePiece], access: Access) -> list[PieceRange]:
@@ -66,12 +86,9 @@ def ranges_of(pieces: Sequence[SourcePiece], access: Access) -> list[PieceRange]
     shared: dict[Hashable, PieceRange] = {}
     found: list[PieceRange] = []
     for at, piece in enumerate(pieces):
-        spans = _spans(piece, cost)
-        if spans is not None:
-            if len(found) + len(spans) > MOST_SPANS:
-                message = f"the selection needs more than {MOST_SPANS} stretches of bytes"
-                raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
-            found += _cut(piece, at, spans)
+        cut = _cut(piece, at, cost, MOST_SPANS - len(found))
+        if cut is not None:
+            found += cut
             continue
         key = (piece.reference, piece.how)
         if key in shared:
@@ -85,7 +102,7 @@ def ranges_of(pieces: Sequence[SourcePiece], access: Access) -> list[PieceRange]
 def too_large(row: PieceRange, piece: SourcePiece) -> RefbrowserError | None:
     """Return the error of bytes that cannot be read in parts, and are more than any may be."""
     reference = row.reference
-    if row.spans is not None or not isinstance(reference, ByteRange):
+    if row.cut is not None or not isinstance(reference, ByteRange):
         return None
     if reference.length <= LIMITS.chunk_size:
         return None
@@ -105,23 +122,24 @@ def _span_cost(pieces: Sequence[SourcePiece], access: Access) -> int:
     return 0
 
 
-def _spans(piece: SourcePiece, span_cost: int) -> RawSpans | None:
+def _cut(piece: SourcePiece, at: int, span_cost: int, most: int) -> list[PieceRange] | None:
     """Return the ranges in which some elements of a piece are read; None where it is read whole."""
-    if piece.raw is None or not isinstance(piece.reference, ByteRange) or not prod(piece.shape):
+    reference, dtype = piece.reference, piece.raw
+    if dtype is None or not isinstance(reference, ByteRange) or not prod(piece.shape):
         return None
     counts = [len(range(*part.indices(side))) for part, side in zip(piece.inside, piece.shape, strict=True)]
-    size = prod(piece.shape) * piece.raw.itemsize
+    size = prod(piece.shape) * dtype.itemsize
     if prod(counts) == prod(piece.shape) and size <= (WHOLE_LIMIT if piece.check is None else CHECKED):
         return None
-    return raw_spans(piece.shape, piece.raw.itemsize, tuple(range(len(piece.shape))), piece.inside, span_cost)
-
-
-def _cut(piece: SourcePiece, at: int, spans: RawSpans) -> list[PieceRange]:
-    reference = piece.reference
-    assert isinstance(reference, ByteRange)
+    spans = raw_spans(piece.shape, dtype.itemsize, tuple(range(len(piece.shape))), piece.inside, span_cost)
+    if len(spans) > most:
+        message = f"the selection needs more than {MOST_SPANS} stretches of bytes"
+        raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
     ranges = zip(*(column.tolist() for column in spans.ranges()), strict=True)
     return [
-        PieceRange(ByteRange(reference.url, reference.offset + offset, length), [at], (spans, number))
+        PieceRange(
+            ByteRange(reference.url, reference.offset + offset, length), [at], Cut(spans, number, dtype)
+        )
         for number, (offset, length) in enumerate(ranges)
     ]
 
@@ -216,28 +234,22 @@ class Canvas:
     ----------
     number
         Of the part.
-    region
-        The view of the result that the part fills.
     count
         Pieces that are to come.
     is_ordered
         They lie over each other: each waits for those before it.
     ended
-        Called once when all have come, with the canvas and the first error.
+        Called once when all have come, with the number and the first error.
     """
 
     def __init__(
         self,
         number: int,
-        part: ChunkPart,
-        region: Values,
         count: int,
         is_ordered: bool,
-        ended: Callable[[Canvas, RefbrowserError | None], None],
+        ended: Callable[[int, RefbrowserError | None], None],
     ) -> None:
         self.number = number
-        self.part = part
-        self.region = region
         self.is_ordered = is_ordered
         self._left = count
         self._next = 0
@@ -246,34 +258,25 @@ class Canvas:
         self._error: RefbrowserError | None = None
         self._lock = threading.Lock()
 
-    def put(self, place: int, target: Values, values: Values) -> None:
-        """Lay down a piece: at once, or once those before it have come."""
+    def put(self, place: int, target: Values, values: Values | None) -> None:
+        """Lay down a piece, None where it could not be had: at once, or once those before it have come."""
         if not self.is_ordered:
-            _lay(target, values)
-            self.finish(None)
+            if values is not None:
+                _lay(target, values)
             return
         with self._lock:
-            self._waiting[place] = target, values
+            self._waiting[place] = None if values is None else (target, values)
             self._lay_down()
-        self.finish(None)
-
-    def fail(self, place: int, error: RefbrowserError) -> None:
-        """Note that a piece could not be had."""
-        if self.is_ordered:
-            with self._lock:
-                self._waiting[place] = None
-                self._lay_down()
-        self.finish(error)
 
     def finish(self, error: RefbrowserError | None) -> None:
-        """Count a piece that has come, and lies where it belongs."""
+        """Count a piece that was put, or came to its place; or that could not be had."""
         with self._lock:
             self._left -= 1
             if self._error is None:
                 self._error = error
             is_last = not self._left
         if is_last:
-            self._ended(self, self._error)
+            self._ended(self.number, self._error)
 
     def _lay_down(self) -> None:
         while self._next in self._waiting:
@@ -301,7 +304,7 @@ class Slot:
     ----------
     place
         Its position among the pieces of the canvas that are laid down.
-    spans_left
+    ranges_left
         Stretches of its bytes that have not come, where it is read in several.
     """
 
@@ -309,7 +312,7 @@ class Slot:
     place: int
     piece: SourcePiece
     target: Values
-    spans_left: int = 0
+    ranges_left: int = 0
     _buffer: Values | None = None
     _failed: RefbrowserError | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -318,9 +321,11 @@ class Slot:
         """Lay down all values of the piece's bytes, of which those that it takes are used."""
         self.canvas.put(self.place, self.target, values[self.piece.inside] if self.piece.inside else values)
 
-    def fail(self, error: RefbrowserError) -> None:
-        """Note that its bytes could not be had or decoded."""
-        self.canvas.fail(self.place, error)
+    def ended(self, error: RefbrowserError | None) -> None:
+        """Note that the piece was put, or came to its place; or that its bytes failed."""
+        if error is not None:
+            self.canvas.put(self.place, self.target, None)
+        self.canvas.finish(error)
 
     @property
     def room(self) -> Values:
@@ -332,54 +337,65 @@ class Slot:
                 self._buffer = np.empty(self.target.shape, self.piece.raw)
             return self._buffer
 
-    def span_ended(self, error: RefbrowserError | None) -> None:
+    def range_ended(self, error: RefbrowserError | None) -> None:
         """Count one range."""
         with self._lock:
-            self.spans_left -= 1
+            self.ranges_left -= 1
             self._failed = self._failed or error
-            is_last = not self.spans_left
+            is_last = not self.ranges_left
         if not is_last:
             return
-        if self._failed is not None:
-            self.canvas.fail(self.place, self._failed)
-        elif self._buffer is not None:
+        if self._failed is None and self._buffer is not None:
             self.canvas.put(self.place, self.target, self._buffer)
-        else:
-            self.canvas.finish(None)
+        self.ended(self._failed)
 
 
-#: Pieces that are fetched together.
-GROUP = 8192
+class PieceReading(Reading):
+    """How an array that is assembled from pieces is read."""
+
+    def __init__(self, node: ArrayNode, source: ArraySource) -> None:
+        super().__init__(node)
+        self.source = source
+
+    def batch(self, reader: Reader, parts: Parts, start: int, stop: int) -> PieceBatch:
+        """Return what reads the parts from `start` to `stop`."""
+        return PieceBatch(self.source, reader, parts, start, stop)
+
+    def needed(self, access: Access, selection: Selection) -> Needed:
+        """Return what a selection needs."""
+        for error in (self.node.error, self.node.unreadable):
+            if error is not None:
+                raise error
+        self.check_count(selection)
+        pieces: list[SourcePiece] = []
+        count = missing = faulty = 0
+        for part in self.node.grid.parts(selection):
+            count += 1
+            given = list(self.source.pieces(part))
+            missing += not given
+            if given:
+                seen = [given[at] for at in layers_of(given, part.target).seen]
+                readable = [piece for piece in seen if piece.error is None]
+                faulty += len(readable) < len(seen)
+                pieces += readable
+        found = ranges_of(pieces, access)
+        fetched = [each for each in found if not isinstance(each.reference, Inline)]
+        return Needed(
+            columns_of([each.reference for each in fetched]),
+            chunks=count,
+            missing=missing,
+            inline=len(found) - len(fetched),
+            faulty=faulty,
+            gaps=sum(each.cut.gaps for each in fetched if each.cut is not None),
+        )
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PieceRow:
-    """One range of bytes that is fetched.
+    """One range of bytes, and the pieces that it gives, all of the same bytes."""
 
-    Attributes
-    ----------
-    slots
-        The pieces that it gives, all of the same bytes.
-    kept
-        Under what the decoded values are kept.
-    placed
-        Where in the result it was asked to be written.
-    """
-
-    found: PieceRange
     slots: list[Slot]
-    kept: Hashable | None = None
-    placed: memoryview | None = field(default=None, repr=False)
-
-    @property
-    def reference(self) -> Reference:
-        """Where it is."""
-        return self.found.reference
-
-    @property
-    def spans(self) -> tuple[RawSpans, int] | None:
-        """Of which ranges of one piece it is one."""
-        return self.found.spans
+    cut: Cut | None
 
     @property
     def piece(self) -> SourcePiece:
@@ -387,263 +403,171 @@ class PieceRow:
         return self.slots[0].piece
 
 
-class PieceReader(PartReader):
-    """One read of parts of one array whose values are `Pieces`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceRows:
+    """The ranges of some pieces (`WantedRows`)."""
 
-    @cached_property
-    def source(self) -> ArraySource:
-        """What makes the values."""
-        assert isinstance(self.node.values, Pieces)
-        return self.node.values.source
-
-    def run_batch(self, parts: Parts, start: int, stop: int) -> None:
-        """Read the parts from `start` to `stop`."""
-        _PieceBatch(self, parts, start, stop).run()
+    columns: ReferenceColumns
+    owners: list[int]
+    each: list[PieceRow]
 
 
-class _PieceBatch:
-    """The parts of a read that are planned together; they keep their numbers."""
+class PieceBatch(Batch[PieceRows]):
+    """Parts of a read that are assembled from pieces, planned together."""
 
-    def __init__(self, reader: PieceReader, parts: Parts, start: int, stop: int) -> None:
-        self.reader = reader
-        self.parts = parts
-        self.start, self.stop = start, stop
-        self.queue = reader.session.pool.queue(reader.token)
-        self._rests = Rests()
+    def __init__(self, source: ArraySource, reader: Reader, parts: Parts, start: int, stop: int) -> None:
+        super().__init__(reader, parts, start, stop)
+        self._source = source
         self._fill = fill_element(reader.node)
-        self._notes: BatchNotes | None = None
-        if reader.log is not None:
-            coords = parts.coords(start, stop)
-            kinds = np.full(stop - start, ReferenceKind.DERIVED, np.uint8)
-            self._notes = BatchNotes(reader.log, coords, marks_of(columns_of_kinds(kinds)), start)
 
-    def run(self) -> None:
-        """Read every part."""
-        try:
-            slots: list[Slot] = []
-            for number in range(self.start, self.stop):
-                self.reader.token.check()
-                slots += self._slots(number)
-                if len(slots) >= GROUP:
-                    self._read(slots)
-                    slots = []
-            self._read(slots)
-            self.queue.join()
-        finally:
-            if self._notes is not None:
-                self._notes.give_up()
+    def rows(self) -> Iterator[PieceRows]:
+        """Yield the ranges of some thousand pieces at a time."""
+        self.note(*self.made_parts())
+        slots: list[Slot] = []
+        for number in range(self.start, self.stop):
+            self.reader.token.check()
+            slots += self._slots(number)
+            if len(slots) >= GROUP:
+                yield self._rows(slots)
+                slots = []
+        if slots:
+            yield self._rows(slots)
 
     def _slots(self, number: int) -> list[Slot]:
         """Return what is to be laid down of a part; one that nothing gives has ended."""
         part = self.parts[number]
         try:
-            pieces = list(self.reader.source.pieces(part))
+            pieces = list(self._source.pieces(part))
         except RefbrowserError as error:
-            self._part_ended(number, part, error)
+            self._part_ended(number, error)
             return []
-        region = self.reader.region(part)
         if not pieces:
-            region[...] = self._fill
-            self.reader.ended(EndedPart(part, PartState.MISSING))
+            self.part_missing(number, self._fill)
             return []
         layers = layers_of(pieces, part.target)
         if not layers.is_covered:
-            region[...] = self._fill
-        canvas = Canvas(number, part, region, len(layers.seen), layers.is_ordered, self._ended)
+            self.reader.region(part)[...] = self._fill
+        canvas = Canvas(number, len(layers.seen), layers.is_ordered, self._part_ended)
         slots = []
         for place, at in enumerate(layers.seen):
             index: tuple[Any, ...] = (*pieces[at].target, ...)
             slots.append(Slot(canvas, place, pieces[at], self.reader.box[index]))
         return slots
 
-    def _ended(self, canvas: Canvas, error: RefbrowserError | None) -> None:
-        self._part_ended(canvas.number, canvas.part, error)
-
-    def _part_ended(self, number: int, part: ChunkPart, error: RefbrowserError | None) -> None:
-        failure = None if error is None else self._placed(error, part)
-        if self._notes is not None:
-            self._notes.ended(number, failure)
-        state = PartState.DONE if failure is None else PartState.FAILED
-        self.reader.ended(EndedPart(part, state, failure))
-
-    def _placed(self, error: RefbrowserError, part: ChunkPart) -> RefbrowserError:
-        place = error.place
-        key = place.key or self.reader.manifest.key(part.coords)
-        return error.at(replace(place, key=key, path=place.path or self.reader.node.path))
-
-    # Bytes
-
-    def _read(self, slots: list[Slot]) -> None:
-        if self._notes is not None and slots:
-            self._notes.asked([slot.canvas.number for slot in slots])
-        asked = []
-        for row in self._rows(slots):
-            self.reader.token.check()
-            self.reader.check()
-            if isinstance(row.reference, Inline):
-                self._take(row, memoryview(row.reference.data))
-            elif (error := too_large(row.found, row.piece)) is not None:
-                self._failed(row, error)
-            elif not self._from_cache(row):
-                asked.append(row)
-        if asked:
-            self._fetch(asked)
-
-    def _fetch(self, rows: list[PieceRow]) -> None:
-        reader = self.reader
-
-        def destination(position: int) -> memoryview | None:
-            row = rows[position]
-            row.placed = self._place(row)
-            return row.placed
-
-        def deliver(position: int, data: memoryview | RefbrowserError) -> None:
-            row = rows[position]
-            if isinstance(data, RefbrowserError):
-                self._failed(row, data)
-                reader.check()
-                return
-            reader.read_bytes += len(data)
-            reader.tell()
-            if row.placed is not None and data.obj is row.placed.obj:
-                self._checked(row, data)
-                self._row_in_place(row)
-            else:
-                self._take(row, data)
-
-        notes = self._notes
-        counters = fetch_rows(
-            reader.session.fetcher,
-            columns_of([row.reference for row in rows]),
-            reader.access,
-            deliver,
-            cancel=reader.token,
-            destination=None if reader.keep else destination,
-            key=lambda position: reader.manifest.key(rows[position].slots[0].canvas.part.coords),
-            export=reader.options.export,
-            priority=reader.options.priority,
-            timed=None
-            if notes is None
-            else lambda done, took: notes.took([rows[at].slots[0].canvas.number for at in done], took),
-        )
-        reader.requests += counters.requests
-
-    def _rows(self, slots: list[Slot]) -> list[PieceRow]:
+    def _rows(self, slots: list[Slot]) -> PieceRows:
         rows = []
-        for found in ranges_of([slot.piece for slot in slots], self.reader.access):
-            of_row = [slots[at] for at in found.pieces]
-            if found.spans is not None:
-                of_row[0].spans_left += 1
-            rows.append(PieceRow(found, of_row))
-        return rows
+        faults: dict[int, RefbrowserError] = {}
+        found = ranges_of([slot.piece for slot in slots], self.reader.access)
+        for number, each in enumerate(found):
+            of_row = [slots[at] for at in each.pieces]
+            if each.cut is not None:
+                of_row[0].ranges_left += 1
+            elif (error := too_large(each, of_row[0].piece)) is not None:
+                faults[number] = error
+            rows.append(PieceRow(of_row, each.cut))
+        columns = columns_of([each.reference for each in found])
+        if faults:
+            columns.kind[list(faults)] = ReferenceKind.FAULTY
+            columns = replace(columns, faults=faults)
+        return PieceRows(columns, [row.slots[0].canvas.number for row in rows], rows)
 
-    def _place(self, row: PieceRow) -> memoryview | None:
+    def _part_ended(self, number: int, error: RefbrowserError | None) -> None:
+        if error is not None:
+            place = error.place
+            key = place.key or self.reader.manifest.key(self.parts[number].coords)
+            error = error.at(replace(place, key=key, path=place.path or self.reader.node.path))
+        self.part_ended(number, error)
+
+    def key(self, rows: PieceRows, row: int) -> str:
+        """Return the key of the first chunk that a row is of."""
+        return self.reader.manifest.key(self.parts[rows.owners[row]].coords)
+
+    def owned(self, rows: PieceRows, numbers: Sequence[int]) -> list[int]:
+        """Return the parts that some rows are of; one may be of several."""
+        return [slot.canvas.number for row in numbers for slot in rows.each[row].slots]
+
+    def place(self, rows: PieceRows, row: int) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
-        slot = row.slots[0]
+        each = rows.each[row]
+        slot = each.slots[0]
         # To numpy None equals the type of doubles.
-        if row.piece.raw is None or row.piece.raw != slot.target.dtype:
+        if each.piece.raw is None or each.piece.raw != slot.target.dtype:
             return None
-        if len(row.slots) > 1 or slot.canvas.is_ordered:
+        if len(each.slots) > 1 or slot.canvas.is_ordered:
             return None
         target = slot.target
-        if row.spans is not None:
-            spans, number = row.spans
-            if not spans.is_dense(number):
+        if each.cut is not None:
+            if each.cut.gaps:
                 return None
-            target = spans.target(number, target)
-        elif target.shape != row.piece.shape:
+            target = each.cut.spans.target(each.cut.number, target)
+        elif target.shape != each.piece.shape:
             return None
         return target.reshape(-1).view(np.uint8).data if target.flags.c_contiguous else None
 
-    def _row_in_place(self, row: PieceRow) -> None:
-        slot = row.slots[0]
-        if row.spans is None:
-            slot.canvas.finish(None)
-        else:
-            slot.span_ended(None)
-
-    def _take(self, row: PieceRow, data: memoryview) -> None:
-        """Decode a row: here, or in the pool where that is worth a hand-over."""
-        piece = row.piece
-        size = prod(piece.shape) * self.reader.box.dtype.itemsize
-        here = len(data) <= AT_ONCE if piece.raw is not None else max(len(data), size) <= TINY
-        if here:
-            self._decode(row, data)
-            self._rests.after_piece()
-        else:
-            self.queue.put(lambda: self._decode(row, data), len(data) + min(size, LIMITS.chunk_size))
-
-    def _decode(self, row: PieceRow, data: memoryview) -> None:
-        started = time.monotonic()
-        try:
-            if row.spans is not None:
-                self._scatter(row, data)
-            else:
-                self._checked(row, data)
-                values = _values(row.piece, data)
-                self._keep(row, values)
-                for slot in row.slots:
-                    slot.put(values)
-        except RefbrowserError as error:
-            self._failed(row, error)
-        if self._notes is not None:
-            self._notes.took([row.slots[0].canvas.number], time.monotonic() - started)
-
-    def _scatter(self, row: PieceRow, data: memoryview) -> None:
-        assert row.spans is not None
-        assert row.piece.raw is not None
-        spans, number = row.spans
-        slot = row.slots[0]
-        spans.scatter(number, data, row.piece.raw, slot.room)
-        slot.span_ended(None)
-
-    def _checked(self, row: PieceRow, data: memoryview) -> None:
+    def arrived(self, rows: PieceRows, row: int, data: memoryview) -> None:
         """Look at all bytes of a piece where there is something to be checked."""
-        if row.spans is None and row.piece.check is not None:
-            finding = row.piece.check(data)
+        each = rows.each[row]
+        if each.cut is None and each.piece.check is not None:
+            finding = each.piece.check(data)
             if finding is not None:
                 self.reader.access.memory.warn(finding)
 
-    def _failed(self, row: PieceRow, error: RefbrowserError) -> None:
-        place = row.piece.place
-        if not error.place:
-            error = error.at(place)
-        for slot in row.slots:
-            if row.spans is None:
-                slot.fail(error)
-            else:
-                slot.span_ended(error)
-        if self.reader.error is not None:
-            self.reader.token.cancel()
+    def cost(self, rows: PieceRows, row: int, size: int) -> int:
+        """Return the bytes of memory that decoding takes in the pool; 0 where it is not worth a hand-over."""
+        piece = rows.each[row].piece
+        decoded = prod(piece.shape) * self.reader.box.dtype.itemsize
+        here = size <= AT_ONCE if piece.raw is not None else max(size, decoded) <= TINY
+        return 0 if here else size + min(decoded, LIMITS.chunk_size)
+
+    def lay(self, rows: PieceRows, row: int, data: memoryview, cache_key: Hashable | None) -> None:
+        """Decode the bytes of a row, and lay down what they give."""
+        each = rows.each[row]
+        piece = each.piece
+        if each.cut is not None:
+            spans, number, dtype = each.cut
+            spans.scatter(number, data, dtype, each.slots[0].room)
+            return
+        self.arrived(rows, row, data)
+        values = _values(piece, data)
+        if cache_key is not None and not values.dtype.hasobject:
+            # A view would keep the whole buffer of its request alive, and be changed with it.
+            self.reader.session.cache.put(cache_key, values.copy())
+        for slot in each.slots:
+            slot.put(values)
+
+    def ended(self, rows: PieceRows, row: int, error: RefbrowserError | None) -> None:
+        """Note that the pieces of a row lie in their places, or why they do not."""
+        each = rows.each[row]
+        if error is not None and not error.place:
+            error = error.at(each.piece.place)
+        if each.cut is not None:
+            each.slots[0].range_ended(error)
+            return
+        for slot in each.slots:
+            slot.ended(error)
 
     # The cache
 
-    def _key(self, row: PieceRow) -> Hashable | None:
-        """Return the cache key of a row that may be read; permission is asked before the cache is."""
-        reference = row.reference
-        if not self.reader.keep or row.spans is not None or isinstance(reference, Inline):
-            return None
-        url = getattr(reference, "url", "")
-        try:
-            url = self.reader.access.resolve(url).url
-        except RefbrowserError:
-            return None
-        extent = (reference.offset, reference.length) if isinstance(reference, ByteRange) else (0, -1)
-        return (self.reader.access.scope, url, *extent, row.piece.how, "piece")
+    def cache_keys(self, rows: PieceRows, numbers: Sequence[int]) -> dict[int, Hashable]:
+        """Return the cache key of each of some rows that may be read and is worth keeping."""
+        access, columns = self.reader.access, rows.columns
+        keys: dict[int, Hashable] = {}
+        for row in numbers:
+            each = rows.each[row]
+            if each.cut is not None:
+                continue
+            try:
+                url = access.resolve(columns.urls[columns.url[row]]).url
+            except RefbrowserError:
+                continue
+            extent = int(columns.offset[row]), int(columns.length[row])
+            keys[row] = (access.scope, url, *extent, each.piece.how, "piece")
+        return keys
 
-    def _from_cache(self, row: PieceRow) -> bool:
-        row.kept = self._key(row)
-        kept = None if row.kept is None else self.reader.session.cache.get(row.kept)
-        if kept is None:
-            return False
-        for slot in row.slots:
+    def lay_kept(self, rows: PieceRows, row: int, kept: Values) -> None:
+        """Lay down what the cache has of a row."""
+        for slot in rows.each[row].slots:
             slot.put(kept)
-        return True
-
-    def _keep(self, row: PieceRow, values: Values) -> None:
-        if row.kept is not None and not values.dtype.hasobject:
-            # A view would keep the whole buffer of its request alive, and be changed with it.
-            self.reader.session.cache.put(row.kept, values.copy())
 
 
 def _values(piece: SourcePiece, data: memoryview) -> Values:

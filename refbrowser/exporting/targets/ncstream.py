@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.streamable import may_miss, streamable, with_streamable
-from refbrowser.engine.reading.read_plan import size_question
+from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
@@ -376,7 +376,7 @@ class StreamTarget(Target):
     def questions(self) -> Iterator[RefbrowserError]:
         """Yield the errors of large chunks, and of very many messages."""
         for plan in self.plans:
-            large = None if plan.copied or is_made(plan.source) else size_question(plan.source)
+            large = None if plan.copied or is_made(plan.source) else reading_of(plan.source).chunk_question()
             if large is not None:
                 yield large
         count = sum(plan.messages for plan in self.plans)

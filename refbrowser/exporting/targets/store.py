@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.reading.read_plan import size_question
+from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import element_size
@@ -185,7 +185,7 @@ class StoreTarget(Target):
                 advice="give --yes, or choose arrays and selections",
             )
         for layout in self.layouts:
-            large = None if layout.copied is not None else size_question(layout.source)
+            large = None if layout.copied is not None else reading_of(layout.source).chunk_question()
             if large is not None:
                 yield large
 

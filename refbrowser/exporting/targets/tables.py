@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.reading.read_plan import size_question
+from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetFolder
@@ -126,7 +126,7 @@ class TableTarget(Target):
         """Yield the errors of large chunks."""
         for table in self.plan.tables:
             for column in table.columns:
-                large = size_question(column.source.node)
+                large = reading_of(column.source.node).chunk_question()
                 if large is not None:
                     yield large
 

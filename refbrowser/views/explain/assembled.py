@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.nested.planning import buffer_parts, reference_of
+from refbrowser.engine.nested.row_parts import buffer_parts, reference_of
 from refbrowser.engine.reading.pieces import layers_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.nested.row_reader import elements
+from refbrowser.engine.nested.row_parts import elements
 from refbrowser.errors import Place
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType, MemberAttributes, RowType

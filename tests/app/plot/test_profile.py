@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.profile import ProfileTool
 from refbrowser.app.widgets import theme
-from refbrowser.engine.reading.chunks import PartState
+from refbrowser.engine.reading.parts import PartState
 
 Plotted = Callable[..., MemoryDocument]
 TIMES, ROWS, COLUMNS = 4, 40, 60

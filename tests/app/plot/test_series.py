@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.plot.series import SeriesTool
-from refbrowser.engine.reading.chunks import PartState
+from refbrowser.engine.reading.parts import PartState
 
 Plotted = Callable[..., MemoryDocument]
 TIMES, LEVELS, ROWS, COLUMNS = 12, 3, 20, 30

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from awkward0_encoder import Encoder
 
-from refbrowser.engine.nested.planning import row_parts
+from refbrowser.engine.nested.row_parts import row_parts
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.awkward0 import value_arrays as module
 from refbrowser.formats.awkward0.arrays import Awkward0Array
