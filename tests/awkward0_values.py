@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.model.values import Rows
-
 
 def plain_value(value: Any) -> Any:
     """Return a value as the worker of the old environment tells it (`awkward0_worker.plain`)."""
@@ -51,11 +49,11 @@ def read_values(array: Any, start: int = 0, stop: int | None = None) -> Any:
     if not array.shape:
         value = array[()]
         return plain_value(value.item() if isinstance(value, np.ndarray) else value)
-    if not isinstance(array.node.values, Rows):
+    if array.node.nested is None:
         return plain_value(list(array[start:stop]))
     import awkward
 
     values = array.to_awkward(start, stop)
-    if array.node.values.source.type.kind == "number" and array.node.values.source.type.dtype.kind in "mM":
+    if array.node.nested.type.kind == "number" and array.node.nested.type.dtype.kind in "mM":
         return plain_value(list(awkward.to_numpy(values)))
     return plain_value(awkward.to_list(values))

@@ -379,3 +379,48 @@ def test_a_folder_has_three_to_twenty_modules() -> None:
         sizes[folder] = sizes.get(folder, 0) + 1
     strange = {folder: size for folder, size in sizes.items() if not 3 <= size <= 20}
     assert {folder: size for folder, size in strange.items() if folder not in SIZES} == {}
+
+
+#: Where the kinds of an array's values are told apart, with why; others ask values, nodes or readings.
+TELLING_KINDS = {"refbrowser.engine.reading.kinds": "finds what reads arrays of a kind"}
+KINDS = {"Values", "NoValues", "Chunks", "Pieces", "Rows"}
+
+
+def told_kinds(tree: ast.AST) -> Iterator[str]:
+    """Yield the kinds of values that code tests for."""
+    known = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "refbrowser.model.values"
+        for alias in node.names
+        if alias.name in KINDS
+    }
+    for node in ast.walk(tree):
+        tested: list[ast.AST] = []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("isinstance", "issubclass", "type"):
+                tested = list(node.args[1:])
+        elif isinstance(node, ast.MatchClass):
+            tested = [node.cls]
+        elif isinstance(node, ast.Compare):
+            tested = list(node.comparators)
+        for each in tested:
+            yield from (name.id for name in ast.walk(each) if isinstance(name, ast.Name) and name.id in known)
+
+
+def test_kinds_of_values_are_told_apart_in_one_place() -> None:
+    found = {module_name(path): set(told_kinds(ast.parse(path.read_text("utf-8")))) for path in FILES}
+    telling = {module: kinds for module, kinds in found.items() if kinds}
+    assert {module: kinds for module, kinds in telling.items() if module not in TELLING_KINDS} == {}
+    assert set(TELLING_KINDS) == set(telling), "one that tells none any more is to be taken off the list"
+
+
+def test_told_kinds_are_found() -> None:
+    code = (
+        "from refbrowser.model.values import Chunks, Pieces as P, Rows\n"
+        "isinstance(a, P | None); type(a) is Chunks\n"
+        "match a:\n    case Rows(): pass\n"
+        "Chunks(grid=b)"
+    )
+    assert sorted(told_kinds(ast.parse(code))) == ["Chunks", "P", "Rows"]
+    assert not list(told_kinds(ast.parse("from refbrowser.model.data_type import Rows\nisinstance(a, Rows)")))

@@ -17,7 +17,6 @@ from refbrowser.cli.options import (
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -168,7 +167,7 @@ def _write_array(node: ArrayNode) -> None:
 
 def _type_and_shape(node: ArrayNode) -> str:
     """Return ``<i2 (y = 5)``; of a nested array what Awkward writes: ``5 * var * float64``."""
-    if isinstance(node.values, Rows) and node.shape and not any(node.dimensions):
+    if node.nested is not None and node.shape and not any(node.dimensions):
         return plain(f"{node.shape[0]} * {node.type.name}")
     names = ", ".join(
         f"{plain(name) if name is not None else '?'} = {size}"

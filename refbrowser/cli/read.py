@@ -102,17 +102,15 @@ def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Ite
 
 def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
     """Yield parts of a selection along its first dimension, in the order of the result, whole chunks each."""
-    from refbrowser.model.values import Rows
-
     kept = [axis for axis in range(len(selection.axes)) if axis not in selection.dropped]
     if selection.size <= _BLOCK or not kept or not node.has_grid:
         yield selection
         return
     taken = selection.axes[kept[0]]
     each, side = max(selection.size // len(taken), 1), node.grid.chunk_shape[kept[0]]
-    if isinstance(node.values, Rows):
+    if node.nested is not None:
         # Rows are read alone as well as together; lists in them count with what they hold on average.
-        size = sum(buffer.nbytes for buffer in node.values.source.buffers) // _ELEMENT
+        size = sum(buffer.nbytes for buffer in node.nested.buffers) // _ELEMENT
         each, side = max(each, size // max(node.shape[0], 1)), 1
     stops = []
     start = 0
@@ -131,9 +129,8 @@ def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
 def _may_miss(node: ArrayNode) -> bool:
     """Tell whether numbers of an array may be missing, which is something else than NaN."""
     from refbrowser.model.nested import TypeKind
-    from refbrowser.model.values import Rows
 
-    return isinstance(node.values, Rows) and node.values.source.type.kind is TypeKind.OPTION
+    return node.nested is not None and node.nested.type.kind is TypeKind.OPTION
 
 
 def _read_objects(array: Array, selection: Selection, control: JobControl) -> Any:

@@ -20,7 +20,6 @@ from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -145,9 +144,9 @@ def _tiles(node: ArrayNode) -> Iterator[tuple[int, int]]:
         yield 0, 1
         return
     rows, tile = node.shape[0], node.grid.chunk_shape[0]
-    if isinstance(node.values, Rows):
+    if node.nested is not None:
         # A row takes a byte at least, but of sparse arrays: they may have more than anybody can wait for.
-        rows = min(rows, sum(buffer.nbytes for buffer in node.values.source.buffers) + _ROWS_WITHOUT_BYTES)
+        rows = min(rows, sum(buffer.nbytes for buffer in node.nested.buffers) + _ROWS_WITHOUT_BYTES)
     for start in range(0, rows, tile):
         yield start, min(start + tile, rows)
 
@@ -156,7 +155,7 @@ def _read(
     dataset: Dataset, node: ArrayNode, start: int, stop: int, control: JobControl
 ) -> tuple[NestedFault, ...]:
     session, access = dataset.session, dataset.access
-    if isinstance(node.values, Rows):
+    if node.nested is not None:
         # The rows of a cycle are rows of an array: one turn leads to all of them.
         found = read_rows(session, node, access, start, stop, control.token, turns=1).faults
         return tuple(fault for fault in found if not fault.is_cut)

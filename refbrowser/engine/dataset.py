@@ -16,7 +16,6 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
@@ -463,7 +462,7 @@ class Array:
         from refbrowser.engine.nested.rows import unread_error, warn_of
 
         stop = len(self) if stop is None else stop
-        if not isinstance(self.node.values, Rows):
+        if self.node.nested is None:
             values = self.read(Selection.from_index(slice(start, stop), self.shape))
             return awkward.Array(content_of(values, row_type(self.node, values.shape)))
         rows = self.nested_rows(start, stop)

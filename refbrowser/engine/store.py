@@ -26,7 +26,6 @@ from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, WholeFile, columns_of
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces
 
 if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
@@ -54,9 +53,9 @@ class AssembledChunks:
     def find(self, key: str) -> ChunkKey | None:
         """Return the tile that a key names, where anything gives it."""
         role = self._classifier.classify(key)
-        if not isinstance(role, ChunkKey) or not isinstance(role.node.values, Pieces):
+        if not isinstance(role, ChunkKey) or role.node.assembled is None:
             return None
-        kinds = role.node.values.source.kinds_at(np.array(role.coords, np.int64).reshape(1, -1))
+        kinds = role.node.assembled.kinds_at(np.array(role.coords, np.int64).reshape(1, -1))
         return None if kinds[0] == ReferenceKind.MISSING else role
 
     def data(self, chunk: ChunkKey) -> bytes:

@@ -28,7 +28,6 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces, Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -197,7 +196,7 @@ def element_size(node: ArrayNode) -> int:
 
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
-    if isinstance(node.values, Pieces | Rows):
+    if node.is_made:
         return node.grid.chunk_shape
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid

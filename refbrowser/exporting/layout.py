@@ -30,7 +30,7 @@ from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import NO_MANIFEST, Chunks, Pieces, Rows
+from refbrowser.model.values import NO_MANIFEST, Chunks
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -55,7 +55,7 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if isinstance(node.type, SequenceType):
         node = replace(node, type=node.type.structure)
         losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
-    if isinstance(node.values, Pieces | Rows):
+    if node.is_made:
         codec = codec_holding(node.type.name)
         codecs = () if codec is None else (CodecSpec(codec),)
         values = Chunks(grid=node.grid, keys=node.chunk_keys, codecs=codecs)
@@ -88,7 +88,7 @@ def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
 
 def reads_elements(node: ArrayNode) -> bool:
     """Tell whether just the wanted elements of a chunk are read, straight to where they belong."""
-    return not isinstance(node.values, Pieces | Rows) and CodecPipeline.for_array(node).is_raw
+    return not node.is_made and CodecPipeline.for_array(node).is_raw
 
 
 def _with_flags(node: ArrayNode, named_type: EnumerationType) -> tuple[ArrayNode, str]:
@@ -329,9 +329,7 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     elif not reordered and _aligned(node.grid, selection, chunks) is None:
         # What is encoded anew need not be padded to chunks that reach far over the edge.
         chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
-    values = replace(node.over(RegularChunkGrid(shape, chunks)), manifest=NO_MANIFEST)
-    if isinstance(values, Chunks):
-        values = replace(values, codecs=codecs)
+    values = replace(node.over(RegularChunkGrid(shape, chunks)), manifest=NO_MANIFEST).encoded_by(codecs)
     reduced = replace(
         node,
         shape=shape,
@@ -347,7 +345,7 @@ def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[
     assert wanted.dtype is not None
     chunks = wanted.grid.chunk_shape
     size = prod(chunks) * wanted.dtype.itemsize
-    if size <= LIMITS.chunk_question or not (isinstance(node.values, Pieces) or reads_elements(node)):
+    if size <= LIMITS.chunk_question or not (node.assembled is not None or reads_elements(node)):
         return wanted, []
     cut = _cut(chunks, wanted.dtype.itemsize)
     told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
@@ -366,7 +364,7 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = None if isinstance(node.values, Pieces | Rows) else _stored_as(node, selection)
+    stored = None if node.is_made else _stored_as(node, selection)
     if stored is None or not same_fill(node.fill_value, target.fill_value):
         return None
     # Whole objects first: a shard is copied as it is where it can be.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,21 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import UNKNOWN, DataType
 from refbrowser.model.flavour import Flavour
-from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.values import NO_MANIFEST, NO_VALUES, ChunkManifest, Chunks, CodecSpec, NoValues, Values
+from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.values import (
+    NO_MANIFEST,
+    NO_VALUES,
+    ArraySource,
+    ChunkManifest,
+    Chunks,
+    CodecSpec,
+    NoValues,
+    SourcePiece,
+    Values,
+)
+
+if TYPE_CHECKING:
+    from refbrowser.model.nested import NestedValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +96,47 @@ class ArrayNode:
     @property
     def key_prefix(self) -> str:
         """What stands before the keys of its chunks: ``ocean/temp/``; empty for a root array."""
-        if isinstance(self.values, Values) and self.values.prefix is not None:
-            return self.values.prefix
+        divided = self.values.divided
+        if divided is not None and divided.prefix is not None:
+            return divided.prefix
         return f"{self.path.strip('/')}/".removeprefix("/")
 
     @property
     def has_grid(self) -> bool:
         """Whether it is known how it is divided into chunks."""
-        return isinstance(self.values, Values)
+        return self.values.divided is not None
 
     @property
     def has_manifest(self) -> bool:
         """Whether anything is known of where its chunks are."""
-        return isinstance(self.values, Values) and self.values.manifest is not NO_MANIFEST
+        divided = self.values.divided
+        return divided is not None and divided.manifest is not NO_MANIFEST
+
+    @property
+    def assembled(self) -> ArraySource | None:
+        """What gives the pieces that its chunks are assembled from; None where they are not."""
+        return self.values.assembled
+
+    def pieces(self, part: ChunkPart) -> Iterable[SourcePiece]:
+        """Return what gives the elements of a part where it is assembled; nothing where it is not."""
+        return () if self.assembled is None else self.assembled.pieces(part)
+
+    @property
+    def nested(self) -> NestedValues | None:
+        """What makes its rows where its elements are nested; None where they are not."""
+        return self.values.nested
+
+    @property
+    def rows(self) -> NestedValues:
+        """What makes its rows; asking an array whose elements are not nested is an error."""
+        if self.nested is None:
+            raise self._lacking("the elements of the array are not nested")
+        return self.nested
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its chunks are made from any number of ranges, and none is stored as one."""
+        return self.has_grid and self.values.encoded is None
 
     @property
     def grid(self) -> RegularChunkGrid:
@@ -115,9 +156,10 @@ class ArrayNode:
     @property
     def chunks(self) -> Chunks:
         """Its values as encoded chunks; asking an array that has other ones is an error."""
-        if not isinstance(self.values, Chunks):
+        encoded = self.values.encoded
+        if encoded is None:
             raise self._lacking("the array has no encoded chunks")
-        return self.values
+        return encoded
 
     def over(self, grid: RegularChunkGrid) -> Values:
         """Return its values over chunks of another grid."""
@@ -126,18 +168,19 @@ class ArrayNode:
     @property
     def codecs(self) -> tuple[CodecSpec, ...]:
         """Codecs of its chunks in encoding order, as the metadata names them."""
-        return self.values.codecs if isinstance(self.values, Chunks | NoValues) else ()
+        return self.values.codecs
 
     @property
     def order(self) -> str:
         """``C`` or ``F``: memory layout within a chunk."""
-        return self.values.order if isinstance(self.values, Chunks | NoValues) else "C"
+        return self.values.order
 
     @property
     def _divided(self) -> Values:
-        if not isinstance(self.values, Values):
+        divided = self.values.divided
+        if divided is None:
             raise self._lacking("the array has no chunks")
-        return self.values
+        return divided
 
     def _lacking(self, message: str) -> RefbrowserError:
         return (

@@ -117,6 +117,44 @@ class Values:
     keys: ChunkKeyEncoding = _USUAL_KEYS
     prefix: str | None = None
 
+    @property
+    def divided(self) -> Values | None:
+        """These values where it is known how they are divided into chunks."""
+        return self
+
+    @property
+    def encoded(self) -> Chunks | None:
+        """These values where they are encoded chunks."""
+        return None
+
+    @property
+    def assembled(self) -> ArraySource | None:
+        """What gives the pieces that they are assembled from, where they are."""
+        return None
+
+    @property
+    def nested(self) -> NestedValues | None:
+        """What makes the rows, where these are."""
+        return None
+
+    def encoded_by(self, codecs: tuple[CodecSpec, ...], order: str | None = None) -> Values:
+        """Return these values with their chunks encoded by other codecs; what is made is encoded by none."""
+        return self
+
+    def witnessed(self, witness: ChunkWitness) -> Values:
+        """Return these values with what tells more of their stored chunks; what is made has none."""
+        return self
+
+    @property
+    def codecs(self) -> tuple[CodecSpec, ...]:
+        """What encodes chunks, in encoding order; chunks that are made have none."""
+        return ()
+
+    @property
+    def order(self) -> str:
+        """``C`` or ``F``: memory layout within a chunk."""
+        return "C"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chunks(Values):
@@ -136,12 +174,30 @@ class Chunks(Values):
     order: str = "C"
     witness: ChunkWitness | None = None
 
+    @property
+    def encoded(self) -> Chunks:
+        """These values."""
+        return self
+
+    def encoded_by(self, codecs: tuple[CodecSpec, ...], order: str | None = None) -> Chunks:
+        """Return chunks that are encoded in this way."""
+        return replace(self, codecs=codecs, order=self.order if order is None else order)
+
+    def witnessed(self, witness: ChunkWitness) -> Chunks:
+        """Return chunks of which a file tells more."""
+        return replace(self, witness=witness)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pieces(Values):
     """Chunks that are assembled from any number of pieces: stored in messages, or parts of other chunks."""
 
     source: ArraySource
+
+    @property
+    def assembled(self) -> ArraySource:
+        """What gives the pieces."""
+        return self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,6 +210,11 @@ class Rows(Values):
 
     source: NestedValues
 
+    @property
+    def nested(self) -> NestedValues:
+        """What makes the rows."""
+        return self.source
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoValues:
@@ -164,6 +225,26 @@ class NoValues:
 
     codecs: tuple[CodecSpec, ...] = ()
     order: str = "C"
+
+    @property
+    def divided(self) -> None:
+        """None: it is not known how they are divided into chunks."""
+
+    @property
+    def encoded(self) -> None:
+        """None: they are no chunks."""
+
+    @property
+    def assembled(self) -> None:
+        """None: nothing gives pieces of them."""
+
+    @property
+    def nested(self) -> None:
+        """None: nothing makes rows of them."""
+
+    def witnessed(self, witness: ChunkWitness) -> NoValues:
+        """Return nothing: there are no chunks to be told of."""
+        return self
 
 
 #: That of which nothing else is known.

@@ -15,7 +15,6 @@ from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, name
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.hierarchy import (
     ItemKind,
     ShownDocument,
@@ -134,7 +133,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         found.append(_section("Error", [("Problem", str(node.error)), ("What to do", node.error.advice)]))
     found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
-        pairs = array_pairs(node) if not isinstance(node.values, Rows) else nested_pairs(node)
+        pairs = array_pairs(node) if node.nested is None else nested_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
             state = item.document.document
@@ -146,7 +145,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("What to do", node.unreadable.advice))
-        if node.has_manifest and not isinstance(node.values, Rows):
+        if node.has_manifest and node.nested is None:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
@@ -279,7 +278,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs.append(("Chunks", f"{count_text(node.grid.size)} of {chunk}"))
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
-    if isinstance(node.values, Pieces):
+    if node.assembled is not None:
         pairs.append(("Stored in", "messages of the stream"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
@@ -293,13 +292,13 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
 
 def nested_pairs(node: Any) -> list[tuple[str, str]]:
     """Return what is known of an array of nested values before anything of it is read."""
-    buffers = node.values.source.buffers
+    buffers = node.nested.buffers
     decoded = sum(buffer.nbytes for buffer in buffers)
     return [
         ("Path", node.path),
         ("Rows", count_text(node.shape[0]) if node.shape else "one value"),
         ("Type", node.type.name),
-        ("Contents", nested_words(node.values.source.type)),
+        ("Contents", nested_words(node.nested.type)),
         ("Buffers", f"{count_text(len(buffers))}, {size_text(decoded)} decoded"),
         ("Format", node.format),
     ]
@@ -325,7 +324,7 @@ def type_pairs(node: Any) -> list[tuple[str, str]]:
     if isinstance(node.type, RowType):
         name = "structures" if node.type.row_dtype.names else node.type.row_dtype.name
         pairs = [("Type", f"rows of {name}, each of its own length")]
-    elif node.dtype is not None and node.dtype.names is not None and isinstance(node.values, Pieces):
+    elif node.dtype is not None and node.dtype.names is not None and node.assembled is not None:
         fields = len(node.dtype.names)
         pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
     if isinstance(node.type, SequenceType):

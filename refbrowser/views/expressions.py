@@ -23,7 +23,6 @@ from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.archives.entries import LOCAL_HEADER
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
-from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import is_buffer
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -487,9 +486,9 @@ def number_of_node(graph: ExpressionGraph, node: Node) -> int | None:
         return None
     if is_buffer(node):
         return next((number for number, name in graph.buffers.items() if name == node.name), None)
-    if not isinstance(node.values, Rows) or not isinstance(node.values.source, LayoutValues):
+    if node.nested is None or not isinstance(node.nested, LayoutValues):
         return None
-    return _number_of_values(node.values.source)
+    return _number_of_values(node.nested)
 
 
 def _number_of_values(values: LayoutValues) -> int | None:

@@ -12,7 +12,6 @@ import numpy as np
 from refbrowser.formats.registry import title_of
 from refbrowser.model.data_type import EnumerationType, RowType, SequenceType
 from refbrowser.model.nested import TypeKind
-from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ _CHUNKS_MOST = 4_096
 def parts_of(group: GroupNode, array: ArrayNode) -> GroupNode | None:
     """Return the group that holds the parts of an array, None where it has none."""
     twin = group.groups.get(array.name)
-    is_one = twin is not None and (isinstance(array.values, Rows) or is_awkward(twin))
+    is_one = twin is not None and (array.nested is not None or is_awkward(twin))
     return twin if is_one else None
 
 
@@ -256,7 +255,7 @@ def groups_of(group: GroupNode) -> Iterator[GroupNode]:
 
 def is_buffer(array: ArrayNode) -> bool:
     """Tell whether an array is a buffer of a layout."""
-    return not isinstance(array.values, Rows) and _BUFFER.fullmatch(array.name) is not None
+    return array.nested is None and _BUFFER.fullmatch(array.name) is not None
 
 
 def buffer_name(array: ArrayNode) -> str:
@@ -283,8 +282,8 @@ def node_words(node: Node | None) -> list[str]:
 
     if not isinstance(node, ArrayNode):
         return []
-    if isinstance(node.values, Rows):
-        words = nested_words(node.values.source.type)
+    if node.nested is not None:
+        words = nested_words(node.nested.type)
         return [words[:1].upper() + words[1:]] if words else []
     if not is_buffer(node):
         return []
@@ -328,13 +327,13 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 def extent_text(array: ArrayNode) -> str:
     """Return the shape of an array, with a ``*`` for a dimension of its own length in each row."""
-    shape = shape_text(array.shape if not isinstance(array.values, Rows) else array.shape[:1])
+    shape = shape_text(array.shape if array.nested is None else array.shape[:1])
     return "×".join(part for part in (shape, "*") if part) if isinstance(array.type, RowType) else shape
 
 
 def detail_text(array: ArrayNode) -> str:
     """Return extent and type beside an array's name: ``2×3 i2``, ``5 * ?int64``."""
-    if isinstance(array.values, Rows):
+    if array.nested is not None:
         return one_line(nested_text(array))
     if is_awkward(array) and array.dtype is not None:
         return one_line(plain_text(array))
@@ -344,12 +343,12 @@ def detail_text(array: ArrayNode) -> str:
 
 def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
-    if isinstance(array.values, Rows):
+    if array.nested is not None:
         return one_line(array.type.name)
     if isinstance(array.type, SequenceType):
         return "sequence"
     if array.dtype is not None and array.dtype.names is not None:
-        return "structure" if isinstance(array.values, Pieces) else "compound"
+        return "structure" if array.assembled is not None else "compound"
     if isinstance(array.type, RowType):
         return "structure" if array.type.row_dtype.names is not None else _short(array.type.row_dtype.str)
     if isinstance(array.type, EnumerationType):
@@ -368,7 +367,7 @@ def icon_name(array: ArrayNode) -> str:
         return "coordinate"
     if is_buffer(array):
         return "buffer"
-    nested = None if not isinstance(array.values, Rows) else nested_icon(array.values.source.type)
+    nested = None if array.nested is None else nested_icon(array.nested.type)
     if nested is not None:
         return nested
     if array.dtype is not None and array.dtype.names is not None:

@@ -32,14 +32,14 @@ OURS = """
 import sys, refbrowser, awkward
 with refbrowser.open({small!r}) as dataset:
     for array in dataset.arrays.values():
-        if isinstance(array.node.values, Rows):
+        if array.node.nested is not None:
             awkward.to_list(array.to_awkward())
 """
 #: Names, types and lengths: what the window's tree shows.
 OUR_SHOW = """
 with refbrowser.open(sys.argv[1]) as dataset:
     listing = [(path, array.node.type.name, array.shape) for path, array in dataset.arrays.items()
-               if isinstance(array.node.values, Rows)]
+               if array.node.nested is not None]
 """
 OUR_COLUMN = """
 with refbrowser.open(sys.argv[1]) as dataset:

@@ -16,7 +16,6 @@ from awkward0_values import plain_value, read_values, same
 import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nested import type_text
-from refbrowser.model.values import Rows
 
 #: Names without anything that a path or another name could be taken for.
 NAMED = [(f"c{number:03}", construct) for number, construct in enumerate(CONSTRUCTS)]
@@ -44,8 +43,8 @@ def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Con
     array = together[f"/{name}"]
     found = read_values(array)
     assert same(found, plain_value(construct.values)), found
-    if isinstance(array.node.values, Rows):
-        assert type_text(array.node.values.source.type) == construct.type
+    if array.node.nested is not None:
+        assert type_text(array.node.nested.type) == construct.type
 
 
 @pytest.mark.parametrize(("name", "construct"), NAMED, ids=[each.name for each in CONSTRUCTS])

@@ -14,7 +14,6 @@ from awkward0_values import read_values, same
 
 import refbrowser
 from refbrowser.model.nested import type_text
-from refbrowser.model.values import Rows
 
 FILES = {"mini.hepmc": 80, "mini_particles": 135}
 
@@ -32,7 +31,7 @@ def differences(array: refbrowser.Array, expected: dict[str, Any]) -> list[str]:
     if "scalar" in expected:
         return [] if values == expected["scalar"] else ["scalar"]
     facts: dict[str, Any] = {"length": len(values)}
-    nested = array.node.values.source if isinstance(array.node.values, Rows) else None
+    nested = array.node.nested if array.node.nested is not None else None
     facts["type"] = (
         f"{len(values)} * {np.dtype(array.dtype).name if nested is None else type_text(nested.type)}"
     )

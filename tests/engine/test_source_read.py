@@ -18,7 +18,6 @@ from refbrowser.engine.reading.parts import PartState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import stream_layouts as layouts
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces
 
 FILL = -32767
 
@@ -126,7 +125,7 @@ def test_regular_messages_are_plain_references(tmp_path):
     tiles = [message((range(at, at + 2), range(3)), [[at] * 3] * 2, bigend=True) for at in (0, 4, 0)]
     with opened(tmp_path, stream_of((6, 3), tiles)) as dataset:
         node = dataset["/x"].node
-        assert not isinstance(node.values, Pieces)
+        assert node.assembled is None
         assert node.grid.chunk_shape == (2, 3)
         assert node.manifest.stored() == 2
         assert np.asarray(dataset["/x"])[:, 0].tolist() == [0, 0, FILL, FILL, 4, 4]
@@ -144,7 +143,7 @@ def test_checksums_are_warnings_and_values_stay(tmp_path, crc32, size):
         message((range(2, size),), [3, 4][: size - 2], crc32=crc32),
     ]
     with opened(tmp_path, stream_of((size,), tiles)) as dataset:
-        assert (not isinstance(dataset["/x"].node.values, Pieces)) == (size == 4)
+        assert (dataset["/x"].node.assembled is None) == (size == 4)
         assert np.asarray(dataset["/x"]).tolist() == [1, 2, 3, 4][:size]
         warnings = dataset.access.memory.warnings
         assert len(warnings) == 2 * crc32
@@ -189,7 +188,7 @@ def test_a_faulty_message_hides_no_element_that_it_did_not_write(tmp_path):
 def test_immediate_data_are_the_first_message(tmp_path):
     data = encode.numbers("h", [5, 6, 7])
     with opened(tmp_path, stream_of((3,), [], immediate=data)) as dataset:
-        assert not isinstance(dataset["/x"].node.values, Pieces)
+        assert dataset["/x"].node.assembled is None
         assert np.asarray(dataset["/x"]).tolist() == [5, 6, 7]
     with opened(
         tmp_path, stream_of((3,), [message((range(1, 2),), [9], bigend=False)], immediate=data)
@@ -203,7 +202,7 @@ def test_only_the_bytes_that_are_needed_are_read(tmp_path):
     whole = message((range(1, 300_001),), values)
     with opened(tmp_path, stream_of((300_001,), [whole])) as dataset:
         array = dataset["/x"]
-        assert isinstance(array.node.values, Pieces)
+        assert array.node.assembled is not None
         plan = array.plan(Selection.from_text("7:20", array.shape))
         assert sum(stop - start for _, start, stop in plan.requests) == 2 * 13
         assert array[7:20].tolist() == values[6:19].tolist()
@@ -372,7 +371,7 @@ def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, mos
     expected[250] *= -1
     with opened(tmp_path, stream_of((count, 3), messages)) as dataset:
         array = dataset["/x"]
-        assert isinstance(array.node.values, Pieces)
+        assert array.node.assembled is not None
         selection = Selection.from_index(index, array.shape)
         assert np.array_equal(array.read(selection), expected[index])
         assert len(array.plan(selection).requests) <= most
@@ -382,7 +381,7 @@ def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr("refbrowser.formats.ncstream.stream_layouts.MANY", 2)
     tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
     with opened(tmp_path, stream_of((4,), tiles)) as dataset:
-        assert not isinstance(dataset["/x"].node.values, Pieces)
+        assert dataset["/x"].node.assembled is None
 
 
 def test_what_was_never_sent_of_small_messages_costs_nothing(tmp_path):

@@ -19,7 +19,6 @@ from awkward0_values import plain_value, read_values, same
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
-from refbrowser.model.values import Rows
 
 WATCH = Path(__file__).with_name("awkward_watch.py")
 SOUND = [[1.5], [], [2.5, 3.5]]
@@ -40,7 +39,7 @@ def refusals(dataset: refbrowser.Dataset, path: str) -> set[str]:
     array = dataset.arrays.get(path)
     if array is not None:
         try:
-            if not isinstance(array.node.values, Rows):
+            if array.node.nested is None:
                 array[...]
             else:
                 rows = array.nested_rows(0, min(array.shape[0], 10) if array.shape else 1)

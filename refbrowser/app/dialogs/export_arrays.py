@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from refbrowser.app.widgets import theme
 from refbrowser.model.nodes import GroupNode
-from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import is_buffer, shape_text, type_text
 from refbrowser.views.words import one_line
 
@@ -108,7 +107,7 @@ def arrays_of(hierarchy: Hierarchy) -> Iterator[tuple[ArrayNode, bool]]:
             is_part = above in nested
             above = above.rpartition("/")[0]
         yield node, is_part
-        if isinstance(node.values, Rows):
+        if node.nested is not None:
             nested.add(node.path)
 
 

@@ -34,7 +34,6 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, show_progress, tool_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode, Hierarchy
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.nested_numbers import (
     FieldChoice,
     FieldNumbers,
@@ -77,9 +76,9 @@ def extent_words(found: Collected, are_points: bool) -> str:
 
 def facts_of(node: ArrayNode, choice: FieldChoice, found: Collected | None) -> list[Fact]:
     """Return what is told of a field."""
-    assert isinstance(node.values, Rows)
-    decoded, stored = memory_of(node.values.source)
-    facts = [("Rows", count_text(node.values.source.length)), ("Memory", size_text(decoded))]
+    values = node.rows
+    decoded, stored = memory_of(values)
+    facts = [("Rows", count_text(values.length)), ("Memory", size_text(decoded))]
     if stored is not None:
         facts.append(("Stored", size_text(stored)))
     if found is None:
@@ -243,7 +242,7 @@ class ChartChoice(QWidget):
     def set_array(self, node: ArrayNode | None, hierarchy: Hierarchy | None) -> None:
         """Offer the fields of another array, and those beside it; what was chosen stays where it can."""
         before = self.chart()
-        self._fields = [] if node is None or not isinstance(node.values, Rows) else choices_of(node)
+        self._fields = [] if node is None or node.nested is None else choices_of(node)
         self._own = len(self._fields)
         numbers = sum(field.is_number for field in self._fields)
         beside = neighbours_of(hierarchy, node) if node is not None and numbers else []
@@ -524,7 +523,7 @@ class ChartsPane(QWidget):
 
     def _update(self) -> None:
         """Read what is to be plotted, unless it is there, and plot it."""
-        if not self._is_shown or self._node is None or not isinstance(self._node.values, Rows):
+        if not self._is_shown or self._node is None or self._node.nested is None:
             return
         fields = self.choice.fields()
         if fields != self._asked:
@@ -608,8 +607,8 @@ class ChartsPane(QWidget):
 
     def _show_reading(self) -> None:
         found, reading = self._found, self._is_reading
-        values = None if self._node is None else self._node.values
-        total = values.source.length if isinstance(values, Rows) else 0
+        nested = None if self._node is None else self._node.nested
+        total = 0 if nested is None else nested.length
         self.progress.setVisible(reading)
         self.cancel.setVisible(reading)
         if found is None:

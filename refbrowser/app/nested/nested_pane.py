@@ -23,7 +23,6 @@ from refbrowser.engine.nested.python_values import python_values
 from refbrowser.engine.nested.rows import read_rows, unread_error
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedRows
-from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import nested_text
 from refbrowser.views.nested.nested_lines import LineMaker, NestedPath
 from refbrowser.views.nested.nested_values import (
@@ -160,14 +159,14 @@ class NestedPane(QWidget):
     def _follow(self) -> None:
         node, source = self._plot.whole(), self._plot.source()
         self._stale = False
-        if node is None or source is None or not isinstance(node.values, Rows):
+        if node is None or source is None or node.nested is None:
             self._show_nothing()
             return
         if node is self._node and source is self._source:
             return
         before, model = self._node, self.table.nested()
         same = source is self._source and before is not None and before.path == node.path
-        same = same and model is not None and model.length == node.values.source.length
+        same = same and model is not None and model.length == node.nested.length
         self._source, self._node = source, node
         self.pages.set_array(source, node)
         self.type.set_text(nested_text(node))
@@ -381,7 +380,7 @@ class NestedPage(FormatPage):
     def is_offered(self) -> bool:
         """Whether what is plotted is nested."""
         node = self._plot.whole()
-        return node is not None and isinstance(node.values, Rows)
+        return node is not None and node.nested is not None
 
     def read_again(self) -> None:
         """Read again what is shown."""

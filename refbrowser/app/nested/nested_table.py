@@ -18,7 +18,6 @@ from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.engine.nested.rows import read_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.nested_lines import Cell, LineMaker, NestedFolds, NestedLine, NestedPath
 from refbrowser.views.nested.nested_tally import NOT_OF_ROWS
 from refbrowser.views.nested.nested_values import NestedColumn, NestedValue, columns_of, has_lists
@@ -122,19 +121,13 @@ class RowPages(QObject):
     def _read(self) -> None:
         source, node = self._source, self._node
         dataset = None if source is None else source.dataset
-        if (
-            source is None
-            or node is None
-            or not isinstance(node.values, Rows)
-            or dataset is None
-            or not self._wanted
-        ):
+        if source is None or node is None or node.nested is None or dataset is None or not self._wanted:
             self._wanted.clear()
             return
         # What was asked for before, and is not seen any more, is asked for again when it is.
         pages, self._wanted = sorted(self._wanted), set()
         self._reading = set(pages)
-        length = node.values.source.length
+        length = node.nested.length
 
         def read(control: TaskControl) -> None:
             for done, number in enumerate(pages):
@@ -217,11 +210,11 @@ class NestedModel:
     """
 
     def __init__(self, node: ArrayNode, pages: RowPages) -> None:
-        assert isinstance(node.values, Rows)
-        self.node, self.length = node, node.values.source.length
+        values = node.rows
+        self.node, self.length = node, values.length
         self.folds = NestedFolds(self.length)
-        self.fields = columns_of(node.values.source.type)
-        self.has_length = has_lists(node.values.source.type)
+        self.fields = columns_of(values.type)
+        self.has_length = has_lists(values.type)
         self._pages = pages
         self._maker = LineMaker(self.fields)
         self._lines: OrderedDict[int, NestedLine] = OrderedDict()

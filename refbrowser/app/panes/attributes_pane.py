@@ -20,7 +20,6 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 from refbrowser.views.attributes import (
     STORED,
     STORED_SIZE,
@@ -282,7 +281,7 @@ class AttributesPane(QWidget):
         self._show_buttons()
 
     def _count_stored(self, item: Item, node: Any) -> None:
-        if not isinstance(node, ArrayNode) or not node.has_manifest or isinstance(node.values, Rows):
+        if not isinstance(node, ArrayNode) or not node.has_manifest or node.nested is not None:
             return
 
         def count(control: TaskControl) -> StoredChunks | None:

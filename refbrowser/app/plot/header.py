@@ -16,7 +16,6 @@ from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, tool_button
 from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.element_parts import LENGTH, part_node, parts_of
 from refbrowser.views.plot.interpretation import NUMBER_KINDS
 from refbrowser.views.plot.slicing import SliceState
@@ -37,7 +36,7 @@ class ElementChoice:
     def names(self, whole: ArrayNode) -> tuple[str, ...]:
         """Return what can be chosen of an array beside what is shown of it first."""
         parts = tuple(part.name for part in parts_of(whole))
-        if not isinstance(whole.values, Rows):
+        if whole.nested is None:
             return parts
         if not _begins_as_charts(whole):
             return (CHARTS, *parts)
@@ -46,9 +45,7 @@ class ElementChoice:
     def is_charted(self, document: PlotSource, whole: ArrayNode) -> bool:
         """Whether charts of an array are shown, not its elements."""
         name = self.name(document, whole)
-        return (
-            name == CHARTS if not isinstance(whole.values, Rows) or not _begins_as_charts(whole) else not name
-        )
+        return name == CHARTS if whole.nested is None or not _begins_as_charts(whole) else not name
 
     def name(self, document: PlotSource, whole: ArrayNode) -> str:
         """Return what is chosen of an array; empty for the whole."""

@@ -21,7 +21,6 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 from refbrowser.views.plot.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.views.plot.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
 from refbrowser.views.plot.slicing import SliceMemory, SliceState, chunk_window, dimension_names, grown_slice
@@ -84,9 +83,7 @@ class Presenter(QObject):
         elif node.dtype is None or not node.has_grid:
             stage.show_hint("Nothing to plot", f"The type of {node.path} is not known.")
         elif 0 in node.shape:
-            why = (
-                f"no elements: its shape is {node.shape}" if not isinstance(node.values, Rows) else "no rows"
-            )
+            why = f"no elements: its shape is {node.shape}" if node.nested is None else "no rows"
             stage.show_hint("Nothing to plot", f"{node.path} has {why}.")
         else:
             self._begin(document, node)

@@ -10,7 +10,6 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.model.data_type import RowType
-from refbrowser.model.values import Rows
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import count_text, one_line
 
@@ -324,7 +323,7 @@ def summary_of(item: Item) -> str:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
         node = cast("ArrayNode", item.node)
-        if isinstance(node.values, Rows):
+        if node.nested is not None:
             return one_line(f"{node.path}   {detail_text(node)}")
         own = (node.type.dimension,) if isinstance(node.type, RowType) else ()
         names = ", ".join(str(name or "-") for name in (*node.dimensions, *own))

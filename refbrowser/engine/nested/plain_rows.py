@@ -15,7 +15,6 @@ from refbrowser.formats.nczarr.members import is_array_of_nczarr
 from refbrowser.model.data_type import RowType, rows_of
 from refbrowser.model.nested import NestedType, NestedValues, TypeKind, parts_of_kind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 
 #: Turns of which the type is made.
 TURNS = 6
@@ -72,8 +71,8 @@ def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    if isinstance(node.values, Rows):
-        return unrolled_type(node.values.source)
+    if node.nested is not None:
+        return unrolled_type(node.nested)
     return row_type_of(_element_type(node), shape[1:])
 
 

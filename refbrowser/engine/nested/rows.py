@@ -16,7 +16,6 @@ from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import UNREAD, NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -38,10 +37,10 @@ def nested_values(node: ArrayNode) -> NestedValues:
     for error in (node.error, node.unreadable):
         if error is not None:
             raise error
-    if not isinstance(node.values, Rows):
+    if node.nested is None:
         message = "the elements of the array are not nested"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
-    return node.values.source
+    return node.nested
 
 
 def read_rows(

@@ -11,7 +11,6 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
-from refbrowser.model.values import Rows
 
 #: What elements of a stream are called and where there are none, by what nested ones are.
 _TYPES: dict[TypeKind, tuple[str, Any]] = {TypeKind.STRING: ("string", ""), TypeKind.BYTES: ("opaque", b"")}
@@ -19,7 +18,7 @@ _TYPES: dict[TypeKind, tuple[str, Any]] = {TypeKind.STRING: ("string", ""), Type
 
 def may_miss(node: ArrayNode) -> bool:
     """Tell whether numbers of an array may be missing, which a stream has no word for."""
-    kind = None if not isinstance(node.values, Rows) else node.values.source.type
+    kind = None if node.nested is None else node.nested.type
     return kind is not None and kind.kind is TypeKind.OPTION and kind.items[0].kind is TypeKind.NUMBER
 
 
@@ -31,11 +30,11 @@ def streamable(node: ArrayNode) -> ArrayNode:
     RefbrowserError
         `E_META`: a stream has no such elements.
     """
-    if not isinstance(node.values, Rows) or node.dtype is None or not node.dtype.hasobject:
+    if node.nested is None or node.dtype is None or not node.dtype.hasobject:
         return node
     if isinstance(node.type, RowType):
         return replace(node, fill_value=np.zeros(0, node.type.row_dtype))
-    kind = node.values.source.type
+    kind = node.nested.type
     if kind.kind in _TYPES:
         name, fill = _TYPES[kind.kind]
         return replace(node, type=replace(node.type, name=name), fill_value=fill)
@@ -68,7 +67,7 @@ def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserErr
     Those that it cannot have are represented by their fields; the buffers that they are made from are left
     out.
     """
-    if not any(isinstance(node, ArrayNode) and isinstance(node.values, Rows) for node in hierarchy.walk()):
+    if not any(isinstance(node, ArrayNode) and node.nested is not None for node in hierarchy.walk()):
         return hierarchy, []
     left_out: list[RefbrowserError] = []
 
@@ -76,7 +75,7 @@ def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserErr
         arrays: dict[str, ArrayNode] = {}
         groups: dict[str, GroupNode] = {}
         for name, array in group.arrays.items():
-            if not isinstance(array.values, Rows):
+            if array.nested is None:
                 if not is_part:
                     arrays[name] = array
                 continue
@@ -91,7 +90,7 @@ def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserErr
                     groups[name] = part
         for name, below in group.groups.items():
             stands_for = group.arrays.get(name)
-            if stands_for is None or (not isinstance(stands_for.values, Rows) and not is_part):
+            if stands_for is None or (stands_for.nested is None and not is_part):
                 groups[name] = fitted(below, is_part=is_part)
         kept: dict[str, Any] = {} if is_part else dict(group.attributes)
         return replace(group, arrays=arrays, groups=groups, attributes=kept)

@@ -13,7 +13,6 @@ from refbrowser.exporting.request import ArrayChoice
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -43,7 +42,7 @@ def chosen_nodes(
 def _described(hierarchy: Hierarchy, node: ArrayNode) -> ArrayNode:
     """Return an array with the attributes of its parts' group, where it is nested."""
     above = hierarchy.find(node.path.rpartition("/")[0])
-    if not isinstance(node.values, Rows) or not isinstance(above, GroupNode) or node.name not in above.groups:
+    if node.nested is None or not isinstance(above, GroupNode) or node.name not in above.groups:
         return node
     return replace(node, attributes={**above.groups[node.name].attributes, **node.attributes})
 
@@ -55,7 +54,7 @@ def walk_whole(hierarchy: Hierarchy) -> Iterator[Node]:
         node = pending.pop()
         yield node
         if isinstance(node, GroupNode):
-            nested = {name for name, array in node.arrays.items() if isinstance(array.values, Rows)}
+            nested = {name for name, array in node.arrays.items() if array.nested is not None}
             groups = [group for name, group in node.groups.items() if name not in nested]
             pending.extend(reversed([*node.arrays.values(), *groups]))
 
@@ -79,9 +78,9 @@ def is_plain(node: ArrayNode) -> bool:
 
     Of nested arrays these are the ones that any format holds as a plain array.
     """
-    if not isinstance(node.values, Rows):
+    if node.nested is None:
         return True
-    type = node.values.source.type
+    type = node.nested.type
     if type.kind is TypeKind.STRING:
         return True
     while type.kind is TypeKind.LIST and type.size is not None:
@@ -118,7 +117,7 @@ def as_complete(node: ArrayNode) -> ArrayNode:
     Formats that need one then have nothing to tell.
     """
     is_awkward = _SCHEMA in node.attributes or _SCHEMA in node.internal_attributes
-    if not is_awkward and not isinstance(node.values, Rows):
+    if not is_awkward and node.nested is None:
         return node
     fill = node.fill_value
     if fill is None and node.dtype is not None:

@@ -25,7 +25,6 @@ from refbrowser.model.data_type import RowType
 from refbrowser.model.nested import NestedType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -59,7 +58,7 @@ class RowSource:
         RefbrowserError
             The array cannot be read by rows, or not in this order.
         """
-        if isinstance(node.values, Rows):
+        if node.nested is not None:
             return cls(node, selection, row_type(node, node.shape), len(rows_taken(node, selection)))
         if selection is not None and selection.backwards:
             message = "an export keeps the order of elements: steps are positive"
@@ -76,8 +75,8 @@ class RowSource:
     def row_bytes(self) -> int:
         """Bytes of a row in memory, on average."""
         node = self.node
-        if isinstance(node.values, Rows):
-            size = sum(buffer.nbytes for buffer in node.values.source.buffers)
+        if node.nested is not None:
+            size = sum(buffer.nbytes for buffer in node.nested.buffers)
             return max(1, -(-size // max(1, node.shape[0])))
         shape = node.shape if self.selection is None else self.selection.shape
         return max(1, prod(shape[1:]) * element_size(node))
@@ -86,7 +85,7 @@ class RowSource:
     def unit(self) -> int:
         """Rows that are decoded together."""
         node = self.node
-        if isinstance(node.values, Rows) or not node.has_grid or not node.shape:
+        if node.nested is not None or not node.has_grid or not node.shape:
             return 1
         axes = range(len(node.shape)) if self.selection is None else _kept(self.selection)
         return max(1, read_shape(node)[axes[0]]) if axes else 1
@@ -146,7 +145,7 @@ class RowReader:
             The export was cancelled.
         """
         self._token.check()
-        if isinstance(source.node.values, Rows):
+        if source.node.nested is not None:
             return self._nested(source, start, stop)
         if (stop - start) * source.row_bytes > LIMITS.chunk_size:
             message = f"{stop - start} rows take {(stop - start) * source.row_bytes} bytes"
@@ -162,9 +161,8 @@ class RowReader:
 
         rows = rows_taken(source.node, source.selection)[start:stop]
         first, last = (rows[0], rows[-1] + 1) if rows else (0, 0)
-        assert isinstance(source.node.values, Rows)
         # Blobs that can only be decoded as a whole are kept for the blocks that follow.
-        packed = any(buffer.codecs for buffer in source.node.values.source.buffers)
+        packed = any(buffer.codecs for buffer in source.node.rows.buffers)
         whole = last - first == source.node.shape[0]
         try:
             found = read_rows(

@@ -41,7 +41,6 @@ from refbrowser.model.reference import (
     WholeFile,
 )
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 from refbrowser.references.document.document import Document
 
 _LEVEL = 6
@@ -386,9 +385,7 @@ class _Writing:
 def _arrays(dataset: Dataset) -> Iterator[_Array]:
     """Yield the arrays that the document describes, not those of values, which are made from them."""
     for node in dataset.hierarchy.walk():
-        is_described = (
-            isinstance(node, ArrayNode) and node.metadata_keys and not isinstance(node.values, Rows)
-        )
+        is_described = isinstance(node, ArrayNode) and node.metadata_keys and node.nested is None
         if not is_described or not isinstance(node, ArrayNode) or not node.has_manifest:
             continue
         is_plain = not node.codecs or all(codec.name == "bytes" for codec in node.codecs)

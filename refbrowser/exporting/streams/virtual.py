@@ -38,7 +38,6 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces
 from refbrowser.references.document.document import Document
 
 Ints = npt.NDArray[np.int64]
@@ -224,7 +223,7 @@ class _Writing:
         why = _why_not(node)
         if why:
             self._leave_out(node, why)
-        elif isinstance(node.values, Pieces):
+        elif node.assembled is not None:
             self._make(node)
         if node.key_prefix not in self._gone:
             self._name(node)
@@ -337,7 +336,7 @@ def _why_not(node: ArrayNode) -> str:
     error = node.error or node.unreadable
     if error is not None:
         return f"it cannot be read and is left out: {error.message}"
-    if isinstance(node.values, Pieces) and _form_of(node) is None:
+    if node.assembled is not None and _form_of(node) is None:
         return f"zarr-python has no type for {node.type.name}; it is left out"
     return ""
 

@@ -32,7 +32,6 @@ from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -117,7 +116,7 @@ class CopiedArray:
             Something cannot be read.
         """
         node = dataset.hierarchy.find(self.path)
-        if not isinstance(node, ArrayNode) or (not isinstance(node.values, Rows) and not node.codecs):
+        if not isinstance(node, ArrayNode) or (node.nested is None and not node.codecs):
             return
         for finding in row_findings(dataset, node, JobControl(token)):
             raise finding.error()
@@ -375,7 +374,7 @@ class Planning:
         schema = None if array is None else array.schema
         # Those of a schema are what it says.
         losses = names_left_out(node.dtype)
-        if not isinstance(node.values, Rows):
+        if node.nested is None:
             node, told = stored_form(node)
             losses += told
         attributes = {} if schema is not None else node.attributes

@@ -28,7 +28,6 @@ from refbrowser.formats.ncstream_writing.encoding import payload_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces, Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -252,7 +251,7 @@ def planned(
 
 def is_made(node: ArrayNode) -> bool:
     """Tell whether the values of an array are made of something else than its chunks."""
-    return isinstance(node.values, Pieces | Rows)
+    return node.is_made
 
 
 def _most(shape: tuple[int, ...], unit: tuple[int, ...], size: int) -> int:

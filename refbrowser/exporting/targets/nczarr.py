@@ -42,7 +42,6 @@ from refbrowser.model.nodes import (
     Hierarchy,
 )
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Chunks
 
 _PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
 
@@ -295,10 +294,8 @@ class FieldPart:
         shape = (*node.shape, *self.shape)
         own = node.type.members.get(".".join(self.names), MemberAttributes({}))
         shared = {name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE}
-        values = node.over(RegularChunkGrid(shape, (*chunks, *self.shape)))
-        if isinstance(values, Chunks):
-            codecs = (CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs
-            values = replace(values, order="C", codecs=codecs)
+        codecs = (CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs
+        values = node.over(RegularChunkGrid(shape, (*chunks, *self.shape))).encoded_by(codecs, "C")
         return replace(
             node,
             shape=shape,

@@ -31,7 +31,6 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
-from refbrowser.model.values import Rows
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
@@ -81,7 +80,7 @@ class ReferencesTarget(Target):
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
-            if isinstance(node.values, Rows):
+            if node.nested is not None:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
                     "rows of nested values cannot be chosen for references",
@@ -344,4 +343,4 @@ class ReferencesTarget(Target):
 
 
 def _is_nested(node: Node) -> bool:
-    return isinstance(node, ArrayNode) and isinstance(node.values, Rows)
+    return isinstance(node, ArrayNode) and node.nested is not None

@@ -26,7 +26,6 @@ from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nested import TypePath
 from refbrowser.model.netcdf.attributes import json_text
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.model.values import Rows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -315,7 +314,7 @@ def _files(
 
 def _as_stored(node: ArrayNode) -> tuple[ArrayNode, Sequence[str]]:
     """Return an array without what only its format has."""
-    if isinstance(node.values, Rows):
+    if node.nested is not None:
         return node, ()
     stored, told = stored_form(node)
     return stored, [*told, *names_left_out(node.dtype)]

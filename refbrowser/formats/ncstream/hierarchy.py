@@ -261,9 +261,7 @@ class StreamOrigin:
         source = self.sources.get(node.path)
         if source is None:
             type = _type_of(variable, enums, node.dtype, node.type.name)
-            values = node.values
-            if isinstance(values, Chunks):
-                values = replace(values, witness=StreamWitness(self.index, layout))
+            values = node.values.witnessed(StreamWitness(self.index, layout))
             return replace(node, **common, type=type, values=values)
         keys = node.chunk_keys if node.has_grid else ChunkKeyEncoding()
         return replace(node, **common, **_of_source(layout, source, enums, keys))

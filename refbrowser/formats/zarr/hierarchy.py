@@ -79,7 +79,7 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
     if not is_v3 and not fields["values"].codecs and dtype is not None and not dtype.hasobject:
         # Nothing is asked of a codec, and the order is what the metadata says.
         return fields
-    if fields.get("unreadable") is None and isinstance(fields["values"], Chunks):
+    if fields.get("unreadable") is None and fields["values"].encoded is not None:
         try:
             axes = CodecPipeline.for_array(ArrayNode(path="/", **fields)).axes
             if len(axes) > 1 and axes == tuple(reversed(range(len(axes)))):
@@ -299,8 +299,8 @@ class _Builder:
         changes: dict[str, Any] = {}
         if fields.get("unreadable") is not None:
             changes["unreadable"] = located(fields["unreadable"], key)
-        values = fields["values"]
-        if isinstance(values, Chunks):
+        values = fields["values"].encoded
+        if values is not None:
             try:
                 manifest = self.manifests(f"{path}/" if path else "", values.grid, values.keys)
                 changes["values"] = Chunks(

@@ -18,7 +18,6 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.model.values import Chunks
 from refbrowser.references.document.expansion import RuleIndex
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References
@@ -319,8 +318,7 @@ def spelled_array(node: ArrayNode) -> dict[str, Any]:
         "order": node.order,
     }
     dtype = node.dtype
-    is_chunks = isinstance(node.values, Chunks)
-    if dtype is None or dtype.hasobject or (dtype.names is not None and not is_chunks):
+    if dtype is None or dtype.hasobject or (dtype.names is not None and node.values.encoded is None):
         return metadata | _OBJECTS
     fill = node.fill_value
     if isinstance(fill, bytes | np.void):

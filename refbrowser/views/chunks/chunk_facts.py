@@ -13,7 +13,6 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
-from refbrowser.model.values import Pieces
 from refbrowser.views.chunks.chunk_map import Change, MapSource, changes
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -94,9 +93,9 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
 
 def _names_of_pieces(node: ArrayNode, coords: tuple[int, ...]) -> tuple[str, ...]:
     """Return what gives the elements of a tile."""
-    if not isinstance(node.values, Pieces):
+    if node.assembled is None:
         return ()
-    pieces = node.values.source.pieces(node.grid.whole_part(coords))
+    pieces = node.pieces(node.grid.whole_part(coords))
     return tuple(dict.fromkeys(piece.name for piece in pieces))
 
 

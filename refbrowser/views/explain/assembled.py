@@ -17,7 +17,7 @@ from refbrowser.model.nested import BufferPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces, Rows, SourcePiece
+from refbrowser.model.values import SourcePiece
 from refbrowser.views.explain.explanation import Line, Step, StepState, bytes_text, counted, plain
 from refbrowser.views.explain.verdicts import Place, find_place
 
@@ -59,7 +59,6 @@ def assembly_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...
     RefbrowserError
         The pieces cannot be told.
     """
-    assert isinstance(node.values, Pieces)
     extent = node.grid.extent(coords)
     taken = tuple(map(slice, extent)) if inside is None else tuple(slice(at, at + 1) for at in inside)
     target = tuple(slice(part.stop - (part.start or 0)) for part in taken)
@@ -67,7 +66,7 @@ def assembly_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...
     part = ChunkPart(
         coords, tuple(slice(each.start or 0, each.stop) for each in taken), frame, inside is None
     )
-    pieces = list(node.values.source.pieces(part))
+    pieces = list(node.pieces(part))
     seen = [pieces[at] for at in layers_of(pieces, frame).seen] if pieces else []
     return Assembly(_step(pieces, seen, inside is not None), pieces, seen)
 
@@ -165,8 +164,7 @@ def rows_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | 
 
 def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:
     """Return which buffers give rows from `start` to `stop`; nothing is read."""
-    assert isinstance(node.values, Rows)
-    found = buffer_parts(node.values.source, start, stop)
+    found = buffer_parts(node.rows, start, stop)
     lines = [Line(_told(part), plain(part.buffer.name)) for part in found[:_LISTED_ROWS]]
     if len(found) > _LISTED_ROWS:
         lines.append(Line(f"and {counted(len(found) - _LISTED_ROWS, 'buffer')} more", "Not listed"))

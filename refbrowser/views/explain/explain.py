@@ -20,7 +20,6 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile, columns_of
-from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.explain import verdicts
 from refbrowser.views.explain.assembled import assembly_of, buffers_step, element_at, place_of, rows_of
 from refbrowser.views.explain.chunk import Opened, bytes_step, open_chunk
@@ -156,7 +155,7 @@ class _Explaining:
     def _key_links(self) -> tuple[Link, ...]:
         # What is assembled from messages has no key of its own.
         node = self.node
-        is_made = node is not None and (isinstance(node.values, Pieces | Rows))
+        is_made = node is not None and node.is_made
         return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key and not is_made else ()
 
     # What is asked about
@@ -292,9 +291,9 @@ class _Explaining:
     # A chunk
 
     def _of_chunk(self, node: ArrayNode) -> Verdict:
-        if isinstance(node.values, Pieces):
+        if node.assembled is not None:
             return self._of_tile(node)
-        if isinstance(node.values, Rows):
+        if node.nested is not None:
             return self._of_rows(node)
         reference, verdict = self._entry()
         if verdict is not None:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from refbrowser.model.cf import Packing
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 from refbrowser.views.explain.explanation import (
     Line,
     Link,
@@ -160,7 +159,7 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
 
 def _or_missing(node: ArrayNode) -> str:
     """Return what else NaN stands for where values may be missing: nested values tell the two apart."""
-    may_be = isinstance(node.values, Rows) and node.values.source.type.kind is TypeKind.OPTION
+    may_be = node.nested is not None and node.nested.type.kind is TypeKind.OPTION
     return ", or the value is missing" if may_be else ""
 
 

@@ -113,10 +113,15 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
 
 
 def _part_values(node: ArrayNode, part: ElementPart) -> Pieces | Rows:
-    values = node.values
-    if isinstance(values, Rows):
-        return replace(values, source=PartValues(node, values.source, part))
-    source = values.source if isinstance(values, Pieces) else _ChunkSource(node)
+    if node.nested is not None:
+        return Rows(
+            grid=node.grid,
+            manifest=node.manifest,
+            keys=node.chunk_keys,
+            prefix=node.key_prefix,
+            source=PartValues(node, node.nested, part),
+        )
+    source = _ChunkSource(node) if node.assembled is None else node.assembled
     return Pieces(
         grid=node.grid,
         manifest=node.manifest,

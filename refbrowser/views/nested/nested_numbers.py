@@ -14,7 +14,6 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nested import NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.nested_values import is_faulty, stripped
 from refbrowser.views.numbers import DateScale
 from refbrowser.views.plot.interpretation import Interpretation
@@ -62,7 +61,7 @@ class FieldChoice:
 def choices_of(node: ArrayNode, is_own: bool = True) -> list[FieldChoice]:
     """Return the fields of an array that are not records themselves, in order."""
     found: list[FieldChoice] = []
-    kind = row_type(node, node.shape) if not isinstance(node.values, Rows) else node.values.source.type
+    kind = row_type(node, node.shape) if node.nested is None else node.nested.type
     pending: list[tuple[tuple[str, ...], NestedType, int]] = [((), kind, 0)]
     while pending and len(found) < CHOICES_MOST:
         path, each, above = pending.pop()

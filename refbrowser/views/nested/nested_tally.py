@@ -18,7 +18,6 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedRows, NestedValues, TypeKind
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.nested_numbers import (
     NO_NUMBERS,
     FieldChoice,
@@ -332,17 +331,12 @@ def node_of(
     A field that is an array itself is read from that: nothing else is read then.
     """
     whole = (node, tuple(path))
-    if (
-        hierarchy is None
-        or not isinstance(node.values, Rows)
-        or not path
-        or any("/" in name for name in path)
-    ):
+    if hierarchy is None or node.nested is None or not path or any("/" in name for name in path):
         return whole
     found = hierarchy.find("/".join((node.path.rstrip("/"), *path)))
-    if not isinstance(found, ArrayNode) or not isinstance(found.values, Rows):
+    if not isinstance(found, ArrayNode) or found.nested is None:
         return whole
-    return (found, ()) if found.values.source.length == node.values.source.length else whole
+    return (found, ()) if found.nested.length == node.nested.length else whole
 
 
 def collect(
@@ -384,8 +378,7 @@ class _Collector:
     error: RefbrowserError | None = None
 
     def run(self, tell: Callable[[Collected], None]) -> Collected:
-        assert isinstance(self.node.values, Rows)
-        length, size, told = self.node.values.source.length, FIRST_ROWS, time.monotonic()
+        length, size, told = self.node.rows.length, FIRST_ROWS, time.monotonic()
         while self.done < length and self.failures < FAILURES_MOST:
             if self.most is not None and self.count >= self.most:
                 break
@@ -446,7 +439,7 @@ class _Collector:
 
     def _rows(self, node: ArrayNode, start: int, stop: int) -> NestedRows:
         session, access, token = self.dataset.session, self.dataset.access.at_once(), self.control.token
-        if isinstance(node.values, Rows):
+        if node.nested is not None:
             rows = read_rows(session, node, access, start, stop, token)
             error = unread_error(rows, node, start)
             if error is not None:

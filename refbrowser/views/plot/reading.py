@@ -13,7 +13,6 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
-from refbrowser.model.values import Pieces, Rows
 from refbrowser.views.dimensions import is_coordinate
 from refbrowser.views.numbers import degrees_text, value_text
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, attribute_text, plain_coordinate, role_of
@@ -161,7 +160,7 @@ def same_packing(before: ArrayNode, now: ArrayNode) -> bool:
 
 
 def _source(node: ArrayNode) -> object:
-    return node.values.source if isinstance(node.values, Pieces | Rows) else None
+    return node.assembled if node.nested is None else node.nested
 
 
 def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) -> bool:

@@ -17,7 +17,6 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType, names_of
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 from refbrowser.views.nested.element_parts import LENGTH, row_lengths
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
@@ -274,13 +273,13 @@ def has_cells(node: ArrayNode) -> bool:
     In a cell, what of them cannot be read could not be told from what is missing.
     """
     if (
-        not isinstance(node.values, Rows)
+        node.nested is None
         or node.dtype is None
         or not node.dtype.hasobject
         or isinstance(node.type, RowType)
     ):
         return True
-    kind = node.values.source.type
+    kind = node.nested.type
     while kind.kind is TypeKind.OPTION:
         kind = kind.items[0]
     return kind.kind in (TypeKind.NUMBER, TypeKind.STRING, TypeKind.BYTES)

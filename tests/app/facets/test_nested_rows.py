@@ -133,7 +133,7 @@ def test_going_to_a_row(show: Show, qtbot: QtBot) -> None:
     rest(pane, qtbot)
     assert pane.table.current() == 4_990
     assert pane.table.row_text(4_990) == ["4990", "1", "[4990]"]
-    read: list[tuple[int, int]] = node.values.source.read  # type: ignore[union-attr]
+    read: list[tuple[int, int]] = node.nested.read  # type: ignore[union-attr]
     assert sum(stop - start for start, stop in read) < 1_000, "only what is seen is read"
     for text in ("5000", "x"):
         pane.go_to.clear()

@@ -202,5 +202,5 @@ def test_arrays_that_contradict_their_content_are_not_copied(
         if name == "column":
             with refbrowser.open(str(target)) as again:
                 assert again["/one/x"][...].tolist() == five.tolist()
-                assert again["/one"].node.values.source.type.items[1].kind is TypeKind.OPTION
+                assert again["/one"].node.nested.type.items[1].kind is TypeKind.OPTION
         target.unlink()

@@ -158,7 +158,7 @@ def test_names_are_escaped_once_in_every_target(tmp_path):
     columns = [(name, basic(f"{number}.raw", number + 1)) for number, name in enumerate(names)]
     path = archive(tmp_path, blobs, **{"of%2Fall": table(*columns)})
     with refbrowser.open(path) as dataset:
-        rows = dataset["/of%252Fall"].node.values.source
+        rows = dataset["/of%252Fall"].node.nested
         assert list(rows.type.fields) == names
         whole = [array for array in dataset.arrays if "node" not in array]
         fields = [path for path in whole if path.count("/") > 1]

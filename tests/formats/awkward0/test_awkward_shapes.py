@@ -20,7 +20,6 @@ import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.schema import SchemaMemory, read_schema
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.values import Rows
 
 
 def opened(path: Path, *members: dict[str, bytes]) -> refbrowser.Dataset:
@@ -53,7 +52,7 @@ def told(dataset: refbrowser.Dataset, name: str) -> Any:
 
 
 def buffers_of(node: ArrayNode) -> Any:
-    values = node.values.source if isinstance(node.values, Rows) else None
+    values = node.nested if node.nested is not None else None
     parts = () if values is None else values.buffers
     return [(b.name, b.reference, b.dtype, b.count, b.codecs, b.offset, b.stored, b.place) for b in parts]
 

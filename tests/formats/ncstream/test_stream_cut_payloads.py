@@ -18,7 +18,6 @@ from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamIndex
 from refbrowser.formats.ncstream.reading import arrived_stretches, lost_sections
 from refbrowser.formats.ncstream.walk import walk_stream
-from refbrowser.model.values import Pieces
 
 SHAPE = (6, 4, 5)
 VALUES = np.arange(prod(SHAPE), dtype=">f4").reshape(SHAPE)
@@ -232,7 +231,7 @@ def test_very_many_small_messages_before_the_cut_one_are_read(opened):
         for at in range(4500)
     ]
     dataset = opened(enc.stream(header, *rows)[: -4 - 10])
-    assert dataset["/v"].node.values.source.layout.is_fine
+    assert dataset["/v"].node.assembled.layout.is_fine
     assert np.array_equal(dataset["/v"][:4490], values[:4490])
     assert np.array_equal(dataset["/v"][4499, :5], values[4499, :5])
     assert element(dataset, "/v", (4499, 6)) == "truncated"
@@ -273,7 +272,7 @@ def test_an_opened_stream_that_has_grown_is_read_as_a_whole_one(opened):
     half = opened(whole[: len(HEADER) + 300])
     assert element(half, "/v", (5, 3, 4)) == "truncated"
     dataset = opened(whole)
-    assert not isinstance(dataset["/v"].node.values, Pieces)
+    assert dataset["/v"].node.assembled is None
     assert np.array_equal(dataset["/v"][...], VALUES)
     assert dataset["/s"][...].reshape(-1).tolist() == WORDS
 

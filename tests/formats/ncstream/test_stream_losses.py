@@ -25,7 +25,7 @@ from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.sections import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.model.values import Pieces, SourcePiece
+from refbrowser.model.values import SourcePiece
 from refbrowser.views.attributes import stored_chunks
 
 SHAPE = (4, 3)
@@ -186,8 +186,8 @@ def test_chunks_that_were_sent_again_are_references(tmp_path: Path) -> None:
     path = tmp_path / "a.ncs"
     path.write_bytes(stream_of([("a", rows[1][1], "size"), ("b", rows[0][1], "magic"), *rows], is_cut=False))
     with refbrowser.open(str(path)) as dataset:
-        assert not isinstance(dataset["/a"].node.values, Pieces)
-        assert isinstance(dataset["/b"].node.values, Pieces)
+        assert dataset["/a"].node.assembled is None
+        assert dataset["/b"].node.assembled is not None
     path.write_bytes(stream_of([*rows, ("a", rows[1][1], "size")], is_cut=False))
     with refbrowser.open(str(path)) as dataset:
         array = dataset["/a"]
@@ -211,7 +211,7 @@ def test_many_small_messages_are_read_as_runs_around_the_damaged_one(tmp_path: P
     path.write_bytes(enc.stream(header, *messages, one(7, enc.numbers("i", [-7]))))
     with refbrowser.open(str(path)) as dataset:
         array = dataset["/v"]
-        assert array.node.values.source.layout.is_fine
+        assert array.node.assembled.layout.is_fine
         assert array[:100].tolist() == [-7 if at == 7 else at for at in range(100)]
         assert array[101:].tolist() == list(range(101, count))
         assert element(array, (100,)) == LOST  # type: ignore[arg-type]

@@ -77,8 +77,8 @@ def part_named(node: ArrayNode, name: str) -> ArrayNode:
 def decoded(node: ArrayNode) -> np.ndarray:
     """Return the values of the only piece of the only tile."""
     everything = (slice(0, node.shape[0], 1),)
-    assert isinstance(node.values, Pieces)
-    (piece,) = node.values.source.pieces(ChunkPart((0,), everything, everything, True))
+    assert node.assembled is not None
+    (piece,) = node.assembled.pieces(ChunkPart((0,), everything, everything, True))
     assert piece.raw is None, "parts of elements cannot be read alone"
     return piece.decode(memoryview(b""))
 
@@ -120,7 +120,7 @@ def test_parts_are_kept_apart_by_how_they_are_decoded() -> None:
     everything = (slice(0, 3, 1),)
     part = ChunkPart((0,), everything, everything, True)
     pieces = [
-        next(iter(part_named(node_of(ELEMENTS), name).values.source.pieces(part)))  # type: ignore[union-attr]
+        next(iter(part_named(node_of(ELEMENTS), name).assembled.pieces(part)))  # type: ignore[union-attr]
         for name in ("day", "wind.speed")
     ]
     assert len({piece.how for piece in pieces}) == 2
@@ -168,11 +168,11 @@ def test_chunks_of_zarr_have_parts_too() -> None:
     )
     part = part_named(node, "b")
     whole = (slice(0, 2, 1),)
-    (piece,) = part.values.source.pieces(ChunkPart((0,), whole, whole, True))
+    (piece,) = part.assembled.pieces(ChunkPart((0,), whole, whole, True))
     assert piece.decode(memoryview(np.array([(1, 2), (3, 4)], dtype).tobytes())).tolist() == [2, 4]
-    assert not list(part.values.source.pieces(ChunkPart((1,), whole, whole, True)))
-    assert part.values.source.kinds().tolist() == [ReferenceKind.DERIVED, ReferenceKind.MISSING]
-    assert part.values.source.kinds_at(np.array([[1], [0]])).tolist() == [
+    assert not list(part.assembled.pieces(ChunkPart((1,), whole, whole, True)))
+    assert part.assembled.kinds().tolist() == [ReferenceKind.DERIVED, ReferenceKind.MISSING]
+    assert part.assembled.kinds_at(np.array([[1], [0]])).tolist() == [
         ReferenceKind.MISSING,
         ReferenceKind.DERIVED,
     ]

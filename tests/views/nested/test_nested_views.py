@@ -188,7 +188,7 @@ class TestCollecting:
             asked.append((start, stop))
             if start <= 700 < stop:
                 raise RefbrowserError(ErrorKind.RANGE, "its list reaches beyond the content")
-            return NestedRows(node.values.source.array[start:stop].layout)
+            return NestedRows(node.nested.array[start:stop].layout)
 
         monkeypatch.setattr(nested_collect, "read_rows", read_rows)
         return asked
