@@ -67,14 +67,13 @@ class AssembledChunks:
             It cannot be read; `E_META`: Zarr v2 has no form for its elements.
         """
         node = chunk.node
-        assert node.dtype is not None
-        if node.dtype.names is not None or (node.dtype.hasobject and node.type.name != "string"):
+        if node.known_dtype.names is not None or (node.known_dtype.hasobject and node.type.name != "string"):
             message = f"Zarr v2 has no form for elements of type {node.type.name}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
-        tile = np.empty(node.grid.chunk_shape, node.dtype)
+        tile = np.empty(node.grid.chunk_shape, node.known_dtype)
         tile[...] = fill_element(node)
         tile[tuple(map(slice, node.grid.extent(chunk.coords)))] = self._values(node, chunk.coords)
-        if node.dtype.hasobject:
+        if node.known_dtype.hasobject:
             return object_codec("vlen-utf8", {}).encode(tile.reshape(-1)).tobytes()
         return flat_bytes(tile).tobytes()
 

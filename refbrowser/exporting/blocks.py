@@ -390,14 +390,13 @@ class BlockReader:
         """
         layout = self.layout
         source, shape = layout.source, layout.grid.shape
-        assert source.dtype is not None
         kept = len(self._kept)
         sides = [part.stop - part.start if axis < kept else 1 for axis, part in enumerate(box)]
-        values = np.empty(sides, source.dtype)
+        values = np.empty(sides, source.known_dtype)
         for axis, (part, length) in enumerate(zip(box[:kept], shape, strict=False)):
             if part.stop > length:
                 over = (slice(None),) * axis + (slice(max(0, length - part.start), None),)
-                values[over] = filled((), source.dtype, source.fill_value)[()]
+                values[over] = filled((), source.known_dtype, source.fill_value)[()]
         return values
 
     def read(self, box: Box, values: Values, states: list[BlockState]) -> None:

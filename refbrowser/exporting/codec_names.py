@@ -97,10 +97,9 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
         The shards hold no whole number of chunks; `META`: v3 has no such codec.
     """
     node = without_shards(node)
-    assert node.dtype is not None
     codecs = codecs_v3(node)
     inner = node.grid.chunk_shape
-    shape = sides.tiled(node.shape, inner, node.dtype.itemsize)
+    shape = sides.tiled(node.shape, inner, node.known_dtype.itemsize)
     sharding = {
         "chunk_shape": list(inner),
         "codecs": [*codecs.filters, codecs.serializer, *codecs.compressors],
@@ -163,8 +162,7 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
 
 def _sized(node: ArrayNode) -> tuple[CodecSpec, ...]:
     """Return the codecs of an array; a shuffle of 0, as netcdf-c writes it, with the size of an element."""
-    assert node.dtype is not None
-    size = {"elementsize": node.dtype.itemsize}
+    size = {"elementsize": node.known_dtype.itemsize}
     return tuple(
         replace(codec, configuration={**codec.configuration, **size})
         if codec.name == "shuffle" and codec.configuration.get("elementsize") == 0
@@ -223,16 +221,15 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
     RefbrowserError
         `META`: v3 has no such codec.
     """
-    assert node.dtype is not None
     if node.format == "zarr-v3":
         return _split_v3([_as_json(codec) for codec in node.codecs])
     filters: list[dict[str, Any]] = []
     compressors: list[dict[str, Any]] = []
-    serializer = _bytes_codec(node.dtype)
+    serializer = _bytes_codec(node.known_dtype)
     rank = len(node.shape)
     if node.order == "F" and rank > 1:
         filters.append({"name": "transpose", "configuration": {"order": list(reversed(range(rank)))}})
-    itemsize = node.dtype.itemsize
+    itemsize = node.known_dtype.itemsize
     lost = []
     for place, codec in enumerate(_sized(node)):
         row = CODECS.get(codec.name)

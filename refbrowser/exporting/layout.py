@@ -213,8 +213,7 @@ class ArrayLayout:
         RefbrowserError
             `E_DECODE`: a number is beyond those of the target.
         """
-        assert self.target.dtype is not None
-        return narrowed(values if self.convert is None else self.convert(values), self.target.dtype)
+        return narrowed(values if self.convert is None else self.convert(values), self.target.known_dtype)
 
     def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the coordinates of the units that are copied to the units at `coords`, shape (n, ndim)."""
@@ -272,9 +271,8 @@ def asked_for(
     sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)
-    assert wanted.dtype is not None
     if sides is not None:
-        chunks = sides.within(wanted.shape, wanted.dtype.itemsize)
+        chunks = sides.within(wanted.shape, wanted.known_dtype.itemsize)
         grid = RegularChunkGrid(wanted.shape, chunks)
         wanted = replace(wanted, values=replace(wanted.chunks, grid=grid))
     else:
@@ -342,12 +340,11 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
 
 def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return the array with chunks that can be held, where those of the source are read in part only."""
-    assert wanted.dtype is not None
     chunks = wanted.grid.chunk_shape
-    size = prod(chunks) * wanted.dtype.itemsize
+    size = prod(chunks) * wanted.known_dtype.itemsize
     if size <= LIMITS.chunk_question or not (node.assembled is not None or reads_elements(node)):
         return wanted, []
-    cut = _cut(chunks, wanted.dtype.itemsize)
+    cut = _cut(chunks, wanted.known_dtype.itemsize)
     told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
     values = replace(wanted.chunks, grid=RegularChunkGrid(wanted.shape, cut))
     return replace(wanted, values=values), [told]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.dtypes import type_name
 
 Rows = type[str] | type[bytes] | np.dtype[Any]
@@ -108,6 +109,13 @@ class DataType:
     dtype: np.dtype[Any] | None = None
     name: str = ""
 
+    @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """The numpy type of the decoded elements; asking a type that is not known is an error."""
+        if self.dtype is None:
+            raise RefbrowserError(ErrorKind.META, "the type of the elements is not known")
+        return self.dtype
+
     @classmethod
     def of(cls, dtype: np.dtype[Any], name: str | None = None) -> DataType:
         """Return the type of elements of a numpy type, which may know the names of its values.
@@ -206,5 +214,4 @@ class RowType(DataType):
     @property
     def row_dtype(self) -> np.dtype[Any]:
         """The numpy type of the elements of a row."""
-        assert self.elements.dtype is not None
-        return self.elements.dtype
+        return self.elements.known_dtype

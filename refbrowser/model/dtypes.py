@@ -74,6 +74,11 @@ def type_name(dtype: np.dtype[Any]) -> str:
     return dtype.str if dtype.fields is None and dtype.subdtype is None else str(dtype)
 
 
+def members_of(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
+    """Return name and type of each member of a structure, in order; nothing of other types."""
+    return [] if dtype.fields is None else [(name, dtype.fields[name][0]) for name in dtype.names or ()]
+
+
 def _parsed_v2(value: Any, depth: int) -> np.dtype[Any]:
     if isinstance(value, str):
         return _simple(value)

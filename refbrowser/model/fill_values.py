@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.dtypes import members_of
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf, "+Infinity": np.inf}
 _HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
@@ -136,11 +137,8 @@ def _void(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _fields(values: list[Any], dtype: np.dtype[Any]) -> Any:
-    assert dtype.names is not None
-    assert dtype.fields is not None
     result = np.zeros(1, dtype)
-    for name, value in zip(dtype.names, values, strict=True):
-        part = dtype.fields[name][0]
+    for (name, part), value in zip(members_of(dtype), values, strict=True):
         result[name] = parse_fill_value(value, part.base)
     return result[0]
 

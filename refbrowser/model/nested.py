@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import NOWHERE, Place, RefbrowserError, quoted
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Reference
 
@@ -69,6 +69,13 @@ class NestedType:
     fields: tuple[str, ...] = ()
     name: str = ""
     is_tuple: bool = False
+
+    @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """The type of its numbers; asking what is none is an error."""
+        if self.dtype is None:
+            raise RefbrowserError(ErrorKind.META, f"the elements are no numbers: {self.kind}")
+        return self.dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)

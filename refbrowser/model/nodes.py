@@ -89,6 +89,13 @@ class ArrayNode:
         return self.type.dtype
 
     @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """The numpy type of the decoded elements; asking an array whose type is not known raises why."""
+        if self.type.dtype is None:
+            raise self._lacking("the type of its elements is not known")
+        return self.type.dtype
+
+    @property
     def name(self) -> str:
         """Last part of the path; empty for a root array."""
         return self.path.rsplit("/", 1)[-1]

@@ -210,8 +210,7 @@ def _is_coded(packing: Packing, node: ArrayNode) -> bool:
 
 def _decoding_lines(view: SnippetView, modules: set[str], where: str = "np.where") -> list[str]:
     """Return lines from ``stored`` to ``values``: the same that the window does."""
-    packing, dtype = view.packing, view.node.dtype
-    assert dtype is not None
+    packing, dtype = view.packing, view.node.known_dtype
     lines = []
     if packing.stored.kind != dtype.kind:
         kind, other = dtype.kind, packing.stored.kind

@@ -77,14 +77,13 @@ def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
 
 
 def _element_type(node: ArrayNode) -> NestedType:
-    assert node.dtype is not None
     if isinstance(node.type, RowType):
         return NestedType(TypeKind.LIST, items=(dtype_type(node.type.row_dtype, node.path),))
-    if node.dtype.kind == "O" and node.type.name in _OBJECTS:
+    if node.known_dtype.kind == "O" and node.type.name in _OBJECTS:
         return _OBJECTS[node.type.name]
-    if node.dtype.kind == "S" and is_array_of_nczarr(node):
+    if node.known_dtype.kind == "S" and is_array_of_nczarr(node):
         return STRING
-    return dtype_type(node.dtype, node.path)
+    return dtype_type(node.known_dtype, node.path)
 
 
 def dtype_type(dtype: np.dtype[Any], path: str) -> NestedType:

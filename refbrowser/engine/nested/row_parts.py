@@ -23,6 +23,7 @@ from refbrowser.formats.awkward0_rows.layout_values import LayoutValues
 from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import RowType
+from refbrowser.model.dtypes import members_of
 from refbrowser.model.exact_numbers import is_exact
 from refbrowser.model.nested import BufferPart, NestedValues
 from refbrowser.model.nodes import ArrayNode
@@ -68,19 +69,19 @@ def elements(node: ArrayNode, content: Any, dtype: np.dtype[Any]) -> npt.NDArray
 def _plain(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
     import awkward
 
-    assert node.dtype is not None
+    dtype = node.known_dtype
     shape = (content.length, *node.shape[1:])
     if not content.length or content.is_unknown:
-        return np.zeros(shape, node.dtype)
-    if node.dtype.names is not None:
-        return _structures(content, node.dtype)
+        return np.zeros(shape, dtype)
+    if dtype.names is not None:
+        return _structures(content, dtype)
     try:
         values = awkward.to_numpy(content)
         if isinstance(values, np.ma.MaskedArray):
-            values = with_missing(values, node.dtype)
-        if values.shape != shape or not np.can_cast(values.dtype, node.dtype, "same_kind"):
+            values = with_missing(values, dtype)
+        if values.shape != shape or not np.can_cast(values.dtype, dtype, "same_kind"):
             raise ValueError(f"shape {values.shape} of {values.dtype}")
-        return np.asarray(values.astype(node.dtype, copy=False))
+        return np.asarray(values.astype(dtype, copy=False))
     except (TypeError, ValueError) as error:
         message = f"the rows are not of the type that was told: {quoted(error)}"
         raise RefbrowserError(ErrorKind.DECODE, message, Place(path=node.path)) from None
@@ -90,9 +91,8 @@ def _structures(content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return records of numbers as structures."""
     import awkward
 
-    assert dtype.names is not None
     made = np.empty(content.length, dtype)
-    for name in dtype.names:
+    for name, _ in members_of(dtype):
         made[name] = awkward.to_numpy(content.content(name)[: content.length], allow_missing=False)
     return made
 

@@ -583,9 +583,8 @@ def _values(piece: SourcePiece, data: memoryview) -> Values:
 
 def fill_element(node: ArrayNode) -> Any:
     """Return what is assigned to elements that nothing gives; a row of its own length is one element."""
-    assert node.dtype is not None
     if node.fill_value is None:
-        return np.zeros((), node.dtype)
-    element = np.empty((), node.dtype)
+        return np.zeros((), node.known_dtype)
+    element = np.empty((), node.known_dtype)
     element[()] = node.fill_value
     return element

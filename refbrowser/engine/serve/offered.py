@@ -150,8 +150,7 @@ class SectionSource:
         """
         if not self.is_regular:
             return self._whole()
-        dtype = self.streamed.variable.type.dtype
-        assert dtype is not None
+        dtype = self.streamed.variable.type.known_dtype
         length = self.size * dtype.itemsize
         if level and length <= LIMITS.serve_whole:
             return self._deflated(level)

@@ -92,22 +92,22 @@ def _option(content: Any, type: TargetType, path: TypePath) -> Any:
 def _number(content: Any, type: TargetType, path: TypePath) -> Any:
     from awkward.contents import NumpyArray
 
-    assert type.dtype is not None
+    dtype = type.known_dtype
     if content.is_unknown:
-        return NumpyArray(np.zeros(0, type.dtype))
+        return NumpyArray(np.zeros(0, dtype))
     if not content.is_numpy:
         raise _unlike(content, type, path)
     data = np.asarray(content.data)
     if not _becomes(data.dtype, type):
         raise _unlike(content, type, path)
-    return NumpyArray(np.ascontiguousarray(narrowed(data, type.dtype).astype(type.dtype, copy=False)))
+    return NumpyArray(np.ascontiguousarray(narrowed(data, dtype).astype(dtype, copy=False)))
 
 
 def _becomes(dtype: np.dtype[Any], type: TargetType) -> bool:
     """Tell whether numbers are written as those of a type: all of them are in it, or it was told."""
-    assert type.dtype is not None
     is_told = type.source.dtype is not None and type.source.dtype.newbyteorder("=") == dtype
-    return holds_all(type.dtype, dtype) or (is_told and np.can_cast(dtype, type.dtype, "same_kind"))
+    wanted = type.known_dtype
+    return holds_all(wanted, dtype) or (is_told and np.can_cast(dtype, wanted, "same_kind"))
 
 
 def _text(content: Any, type: TargetType, path: TypePath) -> Any:
@@ -282,8 +282,7 @@ def _number_likeness(content: Any, type: TargetType) -> float:
         return 3
     if not _becomes(content.dtype, type):
         return -1
-    assert type.dtype is not None
-    return 2 if content.dtype.kind == type.dtype.kind else 1
+    return 2 if content.dtype.kind == type.known_dtype.kind else 1
 
 
 def _list_likeness(content: Any, type: TargetType) -> float:

@@ -95,8 +95,7 @@ class _Node:
 
     def _roles(self) -> tuple[tuple[str, np.dtype[Any]], ...]:
         if self.type.kind is TypeKind.NUMBER:
-            assert self.type.dtype is not None
-            return (("data", self.type.dtype),)
+            return (("data", self.type.known_dtype),)
         if self.type.kind is TypeKind.LIST and self.type.size is not None:
             return ()
         return _ROLES.get(TypeKind.LIST if self.type.kind in _TEXTS else self.type.kind, ())

@@ -246,11 +246,10 @@ def _kept(selection: Selection) -> list[int]:
 
 def _harmless(node: ArrayNode, type: NestedType) -> Any:
     """Return an element that can be converted, for those that could not be read."""
-    assert node.dtype is not None
-    if not isinstance(node.type, RowType) and node.dtype.names is None and node.dtype.hasobject:
+    if not isinstance(node.type, RowType) and node.known_dtype.names is None and node.known_dtype.hasobject:
         return ""
-    if not node.dtype.hasobject:
-        return np.zeros((), node.dtype)[()]
+    if not node.known_dtype.hasobject:
+        return np.zeros((), node.known_dtype)[()]
     return fill_element(node)
 
 

@@ -74,6 +74,13 @@ class TargetType:
     fields: tuple[str, ...] = ()
 
     @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """The type of its numbers; asking what is none is an error."""
+        if self.dtype is None:
+            raise RefbrowserError(ErrorKind.META, f"the elements are no numbers: {self.kind}")
+        return self.dtype
+
+    @property
     def record_name(self) -> str:
         """The name of a record that has one."""
         return self.source.name if self.source.kind is TypeKind.RECORD else ""
@@ -172,8 +179,7 @@ class _Maker:
 
     def number(self, source: NestedType, path: TypePath) -> TargetType:
         """Return the type for numbers and times."""
-        assert source.dtype is not None
-        dtype = source.dtype.newbyteorder("=")
+        dtype = source.known_dtype.newbyteorder("=")
         if dtype.kind == "c" and not self.abilities.complexes:
             return self._complex(source, dtype, path)
         if dtype.kind in "mM":
@@ -291,9 +297,8 @@ def is_made_one(one: NestedType, other: NestedType) -> bool:
     if one.kind is not other.kind:
         return False
     if one.kind is TypeKind.NUMBER:
-        assert one.dtype is not None
-        assert other.dtype is not None
-        return {one.dtype.kind, other.dtype.kind} <= set("iufc") or one.dtype == other.dtype
+        first, second = one.known_dtype, other.known_dtype
+        return {first.kind, second.kind} <= set("iufc") or first == second
     if one.kind is TypeKind.LIST:
         return is_made_one(one.items[0], other.items[0])
     if one.kind is TypeKind.RECORD:

@@ -290,8 +290,7 @@ class _Writing:
         All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
         """
         origin = self.dataset.document.derived
-        assert node.dtype is not None
-        if isinstance(origin, StreamOrigin) and node.dtype.names is None:
+        if isinstance(origin, StreamOrigin) and node.known_dtype.names is None:
             return virtual_tiles(origin.index, origin.layouts.by_path[node.path])
         if node.grid.size > MOST_TILES:
             return None
@@ -362,8 +361,7 @@ def _key(node: ArrayNode, at: Coords) -> str:
 
 def _form_of(node: ArrayNode) -> _Form | None:
     """Return how Zarr v2 holds the elements of an array; None where zarr-python has no type for them."""
-    dtype = node.dtype
-    assert dtype is not None
+    dtype = node.known_dtype
     if isinstance(node.type, RowType):
         return None
     if dtype.kind == "O":

@@ -151,10 +151,9 @@ def _planned(wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
     """Return the array with types and codecs of the draft, and what is lost."""
     codecs = codecs_v2(wanted)
     items = [*codecs.filters, *([codecs.compressor] if codecs.compressor is not None else [])]
-    assert wanted.dtype is not None
-    specs, told = _draft_codecs(items, wanted.dtype)
+    specs, told = _draft_codecs(items, wanted.known_dtype)
     lost = [*codecs.lost, *told]
-    dtype = wanted.dtype
+    dtype = wanted.known_dtype
     if dtype.kind == "u" and dtype.itemsize > 1 and dtype.str[0] == ">":
         dtype = dtype.newbyteorder("<")
         lost.append("the draft has no big-endian unsigned integers: they are little-endian")

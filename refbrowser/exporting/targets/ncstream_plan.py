@@ -322,10 +322,9 @@ def _unit(node: ArrayNode) -> tuple[int, ...]:
 def fills_agree(streamed: StreamedVariable) -> bool:
     """Tell whether elements that are not sent read as those of missing chunks do."""
     node, variable = streamed.node, streamed.variable
-    assert node.dtype is not None
     if variable.type in (StreamType.SEQUENCE, StreamType.STRUCTURE):
         return False
-    held = streamed.converted(filled((1,), node.dtype, node.fill_value))
+    held = streamed.converted(filled((1,), node.known_dtype, node.fill_value))
     sent = np.empty(1, object)
     sent[0] = fill_of(variable)
     if variable.type.dtype is not None and not is_ragged(variable):

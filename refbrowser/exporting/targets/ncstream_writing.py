@@ -404,8 +404,7 @@ def _ahead(plan: VariablePlan) -> int:
 def _room(run: StreamRun, plan: VariablePlan) -> None:
     """Write a message with room for all elements, and fill it block by block."""
     file, variable = run.file, plan.streamed.variable
-    dtype = variable.type.dtype
-    assert dtype is not None
+    dtype = variable.type.known_dtype
     facts = _facts(plan, crc32=0 if run.checksum else None)
     head = [data_head(facts), write_varint(plan.size)]
     start = file.size
@@ -538,8 +537,7 @@ def _copied(run: StreamRun, plan: VariablePlan) -> None:
 
 def _put_copied(run: StreamRun, plan: VariablePlan, tile: CopiedTile, data: bytes) -> None:
     variable = plan.streamed.variable
-    assert variable.type.dtype is not None
-    size = box_size(tile.box) * variable.type.dtype.itemsize
+    size = box_size(tile.box) * variable.type.known_dtype.itemsize
     facts = EncodedFacts(
         path=plan.streamed.path,
         type=variable.type,

@@ -94,8 +94,7 @@ class NczarrLayout:
                 lines[f"field {quoted('.'.join(part.names))}: {several}"] = None
             kept, convert = replace(array, path=path), converted_part(part, elements.convert)
             found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
-        assert wanted.dtype is not None
-        if left_out := fields_left_out(wanted.dtype):
+        if left_out := fields_left_out(wanted.known_dtype):
             named = ", ".join(map(quoted, left_out))
             lines[f"left out, rows of their own length have no type in NCZarr: {named}"] = None
         told_all = [split_words(node, [layout.target.path for layout in found]), *lines]
@@ -359,8 +358,7 @@ def field_parts(node: ArrayNode) -> list[FieldPart]:
     RefbrowserError
         `META`: there are none, or more than netCDF holds.
     """
-    assert node.dtype is not None
-    found = list(islice(_parts((), node.dtype, (), len(node.shape)), MOST_FIELDS + 1))
+    found = list(islice(_parts((), node.known_dtype, (), len(node.shape)), MOST_FIELDS + 1))
     if not 0 < len(found) <= MOST_FIELDS:
         count = f"more than {MOST_FIELDS} fields" if found else "no field with bytes"
         message = f"the compound has {count} and cannot be split"

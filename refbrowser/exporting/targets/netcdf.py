@@ -245,7 +245,6 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     RefbrowserError
         `META`: netCDF has no type for them.
     """
-    assert node.dtype is not None
     found, told = element_type(node, fixed_strings=is_array_of_nczarr(node))
     if not isinstance(found, AtomicType):
         message = f"NCZarr has no type for elements of type {quoted(type_text(found).strip())}"
@@ -253,13 +252,12 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), advice)
     losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):
-        return _texts(node, node.dtype, found, options)
-    assert found.dtype is not None
-    big = node.dtype.str[0] == ">" and node.dtype.kind in "iuf"
+        return _texts(node, node.known_dtype, found, options)
+    big = node.known_dtype.str[0] == ">" and node.known_dtype.kind in "iuf"
     if big and not is_complete:
         big = False
         losses += ("elements are stored in little-endian order: netCDF misreads missing chunks of the other",)
-    dtype = with_byte_order(found.dtype, "big" if big else "little")
+    dtype = with_byte_order(found.known_dtype, "big" if big else "little")
     fill = None if node.fill_value is None else np.asarray(node.fill_value).astype(dtype)[()]
     return Elements(DataType(dtype, dtype.str), fill, None, losses)
 
@@ -336,8 +334,7 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
 
 
 def _compressed(node: ArrayNode, grid: RegularChunkGrid, elements: Elements) -> ArrayNode:
-    assert elements.type.dtype is not None
-    size = elements.type.dtype.itemsize
+    size = elements.type.known_dtype.itemsize
     shuffle = (CodecSpec("shuffle", {"elementsize": size}),) if 1 < size <= 8 else ()
     codecs = (*shuffle, CodecSpec("zlib", {"level": _LEVEL}))
     return replace(node, values=replace(node.chunks, grid=grid, codecs=codecs))

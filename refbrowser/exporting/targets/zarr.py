@@ -135,9 +135,8 @@ class ZarrLayout:
         """Gather all metadata in one key where that is usual."""
 
     def _type(self, node: ArrayNode) -> Any:
-        assert node.dtype is not None
-        if not node.dtype.hasobject:
-            return self._plain_type(node.dtype)
+        if not node.known_dtype.hasobject:
+            return self._plain_type(node.known_dtype)
         from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
 
         if node.type.name not in ("string", "bytes", "opaque"):

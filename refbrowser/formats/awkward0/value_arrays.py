@@ -89,8 +89,7 @@ def with_missing(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _native(kind: NestedType) -> np.dtype[Any]:
     """Return the type of numbers in the order of this machine, as awkward has them."""
-    assert kind.dtype is not None
-    return kind.dtype.newbyteorder("=")
+    return kind.known_dtype.newbyteorder("=")
 
 
 def field_paths(kind: NestedType, most_levels: int, most: int) -> list[tuple[str, ...]]:

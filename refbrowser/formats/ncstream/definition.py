@@ -37,6 +37,11 @@ class StreamType(IntEnum):
         """The numpy type of one element in big-endian order; None where elements have no fixed size."""
         return _DTYPES.get(self)
 
+    @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """That type; asking where elements have no fixed size is an error."""
+        return _DTYPES[self]
+
 
 _DTYPES: dict[Any, np.dtype[Any]] = {
     StreamType.CHAR: np.dtype("S1"),

@@ -286,8 +286,7 @@ def _fill_value(variable: StreamVariable) -> Any:
 
 def _number(value: Any, type: StreamType, default: Any) -> Any:
     """Return a number as one of a type: `default` where it is none."""
-    dtype = type.dtype
-    assert dtype is not None
+    dtype = type.known_dtype
     if dtype.kind == "f":
         return value
     limits = np.iinfo(dtype)

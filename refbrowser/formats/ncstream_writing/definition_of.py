@@ -159,8 +159,7 @@ def _held(node: ArrayNode, convert: Convert | None) -> Values | None:
 
 def _kind(node: ArrayNode, names: Iterable[str]) -> str:
     """Return what the elements of an array, or a field of them, are: the letter of numpy."""
-    assert node.dtype is not None
-    dtype = node.dtype
+    dtype = node.known_dtype
     for name in names:
         # Parts of complex numbers are no fields of the array; some fields have another name in a stream.
         if dtype.base.fields is not None and name in dtype.base.fields:
@@ -346,9 +345,8 @@ class _Definition:
 
     def _pieces(self, node: ArrayNode) -> Iterator[_Piece]:
         """Yield what an array becomes: one variable, or several."""
-        assert node.dtype is not None
-        if node.dtype.kind == "c":
-            part = element_of(np.dtype("f4" if node.dtype.itemsize == 8 else "f8"))
+        if node.known_dtype.kind == "c":
+            part = element_of(np.dtype("f4" if node.known_dtype.itemsize == 8 else "f8"))
             yield _Piece(part, np.real, "_r", "the real part of complex numbers")
             yield _Piece(part, np.imag, "_i", "the imaginary part of complex numbers")
             return
@@ -494,8 +492,7 @@ def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
     RefbrowserError
         `META`: a stream has no form for them.
     """
-    dtype = node.dtype
-    assert dtype is not None
+    dtype = node.known_dtype
     rows = _rows(node)
     if rows is not None:
         if isinstance(node.type.inner, EnumerationType) and rows is not bytes:

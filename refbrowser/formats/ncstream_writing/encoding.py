@@ -211,13 +211,12 @@ def _fill_attribute(target: Any, attribute: StreamAttribute) -> None:
         target.type, target.dataType = 0, int(StreamType.STRING)
         target.sdata.extend(map(text_of, attribute.values))
         return
-    assert attribute.type.dtype is not None
     target.type = int(_SIGNED.get(attribute.type, attribute.type))
     target.dataType = int(attribute.type)
     if attribute.type in _SIGNED:
         target.unsigned = True
     if attribute.values:
-        target.data = np.array(attribute.values, attribute.type.dtype).tobytes()
+        target.data = np.array(attribute.values, attribute.type.known_dtype).tobytes()
 
 
 Buffer = bytes | memoryview
@@ -386,8 +385,7 @@ def deflated(data: Buffer, level: int) -> Buffer:
 
 def element_bytes(variable: StreamVariable, values: npt.NDArray[Any]) -> Buffer:
     """Return elements of fixed size, big endian in C order; without a copy where they are so already."""
-    assert variable.type.dtype is not None
-    stored = np.ascontiguousarray(narrowed(values, variable.type.dtype), variable.type.dtype)
+    stored = np.ascontiguousarray(narrowed(values, variable.type.known_dtype), variable.type.known_dtype)
     return stored.reshape(-1).view(np.uint8).data
 
 

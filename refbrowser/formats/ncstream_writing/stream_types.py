@@ -19,6 +19,7 @@ from refbrowser.formats.ncstream.definition import (
 from refbrowser.formats.ncstream_writing.encoding import in_wire_order
 from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import enum_name_of, names_of, rows_of
+from refbrowser.model.dtypes import members_of
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.netcdf.names import FreeNames
 
@@ -300,16 +301,15 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
     RefbrowserError
         `META`: no field has a form in a stream.
     """
-    assert dtype.names is not None
-    assert dtype.fields is not None
+    given = members_of(dtype)
     made: dict[str, tuple[Element, tuple[int, ...]]] = {}
     sources: dict[str, str] = {}
-    free = FreeNames(name for name in dtype.names if "/" not in name)
+    free = FreeNames(name for name, _ in given if "/" not in name)
     beside: list[Beside] = []
     told: list[str] = []
     enums: dict[str, Mapping[int, str]] = {}
-    for name in dtype.names:
-        base, shape = dtype.fields[name][0].base, dtype.fields[name][0].shape
+    for name, member in given:
+        base, shape = member.base, member.shape
         try:
             inner = element_of(base)
         except RefbrowserError as error:

@@ -121,8 +121,7 @@ def _attribute_type(attribute: NetcdfAttribute) -> str:
         longest = max((len(value.encode()) for value in attribute.values), default=0)
         return f"|S{max(_TEXT_SIZE, longest)}"
     assert isinstance(type, AtomicType)
-    assert type.dtype is not None
-    return dtype_text(type.dtype)
+    return dtype_text(type.known_dtype)
 
 
 def dtype_text(dtype: np.dtype[Any]) -> str:
@@ -131,13 +130,12 @@ def dtype_text(dtype: np.dtype[Any]) -> str:
 
 
 def _array(variable: NetcdfVariable, node: ArrayNode) -> dict[str, Any]:
-    assert node.dtype is not None
-    codecs = [_codec(codec, node.dtype.itemsize) for codec in node.codecs]
+    codecs = [_codec(codec, node.known_dtype.itemsize) for codec in node.codecs]
     return {
         "zarr_format": 2,
         "shape": list(node.shape) or [1],
         # Bytes without an order: netCDF reads `<i1` too, zarr-python does not.
-        "dtype": CHAR if variable.type is AtomicType.CHAR else node.dtype.str,
+        "dtype": CHAR if variable.type is AtomicType.CHAR else node.known_dtype.str,
         "chunks": list(node.grid.chunk_shape) or [1],
         "fill_value": _fill_value(node.fill_value),
         "order": "C",

@@ -34,18 +34,17 @@ def array_document(node: ArrayNode) -> dict[str, Any]:
     RefbrowserError
         `E_META`: the draft has no such type or codec.
     """
-    assert node.dtype is not None
     grid: dict[str, Any] = {"type": "regular", "chunk_shape": list(node.grid.chunk_shape)}
     if node.chunk_keys.separator != ".":
         grid["separator"] = node.chunk_keys.separator
     return {
         "zarr_format": ZARR_FORMAT,
         "shape": list(node.shape),
-        "data_type": data_type_of(node.dtype),
+        "data_type": data_type_of(node.known_dtype),
         "chunk_grid": grid,
         "chunk_memory_layout": node.order,
         "chunk_codecs": codecs_json(node.codecs),
-        "fill_value": fill_value_json(node.fill_value, node.dtype),
+        "fill_value": fill_value_json(node.fill_value, node.known_dtype),
         "extensions": [],
         "attributes": dict(node.attributes),
     }

@@ -35,11 +35,10 @@ class DraftArray:
         for error in (node.error, node.unreadable):
             if error is not None:
                 raise error
-        assert node.dtype is not None
         self.node = node
         self._store = store
         self._grid: RegularChunkGrid = node.grid
-        self._dtype: np.dtype[Any] = node.dtype
+        self._dtype: np.dtype[Any] = node.known_dtype
         self._spellings = tuple(spellings)
         self._pipeline = CodecPipeline.for_array(node)
 

@@ -96,8 +96,7 @@ def json_text(value: Any) -> str:
 
 
 def _integers(items: Sequence[Any], type: AtomicType) -> list[int] | None:
-    assert type.dtype is not None
-    bounds = np.iinfo(type.dtype)
+    bounds = np.iinfo(type.known_dtype)
     low, high = int(bounds.min), int(bounds.max)
     converted = []
     for item in items:

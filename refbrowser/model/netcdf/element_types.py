@@ -19,6 +19,7 @@ from refbrowser.model.data_type import (
     names_of,
     rows_of,
 )
+from refbrowser.model.dtypes import members_of
 from refbrowser.model.netcdf.types import (
     ATOMIC_OF,
     AtomicType,
@@ -55,8 +56,7 @@ def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, s
         Single bytes are strings of length 1 unless the metadata names them char, as in NCZarr; else they are
         characters.
     """
-    dtype = node.dtype
-    assert dtype is not None
+    dtype = node.known_dtype
     if isinstance(node.type, SequenceType | RowType | EnumerationType) or node.type.name == "opaque":
         return _of_stream(node.type, dtype)
     if dtype.kind == "S" and dtype.itemsize == 1:
@@ -141,11 +141,8 @@ def _plain(dtype: np.dtype[Any], notes: list[str]) -> NetcdfType:
 
 
 def _compound(dtype: np.dtype[Any], notes: list[str]) -> CompoundType:
-    assert dtype.names is not None
-    assert dtype.fields is not None
     fields = []
-    for name in dtype.names:
-        part = dtype.fields[name][0]
+    for name, part in members_of(dtype):
         if part.itemsize == 0:
             notes.append(f"the field {quoted(name)} has no bytes and is not shown")
             continue

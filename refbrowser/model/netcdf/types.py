@@ -40,6 +40,11 @@ class AtomicType(StrEnum):
         return _DTYPES.get(self)
 
     @property
+    def known_dtype(self) -> np.dtype[Any]:
+        """The numpy type of the numbers; asking char and string is an error."""
+        return _DTYPES[self]
+
+    @property
     def default_fill(self) -> Any:
         """What netCDF reads where nothing was written and no fill value is set."""
         return _DEFAULT_FILLS[self]

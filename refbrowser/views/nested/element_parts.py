@@ -16,6 +16,7 @@ from refbrowser.engine.nested.row_parts import elements
 from refbrowser.errors import Place
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType, MemberAttributes, RowType
+from refbrowser.model.dtypes import members_of
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, NestedValues, TypeKind
 from refbrowser.model.nodes import ArrayNode
@@ -79,9 +80,8 @@ def parts_of(node: ArrayNode) -> tuple[ElementPart, ...]:
 
 
 def _fields(dtype: np.dtype[Any], above: tuple[str, ...]) -> Iterator[ElementPart]:
-    for name in dtype.names or ():
-        assert dtype.fields is not None
-        fields, (field, _offset) = (*above, name), dtype.fields[name][:2]
+    for name, field in members_of(dtype):
+        fields = (*above, name)
         base, shape = field.subdtype or (field, ())
         if base.names is not None and not shape:
             yield from _fields(base, fields)
@@ -252,9 +252,8 @@ class PartValues:
         """
         from awkward.contents import NumpyArray
 
-        assert self.whole.dtype is not None
         found = self.values.rows(start, stop, reader)
-        values = elements(self.whole, found.content, self.whole.dtype)
+        values = elements(self.whole, found.content, self.whole.known_dtype)
         return NestedRows(NumpyArray(self.part.of(values)), found.faults)
 
 

@@ -47,10 +47,9 @@ class Picture:
     """
 
     def __init__(self, node: ArrayNode, plan: ViewPlan) -> None:
-        assert node.dtype is not None
         self.node = node
         self.plan = plan
-        self.out = np.empty(plan.selection.shape, node.dtype.newbyteorder("="))
+        self.out = np.empty(plan.selection.shape, node.known_dtype.newbyteorder("="))
         state = plan.slice
         self.values = self.out.T if state.y is not None and state.y > state.x else self.out
         self._sides = tuple(node.grid.chunk_shape[axis] for axis in state.axes)

@@ -93,12 +93,11 @@ def plan_view(
 
 
 def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
-    assert node.dtype is not None
     chunks = node.grid.count(selection)
-    chunk_bytes = prod(node.grid.chunk_shape) * node.dtype.itemsize
+    chunk_bytes = prod(node.grid.chunk_shape) * node.known_dtype.itemsize
     if chunk_bytes > LIMITS.chunk_size:
         # Only a chunk of plain elements may be that large, and of it only the selection is read.
-        return chunks, selection.size * node.dtype.itemsize
+        return chunks, selection.size * node.known_dtype.itemsize
     return chunks, chunks * chunk_bytes
 
 
