@@ -157,7 +157,7 @@ def test_one_bad_message_fails_its_tile_and_no_other(tmp_path):
         states = []
         out = np.zeros(5, "i2")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(layouts, "tile_shape", partial(layouts.tile_shape, least=1))
+            patch.setattr(layouts, "read_chunk_shape", partial(layouts.read_chunk_shape, least=1))
             node = refbrowser.open(tmp_path / "x.ncs")["/x"].node
         dataset.session.read(
             node, dataset.access, Selection.whole((5,)), out=out, on_part=lambda piece: states.append(piece)

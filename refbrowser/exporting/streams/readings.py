@@ -16,7 +16,7 @@ from refbrowser.formats.ncstream.definition import StreamDefinition, StreamVaria
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import ByteOrder, Payload, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
-from refbrowser.formats.ncstream.reading import arrived_stretches
+from refbrowser.formats.ncstream.reading import arrived_boxes
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
@@ -240,7 +240,7 @@ def _region(index: StreamIndex, layout: StreamLayout | None, node: ArrayNode) ->
     cut = index.table.cut
     if layout is not None and cut is not None and cut in layout.sections.numbers:
         section = index.table.ranges(cut) or ()
-        found = arrived_stretches(section, arrived_elements(index.table, layout.variable))
+        found = arrived_boxes(section, arrived_elements(index.table, layout.variable))
         if found:
             return tuple(slice(each.start, each[-1] + 1) for each in found[0].section)
     return tuple(slice(0, length) for length in node.shape)

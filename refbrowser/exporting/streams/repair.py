@@ -25,7 +25,7 @@ from refbrowser.formats.ncstream.descriptor import DATA
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.pieces import arrived_elements
-from refbrowser.formats.ncstream.reading import Stretch, arrived_objects, arrived_stretches, block
+from refbrowser.formats.ncstream.reading import ArrivedBox, arrived_boxes, arrived_objects, block
 from refbrowser.formats.ncstream.sections import (
     LEFT_OUT,
     LeftOut,
@@ -90,7 +90,7 @@ def shortened(index: StreamIndex, source: ByteSource) -> Shortened | None:
     if variable is None:
         return None
     sections, _bad = sections_of(table, np.array([number]), variable.shape)
-    found = arrived_stretches(table.ranges(number) or (), arrived_elements(table, variable))
+    found = arrived_boxes(table.ranges(number) or (), arrived_elements(table, variable))
     if not len(sections) or not found:
         return None
     window, rows = Window(source), found[0]
@@ -104,7 +104,7 @@ def shortened(index: StreamIndex, source: ByteSource) -> Shortened | None:
     return Shortened(number, rows.section, head + write_varint(length), start, stop)
 
 
-def _body(window: Window, offset: int, rows: Stretch) -> bytes:
+def _body(window: Window, offset: int, rows: ArrivedBox) -> bytes:
     """Return the message before its payload, with another section and without what was true of all of it."""
     span = block(window, offset + magics.LENGTH, "a message about data")
     data = DATA.FromString(window.bytes_at(span.start, span.stop - span.start))

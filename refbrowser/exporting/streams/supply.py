@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.ncstream.reading import arrived_stretches, lost_sections
+from refbrowser.formats.ncstream.reading import arrived_boxes, lost_sections
 from refbrowser.formats.ncstream.sections import Ints, Sections
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -272,8 +272,8 @@ def _with_cut(supply: Supply, indices: Sequence[int]) -> Supply:
             part = supply.rows[where]
             part[part == NEVER] = LOST
     row = len(supply.numbers)
-    for stretch in arrived_stretches(section, sections.arrived):
-        for where in _places(supply, indices, stretch.section):
+    for box in arrived_boxes(section, sections.arrived):
+        for where in _places(supply, indices, box.section):
             supply.rows[where] = row
             supply.counts[where] += supply.counts[where] < MOST_COUNTED
     return replace(supply, numbers=np.append(supply.numbers, sections.numbers[-1]))

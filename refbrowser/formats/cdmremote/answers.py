@@ -1,4 +1,4 @@
-"""Answers of a service of CDM Remote to values: of variables by tile, of sequences as they are counted."""
+"""Answers of a service of CDM Remote to values: of variables by chunk, of sequences as they are counted."""
 
 from __future__ import annotations
 
@@ -124,12 +124,12 @@ def _same(answered: tuple[range, ...], asked: tuple[range, ...]) -> bool:
     return answered == asked
 
 
-#: Tiles of so many elements are asked for whole: parts of them cost as many requests as there are parts.
+#: Chunks of so many elements are asked for whole: parts of them cost as many requests as there are parts.
 _WHOLE = 1 << 14
 
 
-def tile_grid(variable: StreamVariable, shape: tuple[int, ...]) -> RegularChunkGrid:
-    """Return the tiles in which a variable is asked for: runs of its elements in C order, bounded in size."""
+def asked_grid(variable: StreamVariable, shape: tuple[int, ...]) -> RegularChunkGrid:
+    """Return the chunks in which a variable is asked for: runs of elements in C order, of bounded size."""
     dtype = variable.type.dtype
     is_plain = dtype is not None and not is_ragged(variable)
     left = LIMITS.remote_tile // dtype.itemsize if is_plain and dtype is not None else LIMITS.remote_objects
@@ -143,7 +143,7 @@ def tile_grid(variable: StreamVariable, shape: tuple[int, ...]) -> RegularChunkG
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemoteSource:
-    """What a service sends of one variable; only what is wanted of a tile is asked for.
+    """What a service sends of one variable; only what is wanted of a chunk is asked for.
 
     Attributes
     ----------
@@ -187,11 +187,11 @@ class RemoteSource:
         )
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return that every tile is derived: a service says nothing of what is missing."""
+        """Return that every chunk is derived: a service says nothing of what is missing."""
         return np.full(self.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Return the kind of each of some tiles, shape (n, ndim)."""
+        """Return the kind of each of some chunks, shape (n, ndim)."""
         return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
 
     def stored(self) -> int | None:
@@ -212,7 +212,7 @@ class SequenceSource:
     rows: int
 
     def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
-        """Yield the one piece that gives the rows of a part: the sequence has one tile."""
+        """Yield the one piece that gives the rows of a part: the sequence has one chunk."""
         yield SourcePiece(
             reference=Inline(self.data),
             shape=(self.rows,),
@@ -224,15 +224,15 @@ class SequenceSource:
         )
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return that the tile is derived."""
+        """Return that the chunk is derived."""
         return np.full((min(self.rows, 1),), ReferenceKind.DERIVED, np.uint8)
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Return the kind of each of some tiles, shape (n, 1)."""
+        """Return the kind of each of some chunks, shape (n, 1)."""
         return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
 
     def stored(self) -> int | None:
-        """Return how many tiles there are."""
+        """Return how many chunks there are."""
         return min(self.rows, 1)
 
 

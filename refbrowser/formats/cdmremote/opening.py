@@ -12,8 +12,8 @@ from refbrowser.formats.cdmremote.answers import (
     RemoteSource,
     Sequences,
     SequenceSource,
+    asked_grid,
     read_sequences,
-    tile_grid,
 )
 from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
 from refbrowser.formats.format import Opened, Opening
@@ -45,7 +45,7 @@ _NOT_SENT = frozenset({"no-start", "no-end"})
 
 @dataclass(frozen=True, eq=False)
 class _Layouts(StreamLayouts):
-    """The variables of a service: what its description does not hold is asked for by tile."""
+    """The variables of a service: what its description does not hold is asked for by chunk."""
 
     sequences: Sequences = field(default_factory=dict)
 
@@ -203,7 +203,7 @@ def _document(origin: RemoteOrigin, name: str) -> ManifestDocument:
 
 
 def _asked_for(layout: StreamLayout, sequence: SequenceSource | RefbrowserError | None) -> StreamLayout:
-    """Return the layout of a variable with the tiles in which a service is asked for it."""
+    """Return the layout of a variable with the chunks in which a service is asked for it."""
     if layout.error is not None or layout.variable.immediate is not None:
         return layout
     if isinstance(sequence, RefbrowserError):
@@ -211,4 +211,4 @@ def _asked_for(layout: StreamLayout, sequence: SequenceSource | RefbrowserError 
     if sequence is not None:
         shape = (sequence.rows,)
         return replace(layout, shape=shape, grid=RegularChunkGrid(shape, (max(sequence.rows, 1),)))
-    return replace(layout, grid=tile_grid(layout.variable, layout.shape))
+    return replace(layout, grid=asked_grid(layout.variable, layout.shape))

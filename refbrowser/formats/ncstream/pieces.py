@@ -17,7 +17,7 @@ from refbrowser.formats.ncstream.elements import PayloadError, element_dtype_of,
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import ObjectRun, arrived_run, run_of
-from refbrowser.formats.ncstream.reading import Stretch, arrived_stretches, lost_sections
+from refbrowser.formats.ncstream.reading import ArrivedBox, arrived_boxes, lost_sections
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, order_code, type_fits
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import SourcePiece
@@ -247,21 +247,21 @@ class CutPieces:
     little: bool
     section: tuple[range, ...]
 
-    def given(self) -> list[Stretch]:
+    def given(self) -> list[ArrivedBox]:
         """Return what arrived, as boxes."""
-        return arrived_stretches(self.section, arrived_elements(self.index.table, self.layout.variable))
+        return arrived_boxes(self.section, arrived_elements(self.index.table, self.layout.variable))
 
     def lost(self) -> list[tuple[range, ...]]:
         """Return what did not arrive, as boxes."""
         return lost_sections(self.section, arrived_elements(self.index.table, self.layout.variable))
 
-    def piece(self, stretch: Stretch, inside: Slices, target: Slices) -> SourcePiece:
+    def piece(self, box: ArrivedBox, inside: Slices, target: Slices) -> SourcePiece:
         """Return some elements that arrived."""
         table, variable, order = self.index.table, self.layout.variable, order_code(self.little)
-        shape = tuple(map(len, stretch.section))
+        shape = tuple(map(len, box.section))
         how = ("ncstream", self.layout.path, str(self.layout.dtype), order)
         if table.payload[self.number] == Payload.VARIABLE:
-            run = arrived_run(table, self.number, stretch.first, shape, inside)
+            run = arrived_run(table, self.number, box.first, shape, inside)
             return SourcePiece(
                 reference=ByteRange(self.index.url, run.start, run.stop - run.start),
                 shape=run.shape,
@@ -273,7 +273,7 @@ class CutPieces:
                 place=self._place(run.start, run.stop),
             )
         dtype = element_dtype_of(variable, order)
-        start = int(table.payload_offset[self.number]) + stretch.first * dtype.itemsize
+        start = int(table.payload_offset[self.number]) + box.first * dtype.itemsize
         length = prod(shape) * dtype.itemsize
         return SourcePiece(
             reference=ByteRange(self.index.url, start, length),

@@ -205,7 +205,7 @@ def is_boundary(window: Window, offset: int) -> bool:
     return magic in magics.MESSAGES or magic == magics.END
 
 
-class Stretch(NamedTuple):
+class ArrivedBox(NamedTuple):
     """Elements of a section that follow each other in row-major order and fill a box.
 
     Attributes
@@ -248,7 +248,7 @@ def arrived_part(window: Window, cut: Row, elements: int) -> Span:
     return nothing
 
 
-def arrived_stretches(section: tuple[range, ...], arrived: int) -> list[Stretch]:
+def arrived_boxes(section: tuple[range, ...], arrived: int) -> list[ArrivedBox]:
     """Return the first elements of a section as boxes: whole outer rows, then ever smaller parts of one."""
     shape = tuple(map(len, section))
     if not shape or not arrived:
@@ -259,7 +259,7 @@ def arrived_stretches(section: tuple[range, ...], arrived: int) -> list[Stretch]
         inner = prod(shape[axis + 1 :])
         count, arrived = divmod(arrived, inner)
         if count:
-            found.append(Stretch(first, (*place, each[:count], *section[axis + 1 :])))
+            found.append(ArrivedBox(first, (*place, each[:count], *section[axis + 1 :])))
         first += count * inner
         place.append(each[count : count + 1])
         if not arrived:

@@ -19,13 +19,13 @@ from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payl
 from refbrowser.model.grid import RegularChunkGrid
 
 Ints = npt.NDArray[np.int64]
-#: Elements that a tile has at least: fewer are not worth the time that a tile takes.
+#: Elements that a chunk has at least: fewer are not worth the time that a chunk takes.
 _LEAST = 1 << 16
-#: Elements that a tile has at most where any part of a message can be read alone.
+#: Elements that a chunk has at most where any part of a message can be read alone.
 _MOST = 1 << 21
-#: Tiles of a message that was cut, about, and of a variable that has one.
+#: Chunks of a message that was cut, about, and of a variable that has one.
 _OF_CUT, _OF_ALL = 64, 1 << 16
-#: Tiles of a variable of which something is lost, at most where its messages are small.
+#: Chunks of a variable of which something is lost, at most where its messages are small.
 _OF_DAMAGED = 1 << 10
 
 
@@ -118,17 +118,17 @@ def regular_chunks(sections: Sections) -> tuple[tuple[int, ...], Sections] | Non
     return tuple(chunk.tolist()), sections.taken(rows)
 
 
-def tile_shape(
+def read_chunk_shape(
     shape: tuple[int, ...], sections: Sections, *, divisible: bool, least: int = _LEAST, most: int = _MOST
 ) -> tuple[int, ...]:
-    """Return the shape of tiles in which a variable is read whose messages are no regular chunks.
+    """Return the shape of chunks in which a variable is read whose messages are none of a regular grid.
 
     Parameters
     ----------
     divisible
-        Any part of a message can be read alone; else a tile holds a whole one where that is possible.
+        Any part of a message can be read alone; else a chunk holds a whole one where that is possible.
     least, most
-        Elements of a tile: smaller ones are joined, larger ones parted where they are `divisible`.
+        Elements of a chunk: smaller ones are joined, larger ones parted where they are `divisible`.
     """
     sides = [1] * len(shape)
     if len(sections):
@@ -136,7 +136,7 @@ def tile_shape(
         sides = np.minimum(reach, np.maximum(shape, 1)).tolist()
     if divisible:
         sides = _smaller(sides, most)
-    # Small tiles are joined, the last dimensions first.
+    # Small chunks are joined, the last dimensions first.
     for axis in reversed(range(len(shape))):
         others = prod(sides) // sides[axis]
         if others * sides[axis] >= least:
@@ -146,10 +146,10 @@ def tile_shape(
     return tuple(sides)
 
 
-def cut_tile_shape(
+def cut_chunk_shape(
     shape: tuple[int, ...], sections: Sections, is_cut: npt.NDArray[np.bool_], *, divisible: bool
 ) -> tuple[int, ...]:
-    """Return the shape of tiles for a variable one of whose messages was cut: one tile hides little.
+    """Return the shape of chunks for a variable one of whose messages was cut: one chunk hides little.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def cut_tile_shape(
         Which of `sections` that is.
     """
     cut = sections.taken(is_cut)
-    return tile_shape(
+    return read_chunk_shape(
         shape,
         cut if divisible else sections,
         divisible=divisible,
@@ -166,10 +166,10 @@ def cut_tile_shape(
     )
 
 
-def damaged_tile_shape(
+def damaged_chunk_shape(
     shape: tuple[int, ...], sections: Sections, lost: Sections, *, divisible: bool
 ) -> tuple[int, ...]:
-    """Return the shape of tiles for a variable of which something is lost: one tile hides little else.
+    """Return the shape of chunks for a variable of which something is lost: one chunk hides little else.
 
     Parameters
     ----------
@@ -179,18 +179,18 @@ def damaged_tile_shape(
     least = min(prod(shape) // _OF_DAMAGED, _MOST)
     known = [each for each in (sections, lost) if len(each)]
     if not known:
-        return tile_shape(shape, sections, divisible=divisible)
+        return read_chunk_shape(shape, sections, divisible=divisible)
     if not divisible:
-        return tile_shape(shape, sections, divisible=False, least=least)
-    # Where all begin and end at multiples of a number, no tile lies across the end of one.
+        return read_chunk_shape(shape, sections, divisible=False, least=least)
+    # Where all begin and end at multiples of a number, no chunk lies across the end of one.
     edges = np.concatenate([edge for each in known for edge in (each.starts, each.lasts + 1)])
     sides = np.maximum(np.gcd.reduce(edges, axis=0), 1)[None, :]
     of_one = Sections(np.zeros(1, np.int64), np.zeros_like(sides), sides, np.ones_like(sides))
-    return tile_shape(shape, of_one, divisible=True, least=least)
+    return read_chunk_shape(shape, of_one, divisible=True, least=least)
 
 
 def _smaller(sides: list[int], most: int) -> list[int]:
-    """Return the sides of a tile of not too many elements, cut along its first dimensions."""
+    """Return the sides of a chunk of not too many elements, cut along its first dimensions."""
     cut = list(sides)
     for axis in range(len(cut)):
         if prod(cut) <= most:

@@ -24,27 +24,27 @@ from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece
 
 Ints = npt.NDArray[np.int64]
-#: Messages that touch more tiles are looked at one by one for each tile.
+#: Messages that touch more chunks are looked at one by one for each chunk.
 _FEW = 64
-#: Tiles of grids that have more cannot be numbered.
+#: Chunks of grids that have more cannot be numbered.
 _NUMBERED = 2**62
 
 
 class TileTable:
-    """Finds the sections that touch a tile.
+    """Finds the sections that touch a chunk.
 
     Parameters
     ----------
     sections
         Of the messages of a variable.
     grid
-        Its tiles.
+        Its chunks.
     """
 
     def __init__(self, sections: Sections, grid: RegularChunkGrid) -> None:
         self._grid = grid
         sides = np.asarray(grid.chunk_shape, np.int64)
-        #: First tile that each section touches along each axis, and how many from there on.
+        #: First chunk that each section touches along each axis, and how many from there on.
         self._low = sections.starts // sides
         self._spans = sections.lasts // sides - self._low + 1
         counts = np.ones(len(sections), np.float64)
@@ -54,24 +54,24 @@ class TileTable:
         self._small, self._large = np.flatnonzero(few), np.flatnonzero(~few)
 
     def rows(self, coords: tuple[int, ...]) -> Ints:
-        """Return the rows of the sections that touch a tile, ascending."""
+        """Return the rows of the sections that touch a chunk, ascending."""
         at = np.asarray(coords, np.int64).reshape(1, -1)
         low, spans = self._low[self._large], self._spans[self._large]
         large = self._large[((low <= at) & (at < low + spans)).all(axis=1)]
         if not len(self._small):
             return large
-        tiles, rows = self._entries
+        chunks, rows = self._entries
         number = self._number(at)[0]
-        first, stop = np.searchsorted(tiles, [number, number + 1])
+        first, stop = np.searchsorted(chunks, [number, number + 1])
         return np.sort(np.concatenate([rows[first:stop], large]))
 
     def touches(self, coords: Ints) -> npt.NDArray[np.bool_]:
-        """Tell of each of some tiles, shape (n, ndim), whether any section touches it."""
+        """Tell of each of some chunks, shape (n, ndim), whether any section touches it."""
         found = np.zeros(len(coords), bool)
         if len(self._small):
-            tiles, numbers = self._entries[0], self._number(coords)
-            at = np.minimum(np.searchsorted(tiles, numbers), len(tiles) - 1)
-            found |= tiles[at] == numbers
+            chunks, numbers = self._entries[0], self._number(coords)
+            at = np.minimum(np.searchsorted(chunks, numbers), len(chunks) - 1)
+            found |= chunks[at] == numbers
         for row in self._large.tolist():
             if found.all():
                 break
@@ -80,7 +80,7 @@ class TileTable:
         return found
 
     def touched(self) -> npt.NDArray[np.bool_]:
-        """Return which tiles any section touches, in the shape of the grid: it must fit memory."""
+        """Return which chunks any section touches, in the shape of the grid: it must fit memory."""
         found = np.zeros(self._grid.grid_shape, bool)
         if len(self._small):
             found.reshape(-1)[self._entries[0]] = True
@@ -90,14 +90,14 @@ class TileTable:
         return found
 
     def count(self) -> int | None:
-        """Return how many tiles are touched; None where that is not known."""
+        """Return how many chunks are touched; None where that is not known."""
         if self._grid.size <= 1 << 24:
             return int(np.count_nonzero(self.touched()))
         return None if len(self._large) else len(np.unique(self._entries[0]))
 
     @cached_property
     def _entries(self) -> tuple[Ints, Ints]:
-        """The numbers of tiles, ascending, and the row of a small section that touches each."""
+        """The numbers of chunks, ascending, and the row of a small section that touches each."""
         spans = self._spans[self._small]
         totals = spans.prod(axis=1)
         rows = np.repeat(self._small, totals)
@@ -107,9 +107,9 @@ class TileTable:
             span = self._spans[rows, axis]
             coords[:, axis] = self._low[rows, axis] + left % span
             left = left // span
-        tiles = self._number(coords)
-        order = np.argsort(tiles, kind="stable")
-        return tiles[order], rows[order]
+        chunks = self._number(coords)
+        order = np.argsort(chunks, kind="stable")
+        return chunks[order], rows[order]
 
     def _number(self, coords: Ints) -> Ints:
         numbers = np.zeros(len(coords), np.int64)
@@ -162,7 +162,7 @@ def _positions(numbers: range, start: int, step: int, count: int) -> slice:
 
 
 Slices = tuple[slice, ...]
-#: Bytes that are read as one stretch, at most.
+#: Bytes that are read as one range, at most.
 _LONGEST = 1 << 20
 #: Bytes of a message beside its payload that never part a run.
 _OVERHEAD = 256
@@ -185,7 +185,7 @@ class Combs:
         starts, offsets = self.layout.sections.starts[rows, 0], self._offsets[rows]
         gaps = np.diff(offsets)
         breaks = (np.diff(starts) != side) | (gaps > 2 * self._size + _OVERHEAD) | (gaps <= 0)
-        # Also where a stretch would be too long.
+        # Also where a range would be too long.
         breaks |= np.diff((offsets - offsets[0]) // _LONGEST) != 0
         yield from np.split(rows, np.flatnonzero(breaks) + 1)
 
@@ -238,7 +238,7 @@ class Combs:
 
 
 Values = npt.NDArray[Any]
-#: Elements of a part, and tiles, that are looked at one by one.
+#: Elements of a part, and chunks, that are looked at one by one.
 _COUNTED = 1 << 24
 
 
@@ -314,14 +314,14 @@ class StreamSource:
         return SourcePiece.lost(error.at(replace(error.place, path=self.layout.path)), name, target)
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each tile."""
+        """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each chunk."""
         if self.layout.variable.immediate is not None:
             return np.full(self.layout.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
         lost = self._lost_table.touched() if self.layout.lost is not None else None
         return self._kinds(self._table.touched(), lost)
 
     def stored(self) -> int | None:
-        """Return how many tiles are not missing, or None where that is not known."""
+        """Return how many chunks are not missing, or None where that is not known."""
         layout = self.layout
         if layout.variable.immediate is not None or (layout.lost is not None and layout.lost.rest >= 0):
             return layout.grid.size
@@ -332,7 +332,7 @@ class StreamSource:
         return int(np.count_nonzero(self.kinds() != ReferenceKind.MISSING))
 
     def kinds_at(self, coords: Ints) -> npt.NDArray[np.uint8]:
-        """Return the kind of each of some tiles, shape (n, ndim)."""
+        """Return the kind of each of some chunks, shape (n, ndim)."""
         if self.layout.variable.immediate is not None:
             return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
         lost = self._lost_table.touches(coords) if self.layout.lost is not None else None
@@ -341,10 +341,10 @@ class StreamSource:
     def _kinds(
         self, given: npt.NDArray[np.bool_], lost: npt.NDArray[np.bool_] | None
     ) -> npt.NDArray[np.uint8]:
-        """Return the kinds of tiles by whether sound and damaged messages give any of them."""
+        """Return the kinds of chunks by whether sound and damaged messages give any of them."""
         nothing = np.full(given.shape, ReferenceKind.MISSING, np.uint8)
         if lost is not None and self.layout.lost is not None:
-            # Within the reach of strided ones are tiles of which they give nothing.
+            # Within the reach of strided ones are chunks of which they give nothing.
             is_exact = (self.layout.lost.sections.strides == 1).all()
             nothing[lost] = ReferenceKind.FAULTY if is_exact else ReferenceKind.DERIVED
             if self.layout.lost.rest >= 0:
@@ -356,10 +356,10 @@ class StreamSource:
     ) -> Iterator[SourcePiece]:
         """Yield the elements that arrived of the message that the stream was cut off within."""
         cut = self._cut(row)
-        for stretch in cut.given():
-            met = _met(stretch.section, taken, target)
+        for box in cut.given():
+            met = _met(box.section, taken, target)
             if met is not None:
-                yield cut.piece(stretch, *met)
+                yield cut.piece(box, *met)
 
     def _not_arrived(
         self, row: int, taken: tuple[range, ...], target: tuple[slice, ...]

@@ -27,13 +27,13 @@ from refbrowser.formats.ncstream.sections import (
     LeftOut,
     Lost,
     Sections,
-    cut_tile_shape,
-    damaged_tile_shape,
+    cut_chunk_shape,
+    damaged_chunk_shape,
     given_by,
     left_out,
+    read_chunk_shape,
     regular_chunks,
     spreading_of,
-    tile_shape,
 )
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -84,7 +84,7 @@ class StreamLayout:
     order
         Of the bytes of its elements, ``>`` or ``<``: that of most of its messages.
     grid
-        Its tiles.
+        Its chunks.
     sections
         Of the sound messages that count, and of the one that the stream was cut off within; of a sequence one
         range of rows each.
@@ -189,7 +189,7 @@ class StreamLayouts:
             whole = RegularChunkGrid(shape, tuple(max(side, 1) for side in shape))
             none: dict[str, Any] = {"sections": sections, "little": little}
             return StreamLayout(**common, **none, grid=whole, is_regular=True, inline=inline)
-        return StreamLayout(**common, **self._tiles(variable, given, little))
+        return StreamLayout(**common, **self._chunks(variable, given, little))
 
     @cached_property
     def spreading(self) -> Ints:
@@ -208,8 +208,10 @@ class StreamLayouts:
                 found.setdefault(None, [each])
         return found
 
-    def _tiles(self, variable: StreamVariable, given: Given, little: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the fields of a layout that tell its tiles: the chunks that the messages are, or others."""
+    def _chunks(
+        self, variable: StreamVariable, given: Given, little: npt.NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """Return the fields of a layout that tell its chunks: those that the messages are, or others."""
         table, shape, sections = self.index.table, variable.shape, given.sections
         is_cut = sections.numbers == table.cut
         chunks = None
@@ -222,7 +224,9 @@ class StreamLayouts:
         if is_cut.any():
             divisible = bool(table.count[table.cut]) or _is_divisible(table, variable, sections.numbers)
             return {
-                "grid": RegularChunkGrid(shape, cut_tile_shape(shape, sections, is_cut, divisible=divisible)),
+                "grid": RegularChunkGrid(
+                    shape, cut_chunk_shape(shape, sections, is_cut, divisible=divisible)
+                ),
                 "sections": sections,
                 "little": little,
                 "is_fine": is_fine,
@@ -232,11 +236,11 @@ class StreamLayouts:
             kept = sections if chunks is None else chunks[1]
             divisible = _is_divisible(table, variable, kept.numbers)
             if lost is None:
-                sides = tile_shape(shape, kept, divisible=divisible)
+                sides = read_chunk_shape(shape, kept, divisible=divisible)
             elif chunks is not None and not is_fine:
                 sides = chunks[0]
             else:
-                sides = damaged_tile_shape(shape, kept, lost.sections, divisible=divisible)
+                sides = damaged_chunk_shape(shape, kept, lost.sections, divisible=divisible)
             return {
                 "grid": RegularChunkGrid(shape, sides),
                 "sections": kept,
@@ -268,7 +272,7 @@ class StreamLayouts:
             variable=variable,
             shape=shape,
             order=order_code(len(little) > 0 and bool(little.all())),
-            grid=RegularChunkGrid(shape, tile_shape(shape, sections, divisible=True)),
+            grid=RegularChunkGrid(shape, read_chunk_shape(shape, sections, divisible=True)),
             sections=sections,
             little=little,
         )

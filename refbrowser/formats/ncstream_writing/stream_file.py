@@ -20,7 +20,7 @@ _PORTION = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WrittenPart:
-    """A stretch of the file with its CRC-32; of a box within a region, that of its elements in C order."""
+    """A range of the file with its CRC-32; of a box within a region, that of its elements in C order."""
 
     offset: int
     length: int
@@ -42,7 +42,7 @@ class WrittenMessage:
     payload_offset, payload_length
         As in `refbrowser.formats.ncstream.messages.MessageTable`.
     parts
-        Stretches that cover it, but for what stands in `head`.
+        Ranges that cover it, but for what stands in `head`.
     """
 
     offset: int
@@ -174,7 +174,7 @@ class StreamFile:
         return os.pread(self._descriptor, length, offset)
 
     def holds(self, part: WrittenPart) -> bool:
-        """Tell whether a stretch of the file is what was written there."""
+        """Tell whether a range of the file is what was written there."""
         if part.region is not None:
             found = np.ascontiguousarray(part.region.mapped(self.file)[part.box])
             return crc32_of(found.reshape(-1).view(np.uint8).data) == part.crc32

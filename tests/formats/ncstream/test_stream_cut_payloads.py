@@ -16,7 +16,7 @@ import refbrowser
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamIndex
-from refbrowser.formats.ncstream.reading import arrived_stretches, lost_sections
+from refbrowser.formats.ncstream.reading import arrived_boxes, lost_sections
 from refbrowser.formats.ncstream.walk import walk_stream
 
 SHAPE = (6, 4, 5)
@@ -90,13 +90,13 @@ axis = st.builds(
 def test_a_section_falls_into_what_arrived_and_what_did_not(section, data):
     elements = list(product(*section))
     arrived = data.draw(st.integers(0, len(elements) - 1))
-    stretches = arrived_stretches(tuple(section), arrived)
-    given_ = [each for stretch in stretches for each in product(*stretch.section)]
+    boxes = arrived_boxes(tuple(section), arrived)
+    given_ = [each for box in boxes for each in product(*box.section)]
     lost = [each for box in lost_sections(tuple(section), arrived) for each in product(*box)]
     assert given_ == elements[:arrived]
     assert lost == elements[arrived:]
-    sizes = [prod(map(len, stretch.section)) for stretch in stretches]
-    assert [stretch.first for stretch in stretches] == np.cumsum([0, *sizes])[: len(sizes)].tolist()
+    sizes = [prod(map(len, box.section)) for box in boxes]
+    assert [box.first for box in boxes] == np.cumsum([0, *sizes])[: len(sizes)].tolist()
 
 
 @pytest.mark.parametrize("less", [1, 3, 4, 5, 33, 200, 475, 480])
