@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from source import sources
 
 if TYPE_CHECKING:
     from awkward0_environment import Awkward0Process
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+#: Fixtures that are made elsewhere.
+__all__ = ["sources"]
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -77,10 +81,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage among the tests that are loaded: they stay to the end."""
+    """Look for no garbage among the tests that are loaded, which stay to the end; else less often."""
     gc.disable()
     found = yield
     gc.freeze()
+    gc.set_threshold(5000, 10, 10)
     gc.enable()
     return found
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from source import NAMES, PACKAGE, Source, module_name
 
 TESTS = Path(__file__).resolve().parent
-PACKAGE = TESTS.parent / "refbrowser"
 
 #: Lowest first; a module may import its own layer and those before it.
 LAYERS = [
@@ -73,71 +70,18 @@ UPWARD_ALLOWED = {("cli", "app")}
 QT_NAMES = {"PySide6", "pyqtgraph", "shiboken6"}
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def layer_of(module: str) -> str:
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else ""
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
-NAMES = frozenset(module_name(path) for path in FILES)
-
-
-def is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
-def statements(tree: ast.AST, *, types: bool) -> Iterator[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
-        if types or not is_for_types(node):
-            yield node
-            yield from statements(node, types=types)
-
-
-@dataclass(frozen=True)
-class Imports:
-    """What one module imports, inside functions too."""
-
-    all: frozenset[str]
-    #: Without what only annotations need.
-    run: frozenset[str]
-
-
-def imports_of(path: Path) -> Imports:
-    """Read a module once."""
-    tree = ast.parse(path.read_text("utf-8"))
-    return Imports(*(frozenset(imported_modules(tree, path, types=types)) for types in (True, False)))
-
-
-def imported_modules(tree: ast.AST, path: Path, *, types: bool) -> Iterator[str]:
-    """Yield the modules that a file imports; with `types`, for annotations too."""
-    for node in statements(tree, types=types):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module or ""
-            if node.module is not None and node.module.split(".")[0] == "refbrowser":
-                inner = (f"{node.module}.{alias.name}" for alias in node.names)
-                yield from (name for name in inner if name in NAMES)
-
-
-@pytest.fixture(scope="module")
-def imports() -> dict[str, Imports]:
-    """What each module of the package imports; every file is parsed once."""
-    return {module_name(path): imports_of(path) for path in FILES}
-
-
-def test_imports_point_down(imports: dict[str, Imports]) -> None:
+def test_imports_point_down(sources: list[Source]) -> None:
     upward = []
-    for module, found in imports.items():
+    for source in sources:
+        module = source.module
         layer = layer_of(module)
         assert layer in LAYERS, f"{module} is in no layer"
-        for imported in sorted(found.all):
+        for imported in sorted(source.imports):
             if imported.split(".")[0] != "refbrowser" or imported == "refbrowser":
                 continue
             other = layer_of(imported)
@@ -146,11 +90,11 @@ def test_imports_point_down(imports: dict[str, Imports]) -> None:
     assert not upward
 
 
-def test_only_the_window_knows_qt(imports: dict[str, Imports]) -> None:
+def test_only_the_window_knows_qt(sources: list[Source]) -> None:
     knowing = {
-        module
-        for module, found in imports.items()
-        if layer_of(module) != "app" and QT_NAMES & {name.split(".")[0] for name in found.all}
+        source.module
+        for source in sources
+        if layer_of(source.module) != "app" and QT_NAMES & {name.split(".")[0] for name in source.imports}
     }
     assert not knowing
 
@@ -171,11 +115,12 @@ def circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
     return sorted(map(sorted, groups))
 
 
-def test_no_circle_among_modules(imports: dict[str, Imports]) -> None:
+def test_no_circle_among_modules(sources: list[Source]) -> None:
     # Annotations count: files that name each other's types are understood together only.
     graph = {
-        module: (found.all & NAMES) - {module, *(name for name in NAMES if module.startswith(f"{name}."))}
-        for module, found in imports.items()
+        source.module: (source.imports & NAMES)
+        - {name for name in NAMES if f"{source.module}.".startswith(f"{name}.")}
+        for source in sources
     }
     assert circles(graph) == []
 
@@ -185,12 +130,12 @@ def test_circles_are_found() -> None:
     assert circles(graph) == [["a", "b", "c"], ["e"]]
 
 
-def test_every_file_of_the_window_knows_qt(imports: dict[str, Imports]) -> None:
+def test_every_file_of_the_window_knows_qt(sources: list[Source]) -> None:
     # What needs no Qt is a view, or belongs to what uses it.
     without = {
-        module
-        for module, found in imports.items()
-        if layer_of(module) == "app" and not QT_NAMES & {name.split(".")[0] for name in found.all}
+        source.module
+        for source in sources
+        if layer_of(source.module) == "app" and not QT_NAMES & {name.split(".")[0] for name in source.imports}
     }
     packages = {module_name(path) for path in PACKAGE.rglob("__init__.py")}
     assert without - packages - set(WITHOUT_QT) == set()
@@ -211,41 +156,32 @@ def test_names_of_modules_occur_once_in_a_layer() -> None:
     assert {name: modules for name, modules in again.items() if name not in in_rooms} == {}
 
 
-def test_names_of_public_classes_occur_once_in_a_layer() -> None:
+def test_names_of_public_classes_occur_once_in_a_layer(sources: list[Source]) -> None:
     named: dict[tuple[str, str], list[str]] = {}
-    for path in FILES:
-        module = module_name(path)
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                named.setdefault((layer_of(module), node.name), []).append(module)
+    for source in sources:
+        for name in source.public_classes:
+            named.setdefault((layer_of(source.module), name), []).append(source.module)
     assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}
 
 
-def test_a_small_module_for_one_other_has_a_reason(imports: dict[str, Imports]) -> None:
+def test_a_small_module_for_one_other_has_a_reason(sources: list[Source]) -> None:
     # One of 150 lines is a noun of its own; one that is imported in a function is loaded late.
-    users: dict[str, list[str]] = {}
-    for module, found in imports.items():
-        for imported in found.all & NAMES:
-            users.setdefault(imported, []).append(module)
-    paths = {module_name(path): path for path in FILES if path.stem != "__init__"}
-    alone = set()
-    for module, by in users.items():
-        if len(by) == 1 and module in paths and len(paths[module].read_text("utf-8").splitlines()) < 150:
-            tree = ast.parse(paths[by[0]].read_text("utf-8")) if by[0] in paths else ast.Module([], [])
-            at_once = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
-            if module in at_once:
-                alone.add(module)
+    users: dict[str, list[Source]] = {}
+    for source in sources:
+        for imported in source.imports & NAMES:
+            users.setdefault(imported, []).append(source)
+    small = {source.module for source in sources if source.path.stem != "__init__" and source.lines < 150}
+    alone = {
+        module
+        for module, by in users.items()
+        if len(by) == 1 and by[0].path.stem != "__init__" and module in small & by[0].at_once
+    }
     assert alone - set(ALONE) == set()
     assert set(ALONE) <= alone, "one that is merged, grown or shared now is to be taken off the list"
 
 
-def test_files_stay_below_seven_hundred_lines() -> None:
-    long = {
-        module_name(path): lines
-        for path in FILES
-        if (lines := len(path.read_text("utf-8").splitlines())) >= 700
-    }
-    assert not long
+def test_files_stay_below_seven_hundred_lines(sources: list[Source]) -> None:
+    assert not {source.module: source.lines for source in sources if source.lines >= 700}
 
 
 def test_every_package_is_listed() -> None:
@@ -303,64 +239,44 @@ NAMING = {
 }
 
 
-def named_formats(tree: ast.AST) -> Iterator[str]:
+def named_formats(source: Source) -> Iterator[str]:
     """Yield the formats that code names, and what it looks at behind an origin of a document."""
     from refbrowser.formats.registry import AWKWARD0, SERVICE, STREAM, written
 
-    known = {AWKWARD0.name, SERVICE.name, STREAM.name, *written()}
-    values = {"AWKWARD0", "SERVICE", "STREAM"}
-    origins = {"StreamOrigin", "RemoteOrigin", "Awkward0Origin"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known:
-            yield node.value
-        elif isinstance(node, ast.Name) and node.id in values:
-            yield node.id
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            text = ast.unparse(node)
-            if node.func.id == "isinstance" and any(origin in text for origin in origins):
+    yield from source.texts & {AWKWARD0.name, SERVICE.name, STREAM.name, *written()}
+    yield from source.names & {"AWKWARD0", "SERVICE", "STREAM"}
+    for asked, text in source.asked:
+        if asked == "isinstance":
+            if any(origin in text for origin in ("StreamOrigin", "RemoteOrigin", "Awkward0Origin")):
                 yield text
-            if node.func.id in ("getattr", "vars") and ("derived" in text or "origin" in text):
-                yield text
+        elif "derived" in text or "origin" in text:
+            yield text
 
 
-def test_formats_are_named_in_their_own_rooms() -> None:
-    found = {}
-    for path in FILES:
-        module = module_name(path)
-        if not module.startswith(ROOMS) and (names := set(named_formats(ast.parse(path.read_text("utf-8"))))):
-            found[module] = names
+def test_formats_are_named_in_their_own_rooms(sources: list[Source]) -> None:
+    found = {
+        source.module: names
+        for source in sources
+        if not source.module.startswith(ROOMS) and (names := set(named_formats(source)))
+    }
     assert {module: names for module, names in found.items() if module not in NAMING} == {}
     assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"
 
 
-def test_nobody_names_what_single_formats_add_to_the_window(imports: dict[str, Imports]) -> None:
+def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source]) -> None:
     # They are asked for by `Format.facets` and `Format.pages`, and placed by the window.
     general = {"refbrowser.app.facets", "refbrowser.app.facets.host"}
     naming = {
-        module: named
-        for module, found in imports.items()
-        if not module.startswith("refbrowser.app.facets.")
-        and (named := {name for name in found.all if name.startswith("refbrowser.app.facets")} - general)
+        source.module: named
+        for source in sources
+        if not source.module.startswith("refbrowser.app.facets.")
+        and (named := {name for name in source.imports if name.startswith("refbrowser.app.facets")} - general)
     }
     assert naming == {}
 
 
-def test_only_the_frame_knows_the_window() -> None:
-    knowing = {
-        module_name(path)
-        for path in FILES
-        if any(
-            name == "MainWindow"
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            for name in (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.ImportFrom)
-                else [node.id]
-                if isinstance(node, ast.Name)
-                else []
-            )
-        )
-    }
+def test_only_the_frame_knows_the_window(sources: list[Source]) -> None:
+    knowing = {source.module for source in sources if "MainWindow" in source.names}
     assert knowing == {"refbrowser.app.shell.launch"}, "what it gives to its parts is in app/shell/frame.py"
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numcodecs.abc
 import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
+from source import Source
 
 import refbrowser
 from refbrowser.app.dialogs.export_options import OptionsForm
@@ -205,41 +204,23 @@ OTHERS = {
 }
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """Return the codecs that a list, a mapping or a union of literals names."""
-    parts: list[ast.expr | None] = []
-    if isinstance(node, ast.Tuple | ast.List | ast.Set):
-        parts = list(node.elts)
-    elif isinstance(node, ast.Dict):
-        parts = [*node.keys, *node.values]
-    pending, found = parts, set()
-    while pending:
-        part = pending.pop()
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found.add(part.value.partition(":")[0].removeprefix("numcodecs."))
-        elif isinstance(part, ast.Tuple | ast.List):
-            pending += part.elts
+def lists_of(source: Source) -> list[tuple[int, set[str]]]:
+    """Return the lists, mappings and unions of literals that name codecs, with their lines."""
     # The words `bytes` and `endian` mean more than codecs.
-    return found & (CODECS.keys() - {"bytes", "endian"})
+    names = CODECS.keys() - {"bytes", "endian"}
+    found = (
+        (line, names & {text.partition(":")[0].removeprefix("numcodecs.") for text in texts})
+        for line, texts in source.lists
+    )
+    return [(line, named) for line, named in found if len(named) > 1]
 
 
-def lists_of(path: Path) -> Iterator[tuple[int, set[str]]]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = names_in(node)
-        if len(names) > 1:
-            yield node.lineno, names  # type: ignore[attr-defined]
-
-
-def test_lists_of_codecs_occur_nowhere_else() -> None:
-    found = {
-        path.relative_to(PACKAGE).as_posix(): list(lists_of(path))
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path != PACKAGE / "codecs" / "table.py"
-    }
+def test_lists_of_codecs_occur_nowhere_else(sources: list[Source]) -> None:
+    found = {source.path.relative_to(PACKAGE).as_posix(): lists_of(source) for source in sources}
+    assert found.pop("codecs/table.py"), "lists are not found where they are"
     found = {name: lists for name, lists in found.items() if lists}
     assert not {name: lists for name, lists in found.items() if name not in OTHERS}
     assert found.keys() == OTHERS.keys(), "an exception that nothing needs any more"
-    assert list(lists_of(PACKAGE / "codecs" / "table.py")), "lists are not found where they are"
 
 
 def test_the_manual_names_the_codecs_of_the_draft() -> None:

@@ -7,6 +7,7 @@ import struct
 import time
 import tracemalloc
 import zlib
+from itertools import product
 
 import numcodecs
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 
@@ -64,9 +66,10 @@ def chunk(pipeline):
     return lambda *codecs: pipeline("u1", list(codecs), (SIZE,))
 
 
-@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
-@pytest.mark.parametrize("size", [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE, 2**26])
+@looped("codec, size", product(COMPRESSORS, [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE, 2**26]))
 def test_another_size_than_declared(chunk, codec, size):
+    if codec["id"] in ("bz2", "lzma"):
+        size = min(size, 2**20)  # these are slow to write: the bombs below have more
     data = (
         encoded(codec, bytes(size))
         if size
@@ -84,8 +87,7 @@ def test_cut_off(chunk, codec):
         fails(chunk(codec), data[:stop])
 
 
-@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
-@pytest.mark.parametrize("tail", [b"\0", b"\0" * 16, b"garbage at the end"])
+@looped("codec, tail", product(COMPRESSORS, [b"\0", b"\0" * 16, b"garbage at the end"]))
 def test_something_follows(chunk, codec, tail):
     fails(chunk(codec), encoded(codec, PLAIN) + tail)
 
@@ -141,24 +143,34 @@ def test_random_damage_never_gives_another_size(pipeline, codec, damage):
         assert values.shape == (SIZE,)
 
 
-@pytest.mark.parametrize(
-    ("codec", "bomb"),
+def deflated(size, window):
+    """Return zero bytes as zlib (window 15) or gzip (31) would write them: a block, said again and again."""
+    step = 2**22
+    line = zlib.compressobj(9, zlib.DEFLATED, window)
+    head = line.compress(bytes(step)) + line.flush(zlib.Z_FULL_FLUSH)
+    block = line.compress(bytes(step)) + line.flush(zlib.Z_FULL_FLUSH)
+    # What ends a stream is a checksum of all: no reader comes as far.
+    return head + block * (size // step - 1) + line.flush()
+
+
+@looped(
+    "codec, bomb",
     [
-        ("zlib", zlib.compress(bytes(2**28), 9)),
-        ("gzip", gzip.compress(bytes(2**28), 9)),
-        ("gzip", gzip.compress(bytes(2**16)) * 2000),
-        ("bz2", bz2.compress(bytes(2**27))),
-        ("bz2", bz2.compress(b"") * 5000),
-        ("lzma", lzma.compress(bytes(2**26))),
-        ("zstd", zstandard.ZstdCompressor().compress(bytes(2**28))),
-        ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(bytes(2**28))),
+        ("zlib", lambda: deflated(2**28, 15)),
+        ("gzip", lambda: deflated(2**28, 31)),
+        ("gzip", lambda: gzip.compress(bytes(2**16)) * 2000),
+        ("bz2", lambda: bz2.compress(bytes(2**26))),
+        ("bz2", lambda: bz2.compress(b"") * 5000),
+        ("lzma", lambda: lzma.compress(bytes(2**26), preset=0)),
+        ("zstd", lambda: zstandard.ZstdCompressor().compress(bytes(2**28))),
+        ("zstd", lambda: zstandard.ZstdCompressor(write_content_size=False).compress(bytes(2**28))),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bombs(chunk, codec, bomb):
-    fails(chunk({"id": codec}), bomb)
+    data = bomb()
+    fails(chunk({"id": codec}), data)
     # Behind another codec the size is only bounded.
-    fails(chunk({"id": "zlib"}, {"id": codec}), bomb)
+    fails(chunk({"id": "zlib"}, {"id": codec}), data)
 
 
 @pytest.mark.parametrize("size", [0, SIZE - 1, SIZE + 1, 2**31 - 1, 2**32 - 1])
