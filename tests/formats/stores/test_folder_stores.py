@@ -217,6 +217,14 @@ def test_special_files_are_not_read(tmp_path: Path) -> None:
         assert [note.kind for note in dataset.document.notes] == [ErrorKind.UNSAFE]
 
 
+def test_a_store_of_which_nothing_can_be_read_is_one(tmp_path: Path) -> None:
+    zarr.create_group(tmp_path / "s", zarr_format=3)
+    os.mkfifo(tmp_path / "s" / ".zgroup")
+    with refbrowser.open(tmp_path / "s", flavour="zarr-v2") as dataset:
+        assert not dataset.arrays
+        assert [note.kind for note in dataset.document.notes] == [ErrorKind.UNSAFE]
+
+
 def test_more_arrays_than_rules_open_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     group = zarr.create_group(tmp_path / "s", zarr_format=3)
     for name in "abcd":
