@@ -268,7 +268,7 @@ class TargetFolder(TargetPlace):
 
 
 class StoredFile:
-    """A file, or a stretch of one, as an object that can be read in parts.
+    """A file, or a range of one, as an object that can be read in parts.
 
     Raises
     ------

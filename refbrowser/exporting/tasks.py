@@ -391,7 +391,7 @@ class Spool:
         values = self.reader.room(box)
         path = self._path(coords)
         axes = [
-            _pieces(cuts, start, stop)
+            _between(cuts, start, stop)
             for cuts, (start, stop) in zip(self._reads, self._extent(coords), strict=True)
         ]
         with path.open("rb") as stream:
@@ -454,8 +454,8 @@ def _starts(size: int, side: int, inner: int) -> list[int]:
     return [at for start in range(0, size, side) for at in range(start, min(start + side, size), inner)]
 
 
-def _pieces(cuts: list[int], start: int, stop: int) -> list[slice]:
-    """Return the stretches of `start` to `stop` between cuts."""
+def _between(cuts: list[int], start: int, stop: int) -> list[slice]:
+    """Return what lies of `start` to `stop` between cuts."""
     inside = cuts[bisect_right(cuts, start) : bisect_left(cuts, stop)]
     bounds = [start, *inside, stop]
     return [slice(*pair) for pair in pairwise(bounds)]

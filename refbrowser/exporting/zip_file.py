@@ -1,6 +1,6 @@
 """A zip file as what an export writes into: stored members, ZIP64 where sizes need it (APPNOTE 6.3.10).
 
-Members are written side by side: each has its stretch of the file as soon as its size is known, and its
+Members are written side by side: each has its range of the file as soon as its size is known, and its
 header when its checksum is. The directory is written when all are there; until then the file has another
 name.
 """

@@ -179,8 +179,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Never read more than this many useless bytes for each useful one, whatever the model says.
 MOST_WASTE = 4.0
-#: Requests that one stretch of bytes is split into, at most: a length may be anything that a file says.
-MOST_PIECES = 1 << 12
+#: Requests that one range is split into, at most: a length may be anything that a file says.
+MOST_SHARES = 1 << 12
 #: Requests that are made values of together.
 _AT_A_TIME = 16_384
 #: The stop of a request that goes to the end of an object of unknown size.
@@ -292,7 +292,7 @@ def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
     segment_start = start[first]
     last = np.append(first[1:], len(rows)) - 1 if len(first) else first
     segment_stop = reach[last]
-    pieces, request_start, request_stop = _split(segment_start, segment_stop, block[first])
+    shares, request_start, request_stop = _split(segment_start, segment_stop, block[first])
     useful = int(fresh.sum())
     whole = _whole_files(columns)
     segments = len(first)
@@ -302,7 +302,7 @@ def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
         segment_url=np.concatenate([url[first], whole.url]),
         segment_start=np.concatenate([segment_start, np.zeros(len(whole.url), np.int64)]),
         segment_stop=np.concatenate([segment_stop, np.full(len(whole.url), TO_THE_END)]),
-        requests_of=_bounds(np.concatenate([pieces, np.ones(len(whole.url), np.int64)])),
+        requests_of=_bounds(np.concatenate([shares, np.ones(len(whole.url), np.int64)])),
         request_start=np.concatenate([request_start, np.zeros(len(whole.url), np.int64)]),
         request_stop=np.concatenate([request_stop, np.full(len(whole.url), TO_THE_END)]),
         rows_of=_bounds(np.concatenate([np.bincount(number, minlength=segments), whole.counts])),
@@ -428,13 +428,13 @@ def _cut_at_rows(opens: npt.NDArray[np.bool_], start: Ints, gap: Ints, block: In
 def _split(start: Ints, stop: Ints, block: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the number of requests per segment and their bounds, nearly equal and at least a block each."""
     size = stop - start
-    pieces = np.clip(size // block, 1, MOST_PIECES)
-    segment = np.repeat(np.arange(len(start)), pieces)
-    which = np.arange(len(segment)) - np.repeat(_bounds(pieces)[:-1], pieces)
-    share, extra = size // pieces, size % pieces
-    begin = start[segment] + which * share[segment] + np.minimum(which, extra[segment])
-    end = begin + share[segment] + (which < extra[segment])
-    return pieces, begin, end
+    shares = np.clip(size // block, 1, MOST_SHARES)
+    segment = np.repeat(np.arange(len(start)), shares)
+    which = np.arange(len(segment)) - np.repeat(_bounds(shares)[:-1], shares)
+    each, extra = size // shares, size % shares
+    begin = start[segment] + which * each[segment] + np.minimum(which, extra[segment])
+    end = begin + each[segment] + (which < extra[segment])
+    return shares, begin, end
 
 
 def _bounds(counts: Ints) -> Ints:

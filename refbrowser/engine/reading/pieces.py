@@ -305,7 +305,7 @@ class Slot:
     place
         Its position among the pieces of the canvas that are laid down.
     ranges_left
-        Stretches of its bytes that have not come, where it is read in several.
+        Ranges of its bytes that have not come, where it is read in several.
     """
 
     canvas: Canvas

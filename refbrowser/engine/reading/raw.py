@@ -1,7 +1,7 @@
 """Which bytes of an uncompressed chunk a selection needs, and how they lie in the result.
 
 A chunk without compressor and filters is its elements in memory order. A netCDF-3 file gives chunks of many
-gigabytes, so a selection reads spans of it: stretches of the chunk that hold selected elements at regular
+gigabytes, so a selection reads spans of it: ranges of the chunk that hold selected elements at regular
 distances. All spans of one chunk are cut alike, so they are described by a few numbers, not by a list.
 """
 

@@ -1,6 +1,6 @@
-"""From the chunks that a selection touches to the stretches of bytes that must be read.
+"""From the chunks that a selection touches to the ranges that must be read.
 
-A batch is a number of chunk parts. Each of its rows is one stretch of bytes to be decoded: a whole chunk, an
+A batch is a number of chunk parts. Each of its rows is one range to be decoded: a whole chunk, an
 inner chunk of a shard, or a span of an uncompressed chunk.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WHOLE_LIMIT = 16 * 1024 * 1024
 #: Bytes that a local disk gives in the time that the planning of one more span takes.
 LOCAL_SPAN = 128 * 1024
-#: Stretches of uncompressed chunks that are planned together, at most.
+#: Ranges of uncompressed chunks that are planned together, at most.
 MOST_SPANS = 10_000_000
 
 
@@ -76,7 +76,7 @@ def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) 
     Raises
     ------
     RefbrowserError
-        `E_BUDGET`: they lie in more stretches than can be held.
+        `E_BUDGET`: they lie in more ranges than can be held.
     """
     pipeline = wanted.pipeline
     if not pipeline.is_raw or not pipeline.decoded_size:

@@ -56,8 +56,8 @@ def _variable(
     return replace(variable, dimensions=tuple(shape))
 
 
-#: Messages of arrays of more tiles are not made anew: nearly all would be of what was never sent.
-_MOST_TILES = 1 << 20
+#: Messages of arrays of more chunks are not made anew: nearly all would be of what was never sent.
+_MOST_CHUNKS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ class _CompactTarget(StreamTarget):
         Those of an array of which nearly nothing was sent, or something was lost before it was repaired, and
         of structures that only columns can hold.
         """
-        if node.grid.size > _MOST_TILES or self._origin.layouts.by_path[path].lost is not None:
+        if node.grid.size > _MOST_CHUNKS or self._origin.layouts.by_path[path].lost is not None:
             return True
         try:
             return variable.type in STRUCTURES and not stored_dtype_of(variable.members)

@@ -180,12 +180,12 @@ class RepairPlan:
         return int(self.kept.sum()) + (self.shortened is not None)
 
     def parts(self, index: StreamIndex) -> list[Part]:
-        """Return the stream without what is lost: START, stretches of it, what is lost in words, END."""
+        """Return the stream without what is lost: START, ranges of it, what is lost in words, END."""
         last = [] if self.shortened is None else self.shortened.parts
         told = list(self.left_out(index))
         # What repairs before have left out stays told.
         words = [header_message(left_out_definition([*self._told_before(index), *told]))] if told else []
-        return [START, *_stretches(index, self.kept), *last, *words, END]
+        return [START, *_ranges(index, self.kept), *last, *words, END]
 
     def left_out(self, index: StreamIndex) -> Iterator[LeftOut]:
         """Yield what readers of the repaired stream are to know."""
@@ -302,7 +302,7 @@ def _tail(index: StreamIndex, reasons: Mapping[int, str]) -> Iterator[LostMessag
         yield LostMessage(number, start, index.size, "the rest", None, reason)
 
 
-def _stretches(index: StreamIndex, kept: npt.NDArray[np.bool_]) -> list[Part]:
+def _ranges(index: StreamIndex, kept: npt.NDArray[np.bool_]) -> list[Part]:
     """Return the bytes of the messages that are kept, those behind each other together."""
     starts, stops = index.table.offset[kept], index.table.stop[kept]
     if not len(starts):

@@ -13,8 +13,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import local_path
 
-#: Bytes that are copied at once.
-BLOCK = 8 << 20
+#: Bytes that are read at once.
+PORTION = 8 << 20
 
 
 @contextmanager
@@ -37,12 +37,12 @@ def opened_bytes(
 
 
 def copied(source: ByteSource, start: int, stop: int) -> Iterator[bytes | memoryview]:
-    """Yield a stretch of a source, some megabytes at a time."""
-    for offset in range(start, stop, BLOCK):
-        yield source.read(offset, min(BLOCK, stop - offset))
+    """Yield a range of a source, some megabytes at a time."""
+    for offset in range(start, stop, PORTION):
+        yield source.read(offset, min(PORTION, stop - offset))
 
 
-#: A stretch of the source as its first byte and the one behind its last, or bytes.
+#: A range of the source as its first byte and the one behind its last, or bytes.
 Part = tuple[int, int] | bytes
 
 
@@ -52,7 +52,7 @@ class Spliced:
     Parameters
     ----------
     source
-        What the stretches are of.
+        What the ranges are of.
     """
 
     def __init__(self, source: ByteSource, parts: Sequence[Part]) -> None:
@@ -96,9 +96,9 @@ class Spliced:
         Cancelled
             `token` was cancelled.
         """
-        for start in range(0, self.size, BLOCK):
+        for start in range(0, self.size, PORTION):
             token.check()
-            yield self.read(start, BLOCK)
+            yield self.read(start, PORTION)
 
 
 def _size(part: Part) -> int:

@@ -1,6 +1,6 @@
 """An opened stream as a reference document that other software reads.
 
-What is one message stays a reference into the stream. The rest (short last tiles, tiles of several messages,
+What is one message stays a reference into the stream. The rest (short last chunks, those of several messages,
 texts, structures) is written into the document, while there is room; what has no room, or no form that
 zarr-python knows, is left out and told.
 """
@@ -43,11 +43,11 @@ from refbrowser.references.document.document import Document
 Ints = npt.NDArray[np.int64]
 Coords = tuple[int, ...]
 #: Chunks of one array that are listed.
-MOST_TILES = 1 << 21
+MOST_CHUNKS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
-class VirtualTiles:
+class VirtualChunks:
     """The chunks of one variable.
 
     Attributes
@@ -67,7 +67,7 @@ class VirtualTiles:
     made: list[Coords] = field(default_factory=list)
 
 
-def virtual_tiles(index: StreamIndex, layout: StreamLayout) -> VirtualTiles | None:
+def virtual_chunks(index: StreamIndex, layout: StreamLayout) -> VirtualChunks | None:
     """Return the chunks of a variable; None where they are more than are listed.
 
     The shape of chunks is that of the messages which give most of the elements.
@@ -78,7 +78,7 @@ def virtual_tiles(index: StreamIndex, layout: StreamLayout) -> VirtualTiles | No
     grid = RegularChunkGrid(layout.shape, _chunk(sections.sizes))
     sides = np.asarray(grid.chunk_shape, np.int64)
     low, high = sections.starts // sides, sections.lasts // sides
-    if float(np.sum(np.prod((high - low + 1).astype(float), axis=1))) > MOST_TILES:
+    if float(np.sum(np.prod((high - low + 1).astype(float), axis=1))) > MOST_CHUNKS:
         return None
     is_chunk = (sections.sizes == sides).all(axis=1) & (sections.strides == 1).all(axis=1)
     is_chunk &= (sections.starts % sides == 0).all(axis=1) & _are_elements(table, layout)
@@ -101,19 +101,19 @@ def virtual_tiles(index: StreamIndex, layout: StreamLayout) -> VirtualTiles | No
         else:
             made.append(at)
     if layout.variable.immediate is not None or lost is not None:
-        if grid.size > MOST_TILES:
+        if grid.size > MOST_CHUNKS:
             return None
         made = sorted({*made, *(at for at in _all(grid) if at not in ranges)})
-    return VirtualTiles(grid, is_deflated, ranges, made)
+    return VirtualChunks(grid, is_deflated, ranges, made)
 
 
-def _of_header(layout: StreamLayout) -> VirtualTiles:
+def _of_header(layout: StreamLayout) -> VirtualChunks:
     """Return the chunk of a variable for which no message was sent."""
     grid = RegularChunkGrid(layout.shape, tuple(max(side, 1) for side in layout.shape))
     has_values = layout.variable.immediate is not None or layout.lost is not None
     if not has_values or not prod(layout.shape):
-        return VirtualTiles(layout.grid)
-    return VirtualTiles(grid, made=list(_all(grid)))
+        return VirtualChunks(layout.grid)
+    return VirtualChunks(grid, made=list(_all(grid)))
 
 
 def _all(grid: RegularChunkGrid) -> Iterator[Coords]:
@@ -251,19 +251,19 @@ class _Writing:
 
     def _make(self, node: ArrayNode) -> None:
         """Add the references and values of an array, or leave it out."""
-        form, tiles = _form_of(node), self._tiles(node)
+        form, chunks = _form_of(node), self._chunks(node)
         assert form is not None
-        if tiles is None:
+        if chunks is None:
             self._leave_out(node, NO_ROOM)
             return
-        size = prod(tiles.grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
-        if tiles.is_deflated:
+        size = prod(chunks.grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
+        if chunks.is_deflated:
             size //= _SMALLER
-        if len(tiles.made) * size > self._room or size > LIMITS.inline_value:
+        if len(chunks.made) * size > self._room or size > LIMITS.inline_value:
             self._leave_out(node, NO_ROOM)
             return
         try:
-            made = list(self._chunks(node, form, tiles))
+            made = list(self._inline(node, form, chunks))
         except RefbrowserError as error:
             self._leave_out(node, f"it cannot be read and is left out: {error.message}")
             return
@@ -272,9 +272,9 @@ class _Writing:
             return
         self._room -= sum(len(reference.data) for _, reference in made)
         self._remade.add(node.key_prefix)
-        self.metadata[f"{node.key_prefix}.zarray"] = json.dumps(_metadata(node, form, tiles)).encode()
+        self.metadata[f"{node.key_prefix}.zarray"] = json.dumps(_metadata(node, form, chunks)).encode()
         url = self._url
-        for at, (offset, length) in tiles.ranges.items():
+        for at, (offset, length) in chunks.ranges.items():
             self.references.append((_key(node, at), ByteRange(url, offset, length)))
         self.references += made
 
@@ -284,24 +284,24 @@ class _Writing:
         assert origin is not None
         return origin.path
 
-    def _tiles(self, node: ArrayNode) -> VirtualTiles | None:
+    def _chunks(self, node: ArrayNode) -> VirtualChunks | None:
         """Return the chunks of an array; None where they are too many.
 
         All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
         """
         origin = self.dataset.document.derived
         if isinstance(origin, StreamOrigin) and node.known_dtype.names is None:
-            return virtual_tiles(origin.index, origin.layouts.by_path[node.path])
-        if node.grid.size > MOST_TILES:
+            return virtual_chunks(origin.index, origin.layouts.by_path[node.path])
+        if node.grid.size > MOST_CHUNKS:
             return None
-        return VirtualTiles(node.grid, made=list(product(*map(range, node.grid.grid_shape))))
+        return VirtualChunks(node.grid, made=list(product(*map(range, node.grid.grid_shape))))
 
-    def _chunks(self, node: ArrayNode, form: _Form, tiles: VirtualTiles) -> Iterator[tuple[str, Inline]]:
+    def _inline(self, node: ArrayNode, form: _Form, chunks: VirtualChunks) -> Iterator[tuple[str, Inline]]:
         """Yield the chunks that stand in the document."""
         room = self._room
-        for at in tiles.made:
+        for at in chunks.made:
             self.control.check()
-            data = _encoded(self._values(node, tiles.grid, at), form, tiles)
+            data = _encoded(self._values(node, chunks.grid, at), form, chunks)
             room -= len(data)
             if room < 0 or len(data) > LIMITS.inline_value:
                 raise _NoRoomError
@@ -378,12 +378,12 @@ def _form_of(node: ArrayNode) -> _Form | None:
     return _Form({"dtype": dtype.str, "filters": None})
 
 
-def _metadata(node: ArrayNode, form: _Form, tiles: VirtualTiles) -> dict[str, Any]:
+def _metadata(node: ArrayNode, form: _Form, chunks: VirtualChunks) -> dict[str, Any]:
     metadata = {
         "zarr_format": 2,
         "shape": list(node.shape),
-        "chunks": list(tiles.grid.chunk_shape),
-        "compressor": _ZLIB if tiles.is_deflated else None,
+        "chunks": list(chunks.grid.chunk_shape),
+        "compressor": _ZLIB if chunks.is_deflated else None,
         "order": "C",
         "fill_value": _fill(node.fill_value),
     }
@@ -401,11 +401,11 @@ def _fill(value: Any) -> Any:
     return ("Infinity" if plain > 0 else "-Infinity") if abs(plain) == float("inf") else plain
 
 
-def _encoded(values: npt.NDArray[Any], form: _Form, tiles: VirtualTiles) -> bytes:
+def _encoded(values: npt.NDArray[Any], form: _Form, chunks: VirtualChunks) -> bytes:
     """Return the bytes of a chunk."""
     if form.objects is None:
         data = np.ascontiguousarray(values, form.dtype).tobytes()
     else:
         codec = VLenText() if form.objects == "vlen-utf8" else VLenBytes()
         data = codec.encode(values.reshape(-1)).tobytes()
-    return zlib.compress(data, _LEVEL) if tiles.is_deflated else data
+    return zlib.compress(data, _LEVEL) if chunks.is_deflated else data

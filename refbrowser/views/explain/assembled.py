@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 
-#: Pieces of one tile that are listed.
+#: Pieces of one chunk that are listed.
 _LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What gives the elements of a tile, or one of them.
+    """What gives the elements of a chunk, or one of them.
 
     Attributes
     ----------
     pieces
-        In the order in which they are laid down; none where the tile, or the element, is missing.
+        In the order in which they are laid down; none where the chunk, or the element, is missing.
     seen
         Those of them of which anything is seen.
     """
@@ -52,7 +52,7 @@ class Assembly:
 
 
 def assembly_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | None) -> Assembly:
-    """Return what gives a tile, or the element at `inside` of it; nothing is read.
+    """Return what gives a chunk, or the element at `inside` of it; nothing is read.
 
     Raises
     ------
@@ -153,7 +153,7 @@ _LISTED_ROWS = 20
 
 
 def rows_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | None) -> tuple[int, int]:
-    """Return the rows of a tile, or the one that is asked about."""
+    """Return the rows of a chunk, or the one that is asked about."""
     if not node.shape:
         return 0, 1
     start = coords[0] * node.grid.chunk_shape[0]

@@ -292,7 +292,7 @@ class _Explaining:
 
     def _of_chunk(self, node: ArrayNode) -> Verdict:
         if node.assembled is not None:
-            return self._of_tile(node)
+            return self._of_assembled(node)
         if node.nested is not None:
             return self._of_rows(node)
         reference, verdict = self._entry()
@@ -317,8 +317,8 @@ class _Explaining:
         self.steps += opened.steps
         return self._of_opened(node, opened, reference)
 
-    def _of_tile(self, node: ArrayNode) -> Verdict:
-        """Explain what is assembled from any number of stretches of bytes."""
+    def _of_assembled(self, node: ArrayNode) -> Verdict:
+        """Explain what is assembled from any number of ranges."""
         assembly = assembly_of(node, self.coords, self.inside)
         self.steps.append(assembly.step)
         if not assembly.pieces:
@@ -349,7 +349,7 @@ class _Explaining:
         return self._element(node)
 
     def _element(self, node: ArrayNode) -> Verdict:
-        """Return the verdict on one element that is made from any number of stretches of bytes."""
+        """Return the verdict on one element that is made from any number of ranges."""
         if not self.question.read:
             seen = self.question.seen
             return verdicts.of_not_read(self._subject) if seen is None else self._valued(node, seen)

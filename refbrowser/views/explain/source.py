@@ -163,7 +163,7 @@ class Source:
         return too_long(pipeline, answer) if isinstance(answer, RefbrowserError) else answer
 
     def read_windows(self, reference: Reference, windows: list[range]) -> list[bytes | RefbrowserError]:
-        """Return some stretches of the bytes of a reference, by their positions in it."""
+        """Return some ranges of the bytes of a reference, by their positions in it."""
         columns = columns_of([reference] * len(windows))
         base = np.where(columns.kind == ReferenceKind.RANGE, columns.offset, 0)
         return self.fetch(

@@ -24,7 +24,7 @@ def test_any_range_is_that_of_the_whole(given: list, offset: int, length: int) -
 
 
 def test_blocks_are_the_whole_in_bounded_pieces(monkeypatch) -> None:
-    monkeypatch.setattr(splicing, "BLOCK", 7)
+    monkeypatch.setattr(splicing, "PORTION", 7)
     spliced = Spliced(MemoryBytes(SOURCE), [b"begin", (10, 60), b"", (90, 100)])
     blocks = list(map(bytes, spliced.blocks(CancelToken())))
     assert max(map(len, blocks)) == 7
