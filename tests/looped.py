@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 
-def looped(
-    names: str, cases: Iterable[Any], ids: Callable[[Any], str] = str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def looped(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for each case, as ``pytest.mark.parametrize`` would, but as one test.
 
     Each case has a temporary folder of its own. What a case skips is skipped; the test is if all cases are.
@@ -36,7 +34,7 @@ def looped(
                 except pytest.skip.Exception as skip:
                     skipped.append(skip)
                 except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001 - raised below
-                    failure.add_note(f"Case {number}: {', '.join(ids(value)[:200] for value in values)}")
+                    failure.add_note(f"Case {number}: {', '.join(map(_named, values))}")
                     failures.append(failure)
             if failures:
                 raise failures[0] if len(failures) == 1 else BaseExceptionGroup(test.__name__, failures)
@@ -51,3 +49,7 @@ def looped(
         return loop
 
     return decorate
+
+
+def _named(value: Any) -> str:
+    return str(getattr(value, "name", value))[:200]

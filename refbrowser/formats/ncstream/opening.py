@@ -84,21 +84,23 @@ class _Recent:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: OrderedDict[str, _Kept] = OrderedDict()
+        #: With the bytes that each takes.
+        self._found: OrderedDict[str, tuple[_Kept, int]] = OrderedDict()
 
     def get(self, url: str) -> _Kept | None:
         """Return the last index of a stream, if it is still held."""
         with self._lock:
-            return self._found.get(url)
+            return self._found.get(url, (None, 0))[0]
 
     def hold(self, kept: _Kept) -> None:
         """Hold an index instead of the one that was used least."""
+        url, size = kept.found.url, _size(kept.found.table)
         with self._lock:
-            self._found.pop(kept.found.url, None)
-            if _size(kept.found.table) > LIMITS.stream_recent:
+            self._found.pop(url, None)
+            if size > LIMITS.stream_recent:
                 return
-            self._found[kept.found.url] = kept
-            while sum(_size(each.found.table) for each in self._found.values()) > LIMITS.stream_recent:
+            self._found[url] = kept, size
+            while sum(size for _, size in self._found.values()) > LIMITS.stream_recent:
                 self._found.popitem(last=False)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from looped import looped
 from stream_reading import close, opened, plain
 from structure_constructs import ALL
 
@@ -15,7 +16,7 @@ def service(tmp_path_factory):
         yield running
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_every_construct_is_served(construct, tmp_path, service):
     with opened(tmp_path, construct.stream) as dataset:
         service.offer(dataset)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import zarr
 from exported_streams import inline_document, opened
+from looped import looped
 from stream_constructs import ragged, texts
 from structure_constructs import plain_structures, rich_structures
 
@@ -102,7 +103,7 @@ def plain(value):
     return [plain(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda each: each.name)
+@looped("construct", CONSTRUCTS)
 def test_constructs_of_streams(tmp_path: Path, construct) -> None:
     (tmp_path / "s.ncs").write_bytes(construct.stream)
     with refbrowser.open(tmp_path / "s.ncs") as dataset:

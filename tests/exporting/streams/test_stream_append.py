@@ -14,6 +14,7 @@ import stream_encoder as enc
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looped import looped
 from stream_reading import plain
 from structure_constructs import ALL
 
@@ -157,7 +158,7 @@ def test_values_are_stored_as_those_before_them(
     assert index.table.deflated[index.of_variable("/temp")].tolist() == wanted
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_a_stream_without_what_the_source_has_gets_it(construct, tmp_path: Path) -> None:
     if construct.name in ("sparse", "column-structure"):
         return

@@ -11,6 +11,7 @@ import stream_encoder as enc
 from deep import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looped import looped
 from servers.http_server import HttpServer
 from stream_reading import plain
 from structure_constructs import ALL
@@ -46,7 +47,7 @@ def index_of(path: Path) -> StreamIndex:
     return walk_stream(MemoryBytes(path.read_bytes()), url=str(path))
 
 
-@pytest.mark.parametrize("construct", DENSE, ids=lambda each: each.name)
+@looped("construct", DENSE)
 def test_every_construct_keeps_its_values_and_definition(construct, tmp_path: Path) -> None:
     source, target, again = (tmp_path / name for name in ("a.ncs", "b.ncs", "c.ncs"))
     source.write_bytes(construct.stream)

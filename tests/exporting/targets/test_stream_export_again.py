@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from deep import examples
 from exported_streams import exported, opened, read_by_siphon
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looped import looped
 from stream_reading import plain
 
 import refbrowser
@@ -92,8 +93,7 @@ def _constructs() -> list[Any]:
     return [each for each in ALL if each.name != "sparse"]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("construct", _constructs(), ids=lambda each: each.name)
+@looped("construct, profile", product(_constructs(), PROFILES))
 def test_every_construct_of_streams_is_written_again(construct: Any, profile: str, tmp_path: Path) -> None:
     source = tmp_path / "source.ncs"
     source.write_bytes(construct.stream)
@@ -106,8 +106,8 @@ def test_every_construct_of_streams_is_written_again(construct: Any, profile: st
                 names = array.dtype.names or (None,)
                 kept = again[path].dtype.names or (None,)
                 assert set(names) - set(kept) <= beside
+                wanted, got = array[...], again[path][...]
                 for name in kept:
-                    wanted, got = array[...], again[path][...]
                     assert plain(got if name is None else got[name]) == plain(
                         wanted if name is None else wanted[name]
                     )

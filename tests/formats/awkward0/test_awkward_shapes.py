@@ -15,6 +15,7 @@ from awkward0_encoder import Encoder, Expression, zipped
 from awkward0_values import read_values, same
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -62,7 +63,7 @@ def members(name: str, make: Callable[[Encoder], Expression], **options: str) ->
     return encoder.members(make(encoder))
 
 
-@pytest.mark.parametrize("construct", CONSTRUCTS, ids=[each.name for each in CONSTRUCTS])
+@looped("construct", CONSTRUCTS)
 def test_several_of_one_construct(tmp_path: Path, construct: Construct) -> None:
     made = [members(name, construct.make, **dict(construct.options)) for name in "abc"]
     with opened(tmp_path / "x.awkd", *made) as several:

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 import stream_encoder as enc
+from looped import looped
 from stream_encoder import dimension, group, header, stream, variable
 from stream_reading import opened
 from structure_constructs import ALL
@@ -179,7 +180,7 @@ OF_ALL_TYPES = [
 
 
 @pytest.mark.skipif(shutil.which("ncgen") is None, reason="ncgen (netcdf-bin) is not there")
-@pytest.mark.parametrize("construct", OF_ALL_TYPES, ids=lambda each: each.name)
+@looped("construct", OF_ALL_TYPES)
 def test_ncgen_reads_the_cdl_of_every_construct(construct, tmp_path):
     with opened(tmp_path, construct.stream) as dataset:
         text = dataset.cdl()

@@ -5,13 +5,14 @@ import logging
 
 import numpy as np
 import pytest
+from looped import looped
 from stream_reading import close, opened, plain
 from structure_constructs import ALL
 
 READ_BY_SIPHON = [(each, path) for each in ALL for path in each.siphon]
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_every_construct_has_its_values(construct, tmp_path):
     with opened(tmp_path, construct.stream) as dataset:
         assert dataset.format == "ncstream"

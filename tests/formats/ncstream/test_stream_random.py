@@ -10,6 +10,7 @@ import pytest
 import stream_encoder as enc
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import looped
 from stream_constructs import ALL_PLAIN
 from stream_reading import NUMBERS, close, opened, plain
 from structure_constructs import ALL
@@ -175,7 +176,7 @@ def test_what_stands_before_damage_keeps_its_values(draw):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("construct", ALL_PLAIN, ids=lambda each: each.name)
+@looped("construct", ALL_PLAIN)
 def test_every_absurd_length_ends_in_errors_of_ours(construct, tmp_path):
     stream = construct.stream
     path = tmp_path / "a.ncs"

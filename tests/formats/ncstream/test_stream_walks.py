@@ -1,8 +1,9 @@
 """One stream walked in several ways gives one index: by small windows, continued, up to a message."""
 
 import numpy as np
-import pytest
 import stream_encoder as enc
+from deep import places
+from looped import looped
 from stream_constructs import N3, block
 from stream_encoder import group, header, variable
 from structure_constructs import ALL
@@ -48,7 +49,7 @@ def facts_of(index):
     }
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_windows_of_any_size_see_the_same(construct, monkeypatch):
     whole = facts_of(index_of(construct.stream))
     for least, most in ((1, 1), (1, 13), (7, 64)):
@@ -57,16 +58,16 @@ def test_windows_of_any_size_see_the_same(construct, monkeypatch):
         assert facts_of(index_of(construct.stream)) == whole
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_a_stream_that_has_grown_is_gone_on_with(construct):
     stream = construct.stream
     whole = facts_of(index_of(stream))
-    for cut in range(5, len(stream)):
+    for cut in places(5, len(stream), whole["columns"][COLUMNS.index("stop")]):
         begun = index_of(stream[:cut])
         assert facts_of(index_of(stream, resume=begun)) == whole, cut
 
 
-@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+@looped("construct", ALL)
 def test_a_walk_up_to_a_message_has_no_more(construct):
     whole = index_of(construct.stream)
     for until in range(len(whole.table)):
