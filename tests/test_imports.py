@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -345,3 +346,35 @@ def test_told_kinds_are_found() -> None:
     )
     assert sorted(told_kinds(ast.parse(code))) == ["Chunks", "P", "Rows"]
     assert not list(told_kinds(ast.parse("from refbrowser.model.data_type import Rows\nisinstance(a, Rows)")))
+
+
+#: Where work off the window's thread is no request of which the newest wins, with why.
+JOBS = {
+    "refbrowser.app.shell.latest": "all other work goes through it",
+    "refbrowser.app.commands.files": "writes a file",
+    "refbrowser.app.commands.plotting": "writes files, which do not end each other",
+    "refbrowser.app.commands.values": "writes files, which do not end each other",
+    "refbrowser.app.commands.saving": "the beginning of a save: that of another document does not end it",
+    "refbrowser.app.controller.document_files": "saves",
+    "refbrowser.app.controller.edited_document": "makes an edit; keeps a permission",
+    "refbrowser.app.controller.followers": "removes a journal, also when its document is closed meanwhile",
+    "refbrowser.app.dialogs.export_dialog": "exports, and checks results; goes on without the dialog",
+    "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
+    "refbrowser.app.commands.serving": "starts a service",
+    "refbrowser.app.facets.stream_dialogs": "writes a stream",
+    "refbrowser.app.shell.format_places": "loads modules, once",
+    "refbrowser.app.panes.chunk_map_dock": "loads modules, once",
+    "refbrowser.app.shell.following": "looks for lost edits, once",
+    "refbrowser.app.shell.housekeeping": "loads modules, once",
+    "refbrowser.app.shell.main_window": "loads modules, once",
+}
+
+
+def test_work_off_the_thread_is_asked_for_by_latest(sources: list[Source]) -> None:
+    running = {
+        source.module
+        for source in sources
+        if layer_of(source.module) == "app" and re.search(r"\btasks\.run\(", source.path.read_text("utf-8"))
+    }
+    assert running - set(JOBS) == set(), "what was asked before is ended by app/shell/latest.py"
+    assert set(JOBS) <= running, "one that runs none any more is to be taken off the list"

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.centre import RAW, REFERENCES
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import title_of
 from refbrowser.views.hierarchy import ItemKind
@@ -114,6 +115,7 @@ class CopyCommands(CommandGroup):
         self._centre = centre
         self._hierarchy = hierarchy
         self._navigation = navigation
+        self._copied = Latest(self, "clipboard")
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -267,7 +269,7 @@ class CopyCommands(CommandGroup):
         def failed(error: BaseException) -> None:
             self._frame.show_error("Nothing was copied", error)
 
-        document.tasks.run(document.owner("clipboard"), title, work, done, failed)
+        self._copied.run(document, title, work, done, failed)
 
 
 def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.theme import plain_tooltip
 from refbrowser.views.hierarchy import ItemKind, takes_rules
@@ -114,6 +115,7 @@ class FileCommands(CommandGroup):
         self._navigation = navigation
         self._settings = settings
         self._permissions = permissions
+        self._beside = Latest(self, "beside")
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -201,8 +203,8 @@ class FileCommands(CommandGroup):
             if card is not None and self._current is shown:
                 card.set_references(opened, beside, to_open=to_open)
 
-        self._frame.tasks.run(
-            shown.owner("beside"),
+        self._beside.run(
+            shown,
             f"Look for references to {name}",
             lambda control: references_beside(path, control.token.check),
             done,

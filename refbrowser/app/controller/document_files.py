@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.views.words import count_text, one_line
 
@@ -58,6 +59,7 @@ class DocumentStore(QObject):
         self.is_written = False
         self.written: StoreWritten | None = None
         self.ours: Mapping[str, FileIdentity] = {}
+        self._prospect, self._listing = Latest(self, "prospect"), Latest(self, "listing")
         document.hierarchyChanged.connect(self._list)
 
     @property
@@ -117,8 +119,7 @@ class DocumentStore(QObject):
 
             return store_change(state, saved, ours)
 
-        owner, title = document.owner("prospect"), f"Look at what saving {document.title} means"
-        document.tasks.run(owner, title, look, done, failed)
+        self._prospect.run(document, f"Look at what saving {document.title} means", look, done, failed)
 
     def open_as(self, flavour: str) -> None:
         """Read the store by the rules of another flavour; edits are lost."""
@@ -148,8 +149,7 @@ class DocumentStore(QObject):
                 self.listed.emit()
 
         title = f"List {document.title}"
-        owner = document.owner("listing")
-        document.tasks.run(owner, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)
+        self._listing.run(document, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)
 
 
 class DocumentSaving(QObject):
@@ -339,6 +339,7 @@ class DocumentFile(QObject):
         self.state = FileState.SAME
         self.follows = True
         self.has_grown = False
+        self._reading, self._comparing = Latest(self, "file"), Latest(self, "compare")
         document.reloadFailed.connect(self._not_read)
 
     @property
@@ -398,8 +399,7 @@ class DocumentFile(QObject):
             elif saved is document.saved_document:
                 self._set(FileState.CHANGED)
 
-        owner = document.owner("file")
-        document.tasks.run(owner, f"Look at the new {document.title}", look, looked, self.failed.emit)
+        self._reading.run(document, f"Look at the new {document.title}", look, looked, self.failed.emit)
 
     def settled(self) -> None:
         """Note that document and file agree: it was read or saved."""
@@ -440,7 +440,7 @@ class DocumentFile(QObject):
             return compared(here, there, control.check)
 
         title = f"Compare {document.title} with its file"
-        document.tasks.run(document.owner("compare"), title, compare, done, failed)
+        self._comparing.run(document, title, compare, done, failed)
 
     def _read(self, done: Callable[[OnDisk], None]) -> None:
         document = self._document
@@ -453,7 +453,7 @@ class DocumentFile(QObject):
             return read_on_disk(path, values, store, shared, control)
 
         title = f"Read the new {document.title}"
-        document.tasks.run(document.owner("file"), title, read, done, self.failed.emit)
+        self._reading.run(document, title, read, done, self.failed.emit)
 
     def _store(self) -> StoreOrigin | None:
         state = self._document.document

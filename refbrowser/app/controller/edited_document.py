@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.shared_session import SharedSession
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class EditedDocument(QObject):
         self.shared = session or SharedSession()
         self.identity: Identity | None = None
         self.distinction = ""
+        self._rebuilding = Latest(self, "hierarchy")
         self.history: History | None = None
         self.dataset: Dataset | None = None
         self.access: Access | None = None
@@ -326,7 +328,7 @@ class EditedDocument(QObject):
 
             return rebuilt(dataset, document, saved, control)
 
-        self.tasks.run(self.owner("hierarchy"), f"Read the structure of {self.title}", build, self._rebuilt)
+        self._rebuilding.run(self, f"Read the structure of {self.title}", build, self._rebuilt)
 
     def _rebuilt(self, state: DatasetState) -> None:
         self._take(state)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
@@ -45,6 +46,7 @@ class DocumentProblems(QObject):
         self._document = document
         self._turns = 0
         self.found = Problems()
+        self._latest = Latest(self, "problems")
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
@@ -70,8 +72,8 @@ class DocumentProblems(QObject):
             control.check()
             return found, turns
 
-        owner, title = self._document.owner("problems"), f"Check for problems of {self._document.title}"
-        self._document.tasks.run(owner, title, find, self._take, priority=Priority.STATISTICS)
+        title = f"Check for problems of {self._document.title}"
+        self._latest.run(self._document, title, find, self._take, priority=Priority.STATISTICS)
 
     def _take(self, answer: tuple[Problems, int]) -> None:
         self.found, self._turns = answer
@@ -126,6 +128,7 @@ class DocumentChanges(QObject):
         self._document = document
         self._state: Document | None = None
         self.rows: ChangedRows | None = None
+        self._latest = Latest(self, "changes")
         document.savedChanged.connect(self._nothing_left)
 
     @property
@@ -153,15 +156,14 @@ class DocumentChanges(QObject):
             self.rows, self._state = rows, difference.document
             self.changed.emit()
 
-        document = self._document
-        title = f"Look for what changed in {document.title}"
-        document.tasks.run(document.owner("changes"), title, find, found, priority=Priority.STATISTICS)
+        title = f"Look for what changed in {self._document.title}"
+        self._latest.run(self._document, title, find, found, priority=Priority.STATISTICS)
 
     def _nothing_left(self) -> None:
         if self._document.is_dirty:
             return
         # Also where nothing was found yet: an answer for the edit that was undone would stay.
-        self._document.tasks.cancel_owner(self._document.owner("changes"))
+        self._latest.cancel()
         if self.rows is not None:
             self.rows = self._state = None
             self.changed.emit()
@@ -191,6 +193,7 @@ class DocumentJournal(QObject):
         self._replaced: Path | None = None
         self._typed: tuple[Keepable, ...] = ()
         self.recoveries: tuple[Recovery, ...] = ()
+        self._search = Latest(self, "recovery")
         document.documentChanged.connect(self._follow)
         document.saved.connect(lambda _path: self._saved())
 
@@ -210,9 +213,7 @@ class DocumentJournal(QObject):
                 self.recoveries = recoveries
                 self.recoveriesChanged.emit()
 
-        owner = self._document.owner("recovery")
-        title = f"Look for unsaved edits of {self._document.title}"
-        self._document.tasks.run(owner, title, find, found)
+        self._search.run(self._document, f"Look for unsaved edits of {self._document.title}", find, found)
 
     def can_restore(self, recovery: Recovery) -> bool:
         """Tell whether the edits can be made now: on the state that they were made to, with no others."""
@@ -306,6 +307,7 @@ class DocumentConfirming(QObject):
         self.is_running = False
         self._waiting: tuple[ZipMember, ...] = ()
         self._given_up: set[tuple[str, int]] = set()
+        self._latest = Latest(self, "confirm")
         self._soon = one_shot(self, PATIENCE, self._tell)
         document.tasks.statusChanged.connect(self._look)
 
@@ -357,8 +359,8 @@ class DocumentConfirming(QObject):
             return confirm_later(dataset.session.fetcher, dataset.access, control.token, far=far)
 
         self.is_running = True
-        document.tasks.run(
-            document.owner("confirm"),
+        self._latest.run(
+            document,
             f"Compare checksums of {one_line(document.title)}",
             work,
             self._done,

@@ -17,6 +17,7 @@ from refbrowser.app.controller.document_files import (
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
 from refbrowser.app.controller.shared_session import SharedSession
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks
 from refbrowser.formats.registry import facet, format_of
 
@@ -62,6 +63,7 @@ class OpenDocument(EditedDocument):
     ) -> None:
         super().__init__(path, tasks, session, template_values, parent)
         self._allow = tuple(allow)
+        self._opening = Latest(self, "open")
         self.options = dict(options or {})
         self.store = DocumentStore(self, self.options)
         self.saving = DocumentSaving(self, self.store)
@@ -118,13 +120,13 @@ class OpenDocument(EditedDocument):
 
             return open_document(path, values, allow, options, shared, control)
 
-        self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
+        self._opening.run(self, title, read, done, failed, received=self._reading)
 
     def cancel_open(self) -> None:
         """Stop reading the document."""
         from refbrowser.io.cancel import Cancelled
 
-        self.tasks.cancel_owner(self.owner("open"))
+        self._opening.cancel()
         self._open_failed(Cancelled())
 
     def _reading(self, news: tuple[int, int | None] | str | FirstRows | SizeQuestion) -> None:

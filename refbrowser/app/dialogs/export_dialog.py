@@ -32,6 +32,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
@@ -155,6 +156,7 @@ class ExportDialog(QDialog):
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._document = document
+        self._estimating = Latest(self, "export cost")
         self._job: int | None = None
         self._result = ""
         self._carried: Order | None = None
@@ -421,8 +423,7 @@ class ExportDialog(QDialog):
 
             return cost_of(dataset, order, control)
 
-        owner = document.owner("export cost")
-        document.tasks.run(owner, "Estimate the export", compute, done, failed)
+        self._estimating.run(document, "Estimate the export", compute, done, failed)
 
     def _note(self, cost: Cost) -> None:
         self._leftover = cost.estimate.leftover.value
@@ -591,7 +592,6 @@ class ExportDialog(QDialog):
             event.ignore()
             self.hide()
             return
-        self._document.tasks.cancel_owner(self._document.owner("export cost"))
         super().closeEvent(event)
 
 

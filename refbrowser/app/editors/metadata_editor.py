@@ -13,6 +13,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import JsonField
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.rows import OutcomeLine, named
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.views.editing.text_marks import FaultSpan
@@ -49,6 +50,7 @@ class MetadataEditor(QWidget):
         self._draft: MetadataDraft | None = None
         self._loading = False
         self._is_stale = False
+        self._checking = Latest(self, "metadata check")
         self._check_timer = one_shot(self, PAUSE, self._check_later)
         self._build()
         self.clear()
@@ -242,8 +244,8 @@ class MetadataEditor(QWidget):
         draft, opened = self._draft, self._document
         if draft is None or opened is None:
             return
-        opened.tasks.run(
-            opened.owner("metadata check"),
+        self._checking.run(
+            opened,
             f"Check {draft.key}",
             lambda _control: check(draft),
             lambda found: self._show_check(draft, found),

@@ -12,6 +12,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
@@ -117,6 +118,7 @@ class PrefixEditor(EditorForm):
         self._scopes: list[tuple[str, PrefixScope | None]] = []
         self._note: tuple[PrefixScope, str] | None = None
         self._is_wanted = False
+        self._latest = Latest(self, "url prefix")
         self._build()
         self.setFocusProxy(self._old)
         self._pause = one_shot(self, PAUSE, self._count)
@@ -180,7 +182,7 @@ class PrefixEditor(EditorForm):
         if self._document is not None:
             self._document.documentChanged.disconnect(self._changed_beneath)
             drafts_of(self._document).applied.disconnect(self.take_applied)
-            self._document.tasks.cancel_owner(self._document.owner("url prefix"))
+            self._latest.cancel()
         self._document = document
         if document is not None:
             document.documentChanged.connect(self._changed_beneath)
@@ -279,8 +281,8 @@ class PrefixEditor(EditorForm):
 
             return suggested_prefix(document, scope, control.check)
 
-        opened.tasks.run(
-            opened.owner("url prefix"),
+        self._latest.run(
+            opened,
             "Look for the prefix of URLs",
             find,
             lambda found: self._take_suggestion(document, found),
@@ -335,8 +337,7 @@ class PrefixEditor(EditorForm):
         if self._note is not None and self._note[0] == self.scope():
             self._old_outcome.show_result(self._note[1])
         self._show_state()
-        if self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner("url prefix"))
+        self._latest.cancel()
         if self._old.text():
             self._pause.start()
         else:
@@ -358,8 +359,8 @@ class PrefixEditor(EditorForm):
             changes = prefix_changes(document, old, new, scope, control.check)
             return changes, mistake_in(document, changes)
 
-        opened.tasks.run(
-            opened.owner("url prefix"),
+        self._latest.run(
+            opened,
             "Count the URLs that change",
             count,
             lambda found: self._show_count(document, *found),

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBox
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.rows import FlowLayout, OutcomeLine, named, tool_button
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
@@ -159,6 +160,7 @@ class PreviewView(QWidget):
         self._document: OpenDocument | None = None
         self._report: CheckReport | None = None
         self._unchecked = False
+        self._checking, self._jump = Latest(self, "preview"), Latest(self, "preview jump")
         self._table = VirtualTable(self)
         self._table.setObjectName("previewTable")
         self._table.setAccessibleName("Rows of the preview")
@@ -296,8 +298,8 @@ class PreviewView(QWidget):
                 self._report = report
                 self.reported.emit(report)
 
-        document.tasks.run(
-            document.owner("preview"),
+        self._checking.run(
+            document,
             "Check the preview",
             check,
             show,
@@ -312,8 +314,7 @@ class PreviewView(QWidget):
     def _stop(self) -> None:
         self._pause.stop()
         self._rest.stop()
-        if self._document is not None:
-            self._document.tasks.cancel_owner(self._document.owner("preview"))
+        self._checking.cancel()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -359,8 +360,7 @@ class PreviewView(QWidget):
 
             return next_change(source, start, step, Pace(control.check))
 
-        owner = document.owner("preview change")
-        document.tasks.run(owner, "Find a change", find, lambda found: self._change_found(source, found))
+        self._jump.run(document, "Find a change", find, lambda found: self._change_found(source, found))
 
     def _change_found(self, source: PreviewSource, found: int | str) -> None:
         if self._model.source is not source:
@@ -393,8 +393,8 @@ class PreviewView(QWidget):
             self._found(source, row, source.find(wanted))
             return
         self._detail.show_result("looking for the key …")
-        self._document.tasks.run(
-            self._document.owner("preview key"),
+        self._jump.run(
+            self._document,
             "Find a key in the preview",
             lambda control: source.find(wanted, lambda: control.token.cancelled),
             lambda found: self._found(source, row, found),

@@ -28,6 +28,7 @@ from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
@@ -243,6 +244,7 @@ class TemplatesEditor(EditorForm):
         self._uses: tuple[Document, str, TemplateUses, UsesListed] | None = None
         self._removing = ""
         self._loading = False
+        self._counting, self._finding = Latest(self, "template uses"), Latest(self, "template")
         self._build()
         self.setFocusProxy(self.table)
         self.applyWanted.connect(self.apply)
@@ -348,8 +350,8 @@ class TemplatesEditor(EditorForm):
                 self.table.show_uses(uses)
 
         self.table.show_uses(None)
-        opened.tasks.run(
-            opened.owner("template uses"),
+        self._counting.run(
+            opened,
             "Count the uses of templates",
             lambda control: count_uses(document, control.check),
             counted,
@@ -477,7 +479,7 @@ class TemplatesEditor(EditorForm):
 
         self.publish(opened, NoSource())
         self.uses.show_uses(None)
-        opened.tasks.run(opened.owner("template"), f"Find what uses template {draft.old_name}", look, found)
+        self._finding.run(opened, f"Find what uses template {draft.old_name}", look, found)
 
     def _show_fault(
         self, draft: TemplateDraft, template: Template | None, fault: RefbrowserError | None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.document_files import FormatPart
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.views.words import count_text, one_line, size_text
@@ -37,6 +38,7 @@ class DocumentAwkward(FormatPart):
         super().__init__(document)
         self.rows: list[SafetyRow] | None = None
         self._looked_at: Awkward0Origin | None = None
+        self._looking = Latest(self, "safety")
 
     @property
     def allow_functions(self) -> tuple[str, ...]:
@@ -92,8 +94,7 @@ class DocumentAwkward(FormatPart):
                 self.rows = rows
                 self.changed.emit()
 
-        document = self._document
-        document.tasks.run(document.owner("safety"), "Look at what the file names", look, made)
+        self._looking.run(self._document, "Look at what the file names", look, made)
 
     @property
     def why_fixed(self) -> str:

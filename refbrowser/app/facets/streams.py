@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.document_files import FormatPart
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import STREAM
 from refbrowser.views.words import count_text, one_line
@@ -32,6 +33,10 @@ class DocumentStream(FormatPart):
     advice = "Tools > Stream > Append writes edits of attributes to it."
     repairing = "repair_stream"
     _document: OpenDocument
+
+    def __init__(self, document: OpenDocument) -> None:
+        super().__init__(document)
+        self._showing = Latest(self, "stream")
 
     @property
     def subject(self) -> object:
@@ -124,7 +129,7 @@ class DocumentStream(FormatPart):
             shown = dataset.with_document(described, control)
             return Opened(History(described), DatasetState(shown, wants), identity)
 
-        document.tasks.run(document.owner("stream"), title, show, document.take_opened, self._not_shown)
+        self._showing.run(document, title, show, document.take_opened, self._not_shown)
 
     def _not_shown(self, error: BaseException) -> None:
         self.failed.emit("The stream cannot be shown so", error)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidge
 from refbrowser.app.facets.host import FormatPage
 from refbrowser.app.nested.nested_table import UNFOLD_MOST, NestedModel, NestedTable, RowPages
 from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -104,6 +105,7 @@ class NestedPane(QWidget):
         self._source: PlotSource | None = None
         self._node: ArrayNode | None = None
         self._stale = True
+        self._copying = Latest(self, "copy")
         self.pages = RowPages(self)
         self.table = NestedTable()
         self.table.setObjectName("nestedTable")
@@ -276,7 +278,7 @@ class NestedPane(QWidget):
         def failed(error: BaseException) -> None:
             self.failed.emit("The values were not copied", error)
 
-        source.tasks.run(source.owner("copy"), f"Copy values of {node.path}", read, done, failed)
+        self._copying.run(source, f"Copy values of {node.path}", read, done, failed)
 
     # Assembly
 

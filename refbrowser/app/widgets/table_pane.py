@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayou
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.reader import PictureLoader
 from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
@@ -73,6 +74,7 @@ class TablePane(QWidget):
         self._cells: SliceCells | None = None
         self._asked: ViewPlan | None = None
         self._stale = True
+        self._copying = Latest(self, "copy")
         self.grid = GridView()
         self.grid.setObjectName("tableView")
         self.grid.setAccessibleName("Table of values")
@@ -316,7 +318,7 @@ class TablePane(QWidget):
         def failed(error: BaseException) -> None:
             self.failed.emit("The cells were not copied", error)
 
-        document.tasks.run(document.owner("copy"), f"Copy values of {layout.node.path}", read, copied, failed)
+        self._copying.run(document, f"Copy values of {layout.node.path}", read, copied, failed)
 
     # Assembly
 
