@@ -422,6 +422,21 @@ def test_what_was_begun_and_removed_half_way_is_undone(
     assert values_of(path) == before
 
 
+def test_objects_that_others_made_or_removed_since_are_noticed(
+    stores: dict[str, Path], tmp_path: Path
+) -> None:
+    for number, (key, data) in enumerate((("n/.zgroup", b'{"zarr_format": 2}'), ("g/a/.zarray", None))):
+        path = Path(shutil.copytree(stores["v2"], tmp_path / f"{number}.zarr"))
+        document, saved = edited(path, {"units": "degC"})
+        assert (path / key).exists() == (data is None)
+        (path / key).parent.mkdir(exist_ok=True)
+        (path / key).unlink() if data is None else (path / key).write_bytes(data)
+        before = content(path)
+        with pytest.raises(RefbrowserError, match="changed by another program"):
+            save_into_store(document, saved)
+        assert content(path) == before
+
+
 @pytest.mark.parametrize("kind", ["v2", "v2 consolidated"])
 def test_objects_that_others_make_and_remove_meanwhile_stay_theirs(
     kind: str, stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
