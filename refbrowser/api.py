@@ -114,7 +114,7 @@ def _document(document: Path | Dataset | Document | Mapping[str, Any], values: d
         document = ReferenceDocument.of(json.dumps(document).encode())
     if isinstance(document, Document):
         document.check_values(values)
-        return document.with_template_values({**document.values, **values}) if values else document
+        return document.with_template_values({**document.templates.values, **values}) if values else document
     return open_document(OpenRequest(os.fspath(document), templates=values)).document
 
 

@@ -32,8 +32,8 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks
-from refbrowser.references.document.content import FileOrigin
 from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.references.document.origins import FileOrigin
 
 GRID = Format(
     name="textgrid",
@@ -96,7 +96,7 @@ def open_grid(opening: Opening, name: str = "textgrid") -> Opened:
     rows, size = np.arange(sides[0]), 8 * int(np.prod(sides[1:]))
     coords = np.stack([rows, *[np.zeros_like(rows)] * (len(sides) - 1)], axis=1)
     manifest.add_ranges("values/", coords, len(line) + rows * size, np.full(len(rows), size))
-    document = manifest.document(name=opening.path, derived=FileOrigin(path, name))
+    document = manifest.document(name=opening.path, origin=FileOrigin(path, name))
     return Opened(document, Access.for_document(path, opening.allow, opening.settings), opening.identity())
 
 

@@ -39,6 +39,8 @@ class Source:
     texts: set[str] = field(default_factory=set)
     #: Calls of `isinstance`, `getattr`, `vars`, as they are written.
     asked: set[tuple[str, str]] = field(default_factory=set)
+    #: Where it looks at what something was made from, as that is written.
+    behind: set[str] = field(default_factory=set)
     #: Lists, mappings and unions of literals: the line, the texts in them.
     lists: list[tuple[int, set[str]]] = field(default_factory=list)
 
@@ -77,6 +79,9 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 def _note(node: ast.AST, source: Source) -> None:
     if isinstance(node, ast.Name):
         source.names.add(node.id)
+    elif isinstance(node, ast.Attribute):
+        if node.attr in ("derived", "made_from", "origin"):
+            source.behind.add(ast.unparse(node))
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, str):
             source.texts.add(node.value)

@@ -232,6 +232,7 @@ ROOMS = (
 NAMING = {
     "refbrowser": "the name of a module of ours",
     "refbrowser.io.origins": "the scheme of URLs",
+    "refbrowser.references.document.content": "the form of a text, as it was read",
     "refbrowser.model.flavour": "what `--as` takes, stores are written as",
     "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
     "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
@@ -275,6 +276,32 @@ def test_nobody_names_what_single_formats_add_to_the_window(sources: list[Source
         and (named := {name for name in source.imports if name.startswith("refbrowser.app.facets")} - general)
     }
     assert naming == {}
+
+
+#: Modules outside of `references` and the rooms of formats that look behind a document, with why.
+LOOKING = {
+    "refbrowser.app.controller.edited_document": "tells whether it is another file than before, and no more",
+}
+
+
+def looks_behind_documents(source: Source) -> Iterator[str]:
+    """Yield where code asks for the kind of a document, or for what one was made from."""
+    yield from (text for text in source.behind if re.search(r"\b(document|state)\.origin$", text))
+    yield from (text for text in source.behind if not text.endswith(".origin"))
+    kinds = re.compile(r"\b(ManifestDocument|ReferenceDocument|ReferenceText|StoreOrigin|FileOrigin)\b")
+    yield from (text for asked, text in source.asked if asked == "isinstance" and kinds.search(text))
+
+
+def test_nothing_looks_behind_a_document(sources: list[Source]) -> None:
+    # Both kinds of documents answer by themselves what is asked of them.
+    rooms = {*ROOMS, "refbrowser.references.", "refbrowser.exporting.targets."} - {"refbrowser.exporting."}
+    found = {
+        source.module: names
+        for source in sources
+        if not source.module.startswith(tuple(rooms)) and (names := set(looks_behind_documents(source)))
+    }
+    assert {module: names for module, names in found.items() if module not in LOOKING} == {}
+    assert set(LOOKING) == set(found), "one that looks no more is to be taken off the list"
 
 
 def test_only_the_frame_knows_the_window(sources: list[Source]) -> None:

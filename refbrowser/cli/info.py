@@ -141,8 +141,7 @@ def _write_text(dataset: Dataset, token: CancelToken) -> None:
 def _flavour(dataset: Dataset) -> str:
     """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
     flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
-    is_store = dataset.document.derived is None
-    told = [flavour.label] if is_store and dataset.format != flavour.value else []
+    told = [flavour.label] if dataset.document.has_keys and dataset.format != flavour.value else []
     told += [plain(age)] if age else []
     return f" ({', '.join(told)})" if told else ""
 

@@ -39,8 +39,8 @@ def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
     Cancelled
         The control's token was cancelled.
     """
-    origin = dataset.document.derived
-    if not isinstance(origin, Awkward0Origin):
+    origin = dataset.document.made_from(Awkward0Origin)
+    if origin is None:
         return []
     dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
     # Closing the session cancels what read with it: the caller's token is to outlive that.

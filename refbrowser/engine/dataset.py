@@ -198,12 +198,9 @@ class Dataset:
         from refbrowser.engine.keys import reference_of
         from refbrowser.formats.registry import format_named
 
-        origin = self.document.derived
-        reference = reference_of(self.document, key)
-        if reference is None and origin is not None:
-            reference = origin.reference_of(key)
+        reference = reference_of(self.document, key) or self.document.reference_of_part(key)
         if reference is None:
-            format = None if origin is None else format_named(origin.format)
+            format = format_named(self.document.format)
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"there is no key {quoted(key)}",

@@ -129,7 +129,7 @@ class ReferenceStore(Store):
         self.resources = resources
         self._waiting: dict[asyncio.AbstractEventLoop, _Batch] = {}
         self._assembled: AssembledChunks | None = None
-        if document.derived is not None:
+        if not document.has_keys:
             self._assembled = AssembledChunks(hierarchy, resources, access)
 
     def __eq__(self, other: object) -> bool:

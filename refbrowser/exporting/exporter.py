@@ -282,7 +282,7 @@ def _lacking(dataset: Dataset, request: ExportRequest, kind: type[Target]) -> li
         It lacks something, and `skip_bad` is not set.
     """
     is_whole = request.arrays is None or kind.is_document
-    if not is_whole or dataset.document.derived is not None:
+    if not is_whole or not dataset.document.has_keys:
         return []
     found = [finding.error() for finding in lacking(dataset.document)]
     if found and not request.skip_bad:

@@ -73,7 +73,9 @@ def rewritten(document: Document, how: Rewriting, token: CancelToken) -> Referen
         `token` was cancelled.
     """
     writer = _Writer(document.written(), how, token)
-    return ReferenceDocument.read(_joined(writer.pieces()), name=document.name, values=document.values)
+    return ReferenceDocument.read(
+        _joined(writer.pieces()), name=document.name, values=document.templates.values
+    )
 
 
 def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -284,7 +284,7 @@ class Format:
     Attributes
     ----------
     name
-        As ``info --json`` has it, and `DerivedOrigin.format`.
+        As ``info --json`` has it, and `DocumentOrigin.format`.
     title
         What it is called in the window.
     holds

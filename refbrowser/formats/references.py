@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -319,7 +320,6 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.formats.hierarchies import hierarchy_of_flavour
-    from refbrowser.model.nodes import Flavour
 
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
@@ -327,25 +327,16 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
         return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
 
-    store = document.store
-    if store is not None:
+    made: Callable[[str, RegularChunkGrid, ChunkKeyEncoding], ExpansionManifest] = manifest
+    if document.store is not None:
         from refbrowser.formats.stores.manifest import StoreManifest
 
-        def of_store(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> StoreManifest:
-            if prefix in store.left_out:
-                # Without references its chunks would read as missing.
-                message = "the document has no room for the references of the array's chunks"
-                advice = "Open the array, or its group, by its own path."
-                raise RefbrowserError(ErrorKind.BUDGET, message, advice=advice)
-            return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
-
-        return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)
-    derived = document.derived
-    if derived is not None:
-        plain = hierarchy_of_flavour(Flavour.ZARR_V2, source, manifest, derived.format)
-        return derived.completed(plain, document.as_described)
-    name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
-    return hierarchy_of_flavour(None, source, manifest, name)
+        made = partial(StoreManifest.of, expansion, document.store)
+    origin = document.origin
+    if origin is None:
+        return hierarchy_of_flavour(None, source, made, document.format)
+    plain = hierarchy_of_flavour(origin.flavour, source, made, origin.format)
+    return origin.completed(plain, document.as_described)
 
 
 @dataclass(frozen=True, slots=True)

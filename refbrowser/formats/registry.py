@@ -366,7 +366,8 @@ def _forms(of: tuple[Format, ...]) -> dict[str, Written]:
 
 def format_of(document: DocumentContent) -> Format | None:
     """Return the format of the file that a document was made from; None of one that is what it is itself."""
-    return None if document.derived is None else format_named(document.derived.format)
+    # Those of other packages are not loaded for documents and stores of ours.
+    return None if document.has_keys else format_named(document.format)
 
 
 def facet(document: DocumentContent, place: str) -> Any:

@@ -5,7 +5,7 @@ With the fields of compound types and the count of stored chunks, made when they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from refbrowser.views.hierarchy import (
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.references.document.content import DerivedOrigin, Fact
+    from refbrowser.references.document.origins import Fact
     from refbrowser.views.dimensions import DimensionUse
 
 
@@ -116,7 +116,7 @@ def _document(document: ShownDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(document, state) if state.derived is None else derived_pairs(state.derived)
+        pairs += document_pairs(document, state) if state.has_keys else told_pairs(state.told())
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -137,7 +137,7 @@ def _node(item: ShownRow, internal: bool) -> list[Section]:
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
             state = item.document.document
-            is_made = state is not None and state.derived is not None
+            is_made = state is not None and not state.has_keys
             stored = short_format(item.document) if is_made else hierarchy.flavour.label
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
@@ -252,9 +252,9 @@ def document_pairs(document: ShownDocument, state: Any) -> list[tuple[str, str]]
     return pairs
 
 
-def derived_pairs(origin: DerivedOrigin) -> list[tuple[str, str]]:
+def told_pairs(facts: Iterable[Fact]) -> list[tuple[str, str]]:
     """Return what is told about a file that is more than references."""
-    return [(fact.name, _fact_text(fact)) for fact in origin.facts()]
+    return [(fact.name, _fact_text(fact)) for fact in facts]
 
 
 def _fact_text(fact: Fact) -> str:

@@ -398,8 +398,8 @@ def short_format(document: ShownDocument) -> str:
     state = document.document
     if state is None:
         return ""
-    if state.derived is not None:
-        return title_of(state.derived.format)
+    if not state.has_keys:
+        return title_of(state.format)
     return state.store.flavour.label if state.store is not None and document.is_store else f"V{state.version}"
 
 
@@ -411,8 +411,8 @@ def format_words(document: ShownDocument) -> str:
     age = f" ({one_line(hierarchy.age)})" if hierarchy.age else ""
     if state.store is not None and document.is_store:
         return f"{hierarchy.flavour.label}{age}, {_CONTAINERS[state.store.container]}"
-    if state.derived is not None:
-        return title_of(state.derived.format)
+    if not state.has_keys:
+        return title_of(state.format)
     form = "parquet form" if state.from_parquet else f"Version {state.version}"
     return f"{hierarchy.flavour.label}{age}, as references of {form}"
 

@@ -258,8 +258,8 @@ class ExpansionRows:
 
     def _origin_text(self, origin: int) -> str:
         document = self.document
-        if document.derived is not None:
-            return title_of(document.derived.format)
+        if not document.has_keys:
+            return title_of(document.format)
         if document.store is not None:
             return "store"
         return "refs" if origin < 0 else f"rule {origin}"

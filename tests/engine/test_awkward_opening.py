@@ -109,7 +109,7 @@ def test_folders_are_never_left_by_links(tmp_path: Path) -> None:
     (folder / "away").symlink_to(outside)
     (folder / "round").symlink_to(folder)
     with refbrowser.open(str(folder)) as dataset:
-        origin = dataset.document.derived
+        origin = dataset.document.origin
         assert isinstance(origin, Awkward0Origin)
         assert moved.name not in origin.container.names()
         assert not any("/" in name for name in origin.container.names())
@@ -137,7 +137,7 @@ def test_names_that_no_key_can_hold(tmp_path: Path) -> None:
         encoder = Encoder(name)
         made |= encoder.members(encoder.jagged([1], [1.0]))
     with refbrowser.open(str(written(tmp_path / "a.awkd", zipped(made)))) as dataset:
-        origin = dataset.document.derived
+        origin = dataset.document.origin
         assert isinstance(origin, Awkward0Origin)
         assert [array.name for array in origin.arrays] == names
         paths = [array.path for array in origin.arrays]

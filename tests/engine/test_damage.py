@@ -184,7 +184,7 @@ def test_what_check_reports_is_told_wherever_values_are_read(
         assert (b"E_FORMAT: " in body) == is_lost
         assert states(dataset, "/a") == {ChunkState.FAILED if is_lost else ChunkState.DONE}
         assert (ReferenceKind.MISSING in dataset["/a"].node.manifest.kinds()) is False
-        index = dataset.document.derived.index
+        index = dataset.document.origin.index
         if name != "deflate":
             # Which a look at the payload finds.
             assert dataset["/a"].damage
@@ -363,7 +363,7 @@ def test_what_a_repair_left_out_is_told_by_the_repaired_stream(
         assert outcomes(target, "/a") == {"/a": [4, 5, 6]}, name
         with refbrowser.open(target) as dataset:
             assert bool(dataset["/b"].damage) == is_any
-            shown = repaired_words("b.ncs", dataset.document.derived.index)
+            shown = repaired_words("b.ncs", dataset.document.origin.index)
             assert "was repaired" in shown
             assert "/a [0:3]" in shown or is_any
     # What others wrote there is text.

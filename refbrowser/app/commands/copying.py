@@ -289,10 +289,9 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
 
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
-    derived = dataset.document.derived
-    if derived is not None and (shown.document.is_derived or "://" in shown.document.path):
+    if not dataset.document.has_keys and (shown.document.is_derived or "://" in shown.document.path):
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
-        name = title_of(derived.format)
+        name = title_of(dataset.document.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
     picture, fill = shown.picture, layout.shown.packing.default_fill

@@ -330,13 +330,9 @@ class SaveCommands(CommandGroup):
         from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
         state = document.document
-        root = "" if state is None or state.store is None else os.path.realpath(state.store.root)
-        real = os.path.realpath(path)
-        derived = None if state is None else state.derived
-        is_source = derived is not None and real == derived.path
-        if not is_source and (not root or (real != root and not real.startswith(root + os.sep))):
+        if state is None or not state.holds(os.path.realpath(path)):
             return False
-        if not is_source:
+        if state.has_keys:
             what, advice = "would be in the store itself", _OUTSIDE
         else:
             what, advice = f"would take the place of {document.part.called}", document.part.advice

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
-    from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import Document
+    from refbrowser.references.document.origins import StoreOrigin
     from refbrowser.references.edits.compare import Part
 
 

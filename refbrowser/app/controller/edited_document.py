@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access, Want
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document.content import DerivedOrigin
     from refbrowser.references.document.document import Document
+    from refbrowser.references.document.origins import DocumentOrigin
     from refbrowser.references.edits.history import History
     from refbrowser.views.changed_rows import Difference
 
@@ -115,7 +115,7 @@ class EditedDocument(QObject):
         self._difference: Difference | None = None
         self.draft_count = 0
         #: What the document was made from, and the path at which that was opened.
-        self._origin: DerivedOrigin | None = None
+        self._origin: DocumentOrigin | None = None
         self._opened = ""
 
     # What it is
@@ -142,11 +142,12 @@ class EditedDocument(QObject):
     @property
     def is_derived(self) -> bool:
         """Whether it is a local file that tells more than references say: no document, never saved over."""
-        derived = None if self.document is None else self.document.derived
-        if derived is not self._origin:
-            self._origin, self._opened = derived, self.path
+        state = self.document
+        origin = None if state is None or state.has_keys else state.origin
+        if origin is not self._origin:
+            self._origin, self._opened = origin, self.path
         # Not once its edits were saved as a document beside it.
-        return derived is not None and "://" not in self.path and self.path == self._opened
+        return origin is not None and "://" not in self.path and self.path == self._opened
 
     @property
     def document(self) -> Document | None:

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.request import Loss
     from refbrowser.exporting.saving.save import SaveOrder, StoreWritten, WrittenDocument
-    from refbrowser.references.document.content import Edit, StoreOrigin
+    from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
+    from refbrowser.references.document.origins import StoreOrigin
     from refbrowser.references.edits.history import History
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.views.changed_rows import Difference

@@ -61,8 +61,8 @@ class DocumentAwkward(FormatPart):
     def origin(self) -> Awkward0Origin | None:
         """The file; None of a document that is none."""
         state = self._document.document
-        derived = None if state is None else state.derived
-        return derived if derived is not None and derived.format == AWKWARD0.name else None  # type: ignore[return-value]
+        # Its class is not loaded for documents of other formats.
+        return state.origin if state is not None and state.format == AWKWARD0.name else None  # type: ignore[return-value]
 
     @property
     def arrays(self) -> tuple[Awkward0Array, ...]:

@@ -69,10 +69,8 @@ class DocumentStream(FormatPart):
     def origin(self) -> StreamOrigin | None:
         """The stream; None of a document that is none."""
         state = self._document.document
-        derived = None if state is None else state.derived
         # Answers of CDM Remote are no stream whose messages could be looked at.
-        is_stream = derived is not None and derived.format == STREAM.name
-        return derived if is_stream else None  # type: ignore[return-value]
+        return state.origin if state is not None and state.format == STREAM.name else None  # type: ignore[return-value]
 
     @property
     def index(self) -> StreamIndex | None:

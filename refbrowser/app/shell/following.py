@@ -307,12 +307,12 @@ class Filing(QObject):
         """Write what is sound of the current file."""
         document = self._frame.documents.current
         state = None if document is None else document.document
-        if document is None or state is None or state.derived is None:
+        if document is None or state is None or state.has_keys:
             return
         if document.part.repairing:
             self._actions[document.part.repairing].trigger()
         else:
-            self._files.export_as(state.derived.format)
+            self._files.export_as(state.format)
 
     def _follow(self) -> None:
         """Follow the current file as it grows."""

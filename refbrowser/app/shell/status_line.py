@@ -160,7 +160,7 @@ class StatusLine(QObject):
         version = "" if state is None else f"Version {state.version}"
         if document is not None and state is not None and state.store is not None and document.store.is_here:
             version = state.store.flavour.label
-        elif document is not None and state is not None and state.derived is not None:
+        elif document is not None and state is not None and not state.has_keys:
             version = short_format(document)
         self._version.setText(version)
         self._pending.setText("" if document is None or state is None else pending_words(document))

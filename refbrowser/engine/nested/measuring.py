@@ -31,8 +31,8 @@ def with_measured(document: Document, resources: Resources, access: Access, toke
     Cancelled
         `token` was cancelled.
     """
-    origin = document.derived
-    assert isinstance(origin, Awkward0Origin)
+    origin = document.made_from(Awkward0Origin)
+    assert origin is not None
     reader = _Bounded(SessionBuffers(resources, access, token))
     found: dict[str, int | RefbrowserError] = {}
     for array in origin.arrays:
@@ -45,7 +45,7 @@ def with_measured(document: Document, resources: Resources, access: Access, toke
                 found[array.path] = values.measure(reader)
             except RefbrowserError as error:
                 found[array.path] = error
-    return replace(document, derived=replace(origin, lengths=found)) if found else document
+    return replace(document, origin=replace(origin, lengths=found)) if found else document
 
 
 @dataclass(slots=True, eq=False)

@@ -78,13 +78,12 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     Cancelled
         The control's token was cancelled.
     """
-    origin = dataset.document.derived
-    if origin is not None:
+    if not dataset.document.has_keys:
         make = facet(dataset.document, "portable")
         return (
             Portable(*make(dataset, control))
             if make
-            else Portable(replace(dataset.document.written(), derived=None))
+            else Portable(replace(dataset.document.written(), origin=None))
         )
     if dataset.document.store is None:
         return Portable(dataset.document.written())
@@ -124,7 +123,7 @@ def _followed(dataset: Dataset, control: JobControl) -> Portable:
         return Portable(document, unknown)
     writing = _Writing(dataset, arrays, control)
     how = Rewriting(keeps=writing.keeps, rule_stays=writing.rule_stays, added=writing.references())
-    made = replace(rewritten(document, how, control.token), store=store, notes=dataset.document.notes)
+    made = replace(rewritten(document, how, control.token), origin=store, notes=dataset.document.notes)
     return Portable(made, [*unknown, *writing.losses()])
 
 

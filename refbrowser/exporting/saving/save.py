@@ -37,8 +37,8 @@ from refbrowser.references.text.json_text import JsonError, parse
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.document.content import StoreOrigin
     from refbrowser.references.document.document import Document
+    from refbrowser.references.document.origins import StoreOrigin
 
 
 _NODE_V3 = "zarr.json"

@@ -193,8 +193,8 @@ class _Writing:
             self.control.check()
             self.control.progress(number, len(arrays), note="references")
             self._add(array)
-        origin = self.dataset.document.derived
-        for each in origin.arrays if isinstance(origin, Awkward0Origin) else ():
+        origin = self.dataset.document.made_from(Awkward0Origin)
+        for each in () if origin is None else origin.arrays:
             self.control.check()
             self._add_made(each.path, made_buffers(each))
 

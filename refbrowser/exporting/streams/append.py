@@ -243,10 +243,10 @@ class _Appending:
     def _planned(self) -> tuple[StreamedDataset, Growth]:
         dataset, stream = self._dataset, self._index.definition
         streamed = definition_of(dataset.hierarchy)
-        origin = dataset.document.derived
-        if isinstance(origin, StreamOrigin) and origin.path == self._source.path:
+        origin = dataset.document.made_from(StreamOrigin)
+        if origin is not None and origin.path == self._source.path:
             return streamed, attribute_growth(stream, self._unedited(origin), streamed.definition)
-        if isinstance(origin, StreamOrigin):
+        if origin is not None:
             streamed = replace(streamed, definition=with_members(streamed.definition, origin.definition))
         if self._request.arrays is not None:
             paths = {dataset[each].path for each in self._request.arrays}

@@ -123,8 +123,8 @@ def compact(dataset: Dataset, request: CompactRequest, control: JobControl | Non
     Cancelled
         The control's token was cancelled; the target is as it was.
     """
-    origin = dataset.document.derived
-    if not isinstance(origin, StreamOrigin):
+    origin = dataset.document.made_from(StreamOrigin)
+    if origin is None:
         message = "only streams of messages are compacted"
         advice = "export it to ncstream"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(path=dataset.path), advice)
@@ -180,8 +180,8 @@ class _CompactTarget(StreamTarget):
 
     @property
     def _origin(self) -> StreamOrigin:
-        origin = self.dataset.document.derived
-        assert isinstance(origin, StreamOrigin)
+        origin = self.dataset.document.made_from(StreamOrigin)
+        assert origin is not None
         return origin
 
     def _stays(self, path: str, variable: StreamVariable, node: ArrayNode) -> bool:

@@ -219,8 +219,8 @@ def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Reading
     Cancelled
         The control's token was cancelled.
     """
-    node, origin = dataset.hierarchy.find(path), dataset.document.derived
-    if not isinstance(node, ArrayNode) or not isinstance(origin, StreamOrigin):
+    node, origin = dataset.hierarchy.find(path), dataset.document.made_from(StreamOrigin)
+    if not isinstance(node, ArrayNode) or origin is None:
         return None
     layout = origin.layouts.by_path.get(node.path)
     region = _region(origin.index, layout, node)

@@ -67,8 +67,8 @@ def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
     Cancelled
         The control's token was cancelled.
     """
-    origin = dataset.document.derived
-    if not isinstance(origin, StreamOrigin):
+    origin = dataset.document.made_from(StreamOrigin)
+    if origin is None:
         return []
     with ExitStack() as stack:
         local = local_path(origin.path)

@@ -162,7 +162,7 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     writing = _Writing(dataset, control)
     writing.write()
     if not writing.changes_anything:
-        return replace(dataset.document.written(), derived=None), writing.losses
+        return replace(dataset.document.written(), origin=None), writing.losses
     how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
     made = rewritten(dataset.document, how, control.token)
     return made, writing.losses
@@ -280,7 +280,7 @@ class _Writing:
 
     @property
     def _url(self) -> str:
-        origin = self.dataset.document.derived
+        origin = self.dataset.document.origin
         assert origin is not None
         return origin.path
 
@@ -289,8 +289,8 @@ class _Writing:
 
         All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
         """
-        origin = self.dataset.document.derived
-        if isinstance(origin, StreamOrigin) and node.known_dtype.names is None:
+        origin = self.dataset.document.made_from(StreamOrigin)
+        if origin is not None and node.known_dtype.names is None:
             return virtual_chunks(origin.index, origin.layouts.by_path[node.path])
         if node.grid.size > MOST_CHUNKS:
             return None

@@ -148,8 +148,8 @@ def copied_array(dataset: Dataset, array: Awkward0Array, name: str) -> CopiedArr
     if found.pickles or any(use.verdict.standing is not Standing.ALLOWED for use in found.functions):
         return None
     blobs: dict[str, Blob] = {}
-    origin = dataset.document.derived
-    if not isinstance(origin, Awkward0Origin):
+    origin = dataset.document.made_from(Awkward0Origin)
+    if origin is None:
         return None
     find = blob_finder(origin.container, schema_name(array.member, schema.prefix))
     for expression in schema.expressions:
@@ -205,8 +205,8 @@ def _spelled(function: list[str]) -> list[str]:
 
 def source_arrays(dataset: Dataset) -> dict[str, Awkward0Array]:
     """Return the arrays of the file of Awkward 0 behind a dataset by path; none of other formats."""
-    origin = dataset.document.derived
-    return {each.path: each for each in origin.arrays} if isinstance(origin, Awkward0Origin) else {}
+    origin = dataset.document.made_from(Awkward0Origin)
+    return {} if origin is None else {each.path: each for each in origin.arrays}
 
 
 #: What is lost of a single value that is no JSON.

@@ -69,7 +69,7 @@ class ReferencesTarget(Target):
         self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
-        if dataset.document.derived is not None:
+        if not dataset.document.has_keys:
             self.losses += lost_in_json(written_nodes(dataset, request.arrays))
             self.losses += foreseen_losses(dataset)
 
@@ -321,7 +321,7 @@ class ReferencesTarget(Target):
                 found.update(block)
         same = found.hexdigest() == digest
         if same:
-            again = open_references(self.request.target, values=document.values, cancel=token)
+            again = open_references(self.request.target, values=document.templates.values, cancel=token)
             same = self.request.format == "refs-v0" or again.expansion.rows == document.expansion.rows
         if not same:
             raise RefbrowserError(

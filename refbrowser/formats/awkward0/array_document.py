@@ -32,8 +32,8 @@ from refbrowser.formats.awkward0.layouts import (
 )
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.references.document.content import DerivedOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.origins import DocumentOrigin
 from refbrowser.references.text.json_text import read_value
 
 #: The release that wrote lists without cutting their content (persistence notes, section 3).
@@ -353,7 +353,7 @@ _MOST_TEXT = 4096
 
 
 def document_of_arrays(
-    arrays: Sequence[Awkward0Array], container: Container, origin: DerivedOrigin, name: str
+    arrays: Sequence[Awkward0Array], container: Container, origin: DocumentOrigin, name: str
 ) -> ManifestDocument:
     """Return the document of a file.
 
@@ -372,7 +372,7 @@ def document_of_arrays(
         gathering.add_array(array)
     findings = [finding for array in arrays for finding in findings_of(array)]
     return gathering.document(
-        name=name, derived=origin, notes=(*container.findings, *findings, *gathering.findings)
+        name=name, origin=origin, notes=(*container.findings, *findings, *gathering.findings)
     )
 
 

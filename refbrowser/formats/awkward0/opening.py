@@ -34,8 +34,8 @@ from refbrowser.io.origins import local_path
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
-from refbrowser.references.document.content import Fact
 from refbrowser.references.document.document import Document
+from refbrowser.references.document.origins import Fact, PlainAnswers
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
@@ -60,8 +60,8 @@ _CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 
 
 @dataclass(frozen=True, eq=False)
-class Awkward0Origin:
-    """The file that a document was made from (`DerivedOrigin`).
+class Awkward0Origin(PlainAnswers):
+    """The file that a document was made from (`DocumentOrigin`).
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Awkward0Origin:
         root = _completed(hierarchy.root, added)
         return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
 
-    def facts(self) -> Sequence[Fact]:
+    def told(self) -> Sequence[Fact]:
         """Return how many arrays there are, and what holds them."""
         container = _CONTAINERS.get(self.container.kind, self.container.kind)
         return Fact("Arrays", len(self.arrays)), Fact("Container", container)

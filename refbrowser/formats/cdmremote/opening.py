@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,8 +29,8 @@ from refbrowser.io.fetch import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.references.document.content import Fact
 from refbrowser.references.document.manifest import ManifestDocument
+from refbrowser.references.document.origins import PlainAnswers
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
@@ -88,8 +88,8 @@ class _Description(StreamOrigin):
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteOrigin:
-    """The service that a document was made from (`DerivedOrigin`).
+class RemoteOrigin(PlainAnswers):
+    """The service that a document was made from (`DocumentOrigin`).
 
     Attributes
     ----------
@@ -119,14 +119,6 @@ class RemoteOrigin:
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
         """Return a hierarchy as its description completes it."""
         return self.description.completed(hierarchy, described)
-
-    def facts(self) -> Sequence[Fact]:
-        """Return nothing of a server."""
-        return ()
-
-    def reference_of(self, name: str) -> None:
-        """Return None: its messages are answers, no part of a file."""
-        return
 
 
 def open_named_service(opening: Opening) -> Opened:

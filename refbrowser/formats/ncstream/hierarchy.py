@@ -40,9 +40,9 @@ from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, CodecSpec, Pieces, SourceManifest
-from refbrowser.references.document.content import DerivedOrigin, Fact
 from refbrowser.references.document.made_text import plain_attribute, spelled_array, spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.origins import DocumentOrigin, Fact, PlainAnswers
 from refbrowser.references.document.value_table import json_of
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
@@ -76,8 +76,8 @@ _Enums = Mapping[str, Mapping[int, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class StreamOrigin:
-    """The stream that a document was made from (`DerivedOrigin`).
+class StreamOrigin(PlainAnswers):
+    """The stream that a document was made from (`DocumentOrigin`).
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class StreamOrigin:
         problems = [*hierarchy.problems, *self._problems()]
         return replace(hierarchy, root=root, problems=tuple(problems), has_characters=True)
 
-    def facts(self) -> Sequence[Fact]:
+    def told(self) -> Sequence[Fact]:
         """Return how many messages it has, and its size."""
         return Fact("Messages", len(self.index.table)), Fact("Size", self.index.size, is_size=True)
 
@@ -385,7 +385,7 @@ def _above(path: str) -> str:
 
 
 def document_of_origin(
-    said: StreamOrigin, faults: Iterable[Finding], *, name: str, origin: DerivedOrigin | None = None
+    said: StreamOrigin, faults: Iterable[Finding], *, name: str, origin: DocumentOrigin | None = None
 ) -> ManifestDocument:
     """Return the document of a stream: its nodes, and where their messages are.
 
@@ -415,7 +415,7 @@ def document_of_origin(
     for prefix, layout in shown.items():
         if layout.inline is None and layout.is_regular:
             _add_ranges(manifest, prefix, layout, layouts)
-    return manifest.document(name=name, derived=origin or said, notes=(*faults, *findings))
+    return manifest.document(name=name, origin=origin or said, notes=(*faults, *findings))
 
 
 def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: StreamLayout, layouts: StreamLayouts) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.access import chained_url
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document.content import StoreOrigin
+from refbrowser.references.document.expansion import Expansion
+from refbrowser.references.document.origins import StoreOrigin
 
 #: Chunks whose references are looked at together.
 _BLOCK = 65_536
@@ -24,6 +29,29 @@ class StoreManifest(ExpansionManifest):
     """The references of one array; `store` knows what was found in it so far."""
 
     store: StoreOrigin
+
+    @classmethod
+    def of(
+        cls,
+        expansion: Expansion,
+        store: StoreOrigin,
+        prefix: str,
+        grid: RegularChunkGrid,
+        encoding: ChunkKeyEncoding,
+    ) -> Self:
+        """Return the manifest of an array.
+
+        Raises
+        ------
+        RefbrowserError
+            E_BUDGET: there was no room for references of its chunks.
+        """
+        if prefix in store.left_out:
+            # Without references its chunks would read as missing.
+            message = "the document has no room for the references of the array's chunks"
+            advice = "Open the array, or its group, by its own path."
+            raise RefbrowserError(ErrorKind.BUDGET, message, advice=advice)
+        return cls(expansion, prefix, grid.grid_shape, encoding, store=store)
 
     @property
     def listed(self) -> ListedChunks | None:
@@ -73,7 +101,7 @@ class StoreManifest(ExpansionManifest):
         if listed is None:
             return None
         document = self.expansion.document
-        if document.known is not None and not document.values:
+        if document.known is not None and not document.templates.values:
             # Nothing was edited: every chunk is referred to, where the store would have it.
             return listed.stored
         referred = ExpansionManifest.stored(self)

@@ -27,8 +27,8 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour
 from refbrowser.model.values import ChunkManifest
-from refbrowser.references.document.content import StoreOrigin
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.origins import StoreOrigin
 from refbrowser.references.rules.layouts import ChunkLayout
 
 #: Chunks of each spelling of an array that are looked for.
@@ -255,7 +255,7 @@ def _document_of(
         raise RefbrowserError(ErrorKind.ENCODING, message, Place(document=name))
     return manifest.document(
         name=name,
-        store=replace(origin, is_consolidated=contents.is_consolidated),
+        origin=replace(origin, is_consolidated=contents.is_consolidated),
         notes=(*_unread(contents), *contents.problems),
     )
 

@@ -151,7 +151,7 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield from _odd(document, positions)
     yield from faulty_templates(document, positions)
     yield from _entries(document, positions)
-    if document.derived is not None:
+    if not document.has_keys:
         # It has no keys and no JSON.
         yield from _alike_nodes(document, positions)
         return

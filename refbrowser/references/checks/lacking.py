@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from refbrowser.errors import Finding, Severity, quoted
+from refbrowser.errors import Finding, quoted
 from refbrowser.references.checks.positions import (
     AnyPositions,
     Found,
@@ -29,14 +29,7 @@ def lacking(document: DocumentContent) -> tuple[Finding, ...]:
     found = [*wrong_members(document, positions), *faulty_templates(document, positions)]
     rules = document.rules if document.known is None else ()
     of_rules = [finding for rule in rules for finding in static_faults(rule)]
-    return (*unread(document), *placed(document, found), *located(document, of_rules))
-
-
-def unread(document: DocumentContent) -> list[Finding]:
-    """Return what could not be read when a document was made from other files: it has no entry in it."""
-    if not document.from_parquet and document.derived is None:
-        return []
-    return [note for note in document.notes if note.severity is Severity.FAULT]
+    return (*document.unread, *placed(document, found), *located(document, of_rules))
 
 
 def wrong_members(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
@@ -101,7 +94,7 @@ class LeftOut:
             rules=sum(1 for rule in document.rules if rule.structure_faults),
             templates=len(document.templates.faults) if document.version else 0,
             members=tuple(document.wrong_members),
-            other=len(unread(document)),
+            other=len(document.unread),
         )
 
     def __str__(self) -> str:

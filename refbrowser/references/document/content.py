@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
-from refbrowser.model.listing import StoreFacts
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.columns import ReferenceView, RenderedUrls
+from refbrowser.references.document.origins import DocumentOrigin, Fact, StoreOrigin
 from refbrowser.references.document.reader import DocumentSource, read_source
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TableBuilder
@@ -24,7 +24,7 @@ from refbrowser.references.text.document_text import DocumentText
 from refbrowser.references.text.json_text import JsonReader, Node, NodeKind, pointer
 
 if TYPE_CHECKING:
-    from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
+    from refbrowser.model.nodes import ArrayNode, GroupNode
     from refbrowser.model.reference import Reference
 
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MENTIONED = 10_000
 #: Metadata that may tell of more nodes than the one beside it.
 _OF_MANY = (".zmetadata", "zarr.json")
+_Kind = TypeVar("_Kind")
 _NOTHING: Set[str] = frozenset()
 #: What each member of the top level is.
 _MEMBERS = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
@@ -73,113 +74,6 @@ class Packed:
         return document.outer is self.outer and document.refs is self.refs
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOrigin:
-    """The store that a document was made from.
-
-    Attributes
-    ----------
-    root
-        Its URL, or its path with links resolved, without a ``/`` at the end; all below it is the store's.
-    flavour
-        Whose rules its metadata follows.
-    container
-        ``folder``, ``zip`` or ``url``.
-    folder
-        The leading folder that its keys are below, with a ``/`` at its end; empty for none.
-    left_out
-        Beginnings of the keys of arrays whose chunks have no references: there is no room for their rules.
-    is_consolidated
-        Whether its root repeats all metadata in one document, which the references do not.
-    facts
-        What is learned of it while it is open.
-    """
-
-    root: str
-    flavour: Flavour
-    container: Literal["folder", "zip", "url"]
-    folder: str = ""
-    left_out: frozenset[str] = frozenset()
-    is_consolidated: bool = False
-    facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
-
-
-class Fact(NamedTuple):
-    """Something that is told of a file: a text, a count, or how many bytes."""
-
-    name: str
-    value: int | str
-    is_size: bool = False
-
-
-class DerivedOrigin(Protocol):
-    """The file that a document was made from, where it tells more than references can say (ncstream)."""
-
-    @property
-    def path(self) -> str:
-        """Its URL, or its path with links resolved."""
-        ...
-
-    @property
-    def format(self) -> str:
-        """The name of its format (`refbrowser.formats.format.Format`)."""
-        ...
-
-    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
-        """Return the hierarchy of the document with what only the file tells.
-
-        Parameters
-        ----------
-        hierarchy
-            Of nodes that were described, and of those that were read from metadata.
-        described
-            The nodes that were described and not edited (`DocumentContent.as_described`), by path.
-        """
-        ...
-
-    def facts(self) -> Sequence[Fact]:
-        """Return what is told of the file beside its path and format."""
-        ...
-
-    def reference_of(self, name: str) -> Reference | None:
-        """Return where a part of the file lies that has a name and is no key; None where none is meant.
-
-        Raises
-        ------
-        RefbrowserError
-            There is no such part, or it cannot be read.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileOrigin:
-    """The file that a document was made from, of which references say all (`DerivedOrigin`).
-
-    Attributes
-    ----------
-    path
-        Its URL, or its path with links resolved.
-    format
-        The name of its format.
-    """
-
-    path: str
-    format: str
-
-    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
-        """Return the hierarchy."""
-        return hierarchy
-
-    def facts(self) -> Sequence[Fact]:
-        """Return nothing: the hierarchy tells all."""
-        return ()
-
-    def reference_of(self, name: str) -> Reference | None:
-        """Return None: nothing in it has a name but keys."""
-        return None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownMetadata:
     """The bytes of the metadata that stands in a document, known before its text was made.
@@ -209,18 +103,11 @@ class DocumentContent(ABC):
         The entries that stand one by one, edits included.
     version
         0 or 1: of its text, or of that which would be made of it.
-    values
-        Values that the user gave for templates; never saved.
     name
         For messages.
-    packed
-        The file, where it was packed.
-    from_parquet
-        Whether it was read from the parquet form: its text was made from that.
-    store
-        The store that it was made from, None for a document that was one.
-    derived
-        The file that it was made from, where that tells more than references can say.
+    origin
+        The store or file that it was made from; None of a text that somebody wrote. Rooms of formats look
+        behind it (`made_from`), all others ask the document.
     known
         Its metadata, where that was known before its references; gone with the first edit.
     described
@@ -232,12 +119,8 @@ class DocumentContent(ABC):
 
     refs: References
     version: int = 1
-    values: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
-    packed: Packed | None = None
-    from_parquet: bool = False
-    store: StoreOrigin | None = None
-    derived: DerivedOrigin | None = None
+    origin: DocumentOrigin | None = None
     known: KnownMetadata | None = None
     described: Mapping[str, GroupNode | ArrayNode] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
@@ -292,6 +175,68 @@ class DocumentContent(ABC):
     @abstractmethod
     def findings(self) -> tuple[Finding, ...]:
         """Every fault and warning of the top level, templates and refs (those of rules: `GenRule.faults`)."""
+
+    @abstractmethod
+    def with_template_values(self, values: Mapping[str, str]) -> Self:
+        """Return the document with other values given by the user for its templates; they are never saved."""
+
+    @property
+    def packed(self) -> Packed | None:
+        """The file that it was read from, where that was packed."""
+        return None
+
+    @property
+    def from_parquet(self) -> bool:
+        """Whether it was read from the parquet form: its text was made from that."""
+        return False
+
+    # Where it comes from
+
+    def made_from(self, kind: type[_Kind]) -> _Kind | None:
+        """Return what it was made from where that is of a kind; for the rooms of a format alone."""
+        return self.origin if isinstance(self.origin, kind) else None
+
+    @property
+    def store(self) -> StoreOrigin | None:
+        """The store that it was made from, None for a document that was one."""
+        return self.made_from(StoreOrigin)
+
+    @property
+    def format(self) -> str:
+        """The name of its format, as ``info --json`` has it."""
+        if self.origin is not None:
+            return self.origin.format
+        return "refs-parquet" if self.from_parquet else f"refs-v{self.version}"
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether people know what it has by keys; of files of other formats they know nodes."""
+        return self.origin is None or self.origin.has_keys
+
+    def holds(self, path: str) -> bool:
+        """Return whether a local path with links resolved is that of its store or file, or lies in it."""
+        return self.origin is not None and (path == self.origin.path or self.origin.holds(path))
+
+    def told(self) -> Sequence[Fact]:
+        """Return what is told of the file that it was made from, beside path and format."""
+        return () if self.origin is None else self.origin.told()
+
+    def reference_of_part(self, name: str) -> Reference | None:
+        """Return where a part of its file lies that has a name and is no key; None where none is meant.
+
+        Raises
+        ------
+        RefbrowserError
+            There is no such part, or it cannot be read.
+        """
+        return None if self.origin is None else self.origin.reference_of(name)
+
+    @property
+    def unread(self) -> list[Finding]:
+        """What could not be read when it was made from other files: it has no entry in the document."""
+        if self.has_keys and not self.from_parquet:
+            return []
+        return [note for note in self.notes if note.severity is Severity.FAULT]
 
     # What it says
 
@@ -372,7 +317,7 @@ class DocumentContent(ABC):
     @property
     def rules_are_made(self) -> bool:
         """Whether it was made here of a store or another file: nobody wrote templates and rules."""
-        return self.store is not None or self.derived is not None
+        return self.origin is not None
 
     def shown_url(self, url: str) -> str:
         """Return a URL as it is written; where nobody wrote it, what it leads to."""
@@ -391,7 +336,7 @@ class DocumentContent(ABC):
         Where the text was made here, the place is what the user has: a key of the store, or the node of
         another file that the entry is about.
         """
-        if self.derived is not None:
+        if not self.has_keys:
             return Place(document=self.name, path=f"/{key.rpartition('/')[0]}")
         return Place(document=self.name, pointer=None if self.is_made else self.key_pointer(key), key=key)
 
@@ -415,10 +360,6 @@ class DocumentContent(ABC):
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
         return replace(self, refs=refs, known=None)
-
-    def with_template_values(self, values: Mapping[str, str]) -> Self:
-        """Return the document with other values given by the user for its templates."""
-        return replace(self, values=dict(values))
 
 
 class OuterText:
@@ -494,6 +435,12 @@ class ReferenceText(DocumentContent):
         Where `refs` stands in the text that was read.
     said
         What the outer text says.
+    values
+        Values that the user gave for templates; never saved.
+    packed
+        The file, where it was packed.
+    from_parquet
+        Whether it was read from the parquet form: its text was made from that.
     """
 
     outer: bytes
@@ -501,6 +448,9 @@ class ReferenceText(DocumentContent):
     mark: int = 0
     version_missing: bool = False
     said: OuterText | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    packed: Packed | None = None
+    from_parquet: bool = False
 
     # Reading
 
@@ -629,6 +579,10 @@ class ReferenceText(DocumentContent):
         yield self.outer[self.hole :]
 
     # Changing
+
+    def with_template_values(self, values: Mapping[str, str]) -> Self:
+        """Return the document with other values given by the user for its templates."""
+        return replace(self, values=dict(values))
 
     def with_outer(self, outer: bytes) -> Self:
         """Return the document with another outer text."""

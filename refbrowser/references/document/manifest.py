@@ -77,6 +77,10 @@ class ManifestDocument(Document):
         """None."""
         return _NO_TEMPLATES
 
+    def with_template_values(self, values: Mapping[str, str]) -> Self:
+        """Return the document: it has no templates."""
+        return self
+
     @property
     def renders(self) -> None:
         """Nothing: each URL stands for itself."""
@@ -118,15 +122,14 @@ class ManifestDocument(Document):
         text = text_of(self.place, self.layouts, self.refs)
         made = ReferenceDocument.read(text.chunks(), name=self.name)
         refs = replace(text.edited(self.refs), table=made.refs.table)
-        store, notes = self.store, self.notes
+        origin, store, notes = self.origin, self.store, self.notes
         if text.left_out and store is not None:
-            store = replace(store, left_out=frozenset(text.left_out))
+            origin = replace(store, left_out=frozenset(text.left_out))
             notes += (_left_out(text.left_out),)
         return replace(
             made,
             refs=refs,
-            store=store,
-            derived=self.derived,
+            origin=origin,
             known=self.known,
             described=self.described,
             notes=notes,

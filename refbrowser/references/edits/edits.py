@@ -93,7 +93,7 @@ def _expanded(document: ReferenceText) -> ReferenceText:
         raise RefbrowserError(ErrorKind.BUDGET, message)
     made = type(document).read(Expansion(document).to_version0(), name=document.name)
     # What is missing in a store is told by the store, in either version.
-    return replace(made, store=document.store, notes=document.notes)
+    return replace(made, origin=document.store, notes=document.notes)
 
 
 def _wrapped(document: ReferenceText) -> ReferenceText:

@@ -44,7 +44,7 @@ class TextPatch:
         whole = document.written()
         text = whole.to_bytes()
         changed = text[: self.start] + self.data + text[self.stop :]
-        read = type(whole).of(changed, name=document.name, values=document.values)
+        read = type(whole).of(changed, name=document.name, values=document.templates.values)
         return replace(read, from_parquet=document.from_parquet)
 
 

@@ -69,7 +69,7 @@ def test_only_numbers_of_several_bytes_can_be_doubted(tmp_path: Path) -> None:
 
 def test_fields_are_read_from_the_file(tmp_path: Path) -> None:
     with open_dataset(OpenRequest(str(write_ocean(tmp_path)))) as dataset:
-        origin = dataset.document.derived
+        origin = dataset.document.origin
         assert isinstance(origin, StreamOrigin)
         fields = fields_of(dataset, origin.index, 2, CancelToken())
         assert fields["Data"]["varName"] == "temp"
@@ -79,7 +79,7 @@ def test_fields_are_read_from_the_file(tmp_path: Path) -> None:
 def test_fields_are_read_from_a_server() -> None:
     files = {"/ocean.ncs": enc.stream(*ocean_messages())}
     with HttpServer(files) as server, open_dataset(OpenRequest(server.url("/ocean.ncs"))) as dataset:
-        origin = dataset.document.derived
+        origin = dataset.document.origin
         assert isinstance(origin, StreamOrigin)
         assert fields_of(dataset, origin.index, 7, CancelToken())["Data"]["varName"] == "salt"
 

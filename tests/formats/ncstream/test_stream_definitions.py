@@ -155,7 +155,7 @@ def test_enumerations_are_named(tmp_path):
 def test_names_and_texts_of_the_dataset_are_kept(tmp_path):
     made = header(group(), location="file.nc", title="A title", id="an id")
     with opened(tmp_path, stream(made)) as dataset:
-        definition = dataset.document.derived.index.definition
+        definition = dataset.document.origin.index.definition
         assert (definition.location, definition.title, definition.id) == ("file.nc", "A title", "an id")
 
 

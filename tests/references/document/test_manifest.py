@@ -21,10 +21,10 @@ from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind, WholeFile
 from refbrowser.model.values import Chunks, CodecSpec
 from refbrowser.references.document import made_text, value_table
-from refbrowser.references.document.content import FileOrigin
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.made_text import spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.origins import FileOrigin
 from refbrowser.references.edits.edits import (
     RemoveReference,
     RenameReference,
@@ -103,7 +103,7 @@ def test_nodes_are_not_read_from_text_until_somebody_edits_it() -> None:
     builder.add_node(ArrayNode(path="/a", type=number, values=chunks, fill_value=np.int16(-1), **common))  # type: ignore[arg-type]
     builder.add_node(ArrayNode(path="/b", type=DataType.of(np.dtype(object), "string"), **common))  # type: ignore[arg-type]
     builder.add_ranges("a/", np.array([[0], [1]]), np.array([8, 12]), np.array([4, 4]))
-    document = builder.document(name="x", derived=FileOrigin("/s", "ours"))
+    document = builder.document(name="x", origin=FileOrigin("/s", "ours"))
     hierarchy = hierarchy_of(document)
     assert not spelled
     assert isinstance(hierarchy.root, GroupNode)

@@ -1,0 +1,189 @@
+"""What documents are made from: stores, and files of other formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from refbrowser.model.listing import StoreFacts
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
+    from refbrowser.model.reference import Reference
+
+
+class Fact(NamedTuple):
+    """Something that is told of a file: a text, a count, or how many bytes."""
+
+    name: str
+    value: int | str
+    is_size: bool = False
+
+
+class DocumentOrigin(Protocol):
+    """The store or file that a document was made from: what it tells beside keys and references."""
+
+    @property
+    def path(self) -> str:
+        """Its URL, or its path with links resolved."""
+        ...
+
+    @property
+    def format(self) -> str:
+        """The name of its format, as ``info --json`` has it."""
+        ...
+
+    @property
+    def flavour(self) -> Flavour:
+        """Whose rules the metadata of the document follows."""
+        ...
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it is known by keys itself, as stores are; of other files nodes are known."""
+        ...
+
+    def holds(self, path: str) -> bool:
+        """Return whether a local path with links resolved lies in it."""
+        ...
+
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
+        """Return the hierarchy of the document with what only the file tells.
+
+        Parameters
+        ----------
+        hierarchy
+            Of nodes that were described, and of those that were read from metadata.
+        described
+            The nodes that were described and not edited (`DocumentContent.as_described`), by path.
+        """
+        ...
+
+    def told(self) -> Sequence[Fact]:
+        """Return what is told of it beside its path and format."""
+        ...
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return where a part of it lies that has a name and is no key; None where none is meant.
+
+        Raises
+        ------
+        RefbrowserError
+            There is no such part, or it cannot be read.
+        """
+        ...
+
+
+class PlainAnswers:
+    """What an origin answers where its format has nothing else to say: references say all."""
+
+    __slots__ = ()
+
+    @property
+    def flavour(self) -> Flavour:
+        """Zarr v2, in whose words nodes are told."""
+        from refbrowser.model.nodes import Flavour
+
+        return Flavour.ZARR_V2
+
+    @property
+    def has_keys(self) -> bool:
+        """False: it is a file of another format."""
+        return False
+
+    def holds(self, path: str) -> bool:
+        """Return False: it is one file."""
+        return False
+
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
+        """Return the hierarchy."""
+        return hierarchy
+
+    def told(self) -> Sequence[Fact]:
+        """Return nothing: the hierarchy tells all."""
+        return ()
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return None: nothing in it has a name but keys."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigin(PlainAnswers):
+    """The file that a document was made from, of which references say all (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    format
+        The name of its format.
+    """
+
+    path: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOrigin:
+    """The store that a document was made from (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    root
+        Its URL, or its path with links resolved, without a ``/`` at the end; all below it is the store's.
+    flavour
+        Whose rules its metadata follows.
+    container
+        ``folder``, ``zip`` or ``url``.
+    folder
+        The leading folder that its keys are below, with a ``/`` at its end; empty for none.
+    left_out
+        Beginnings of the keys of arrays whose chunks have no references: there is no room for their rules.
+    is_consolidated
+        Whether its root repeats all metadata in one document, which the references do not.
+    facts
+        What is learned of it while it is open.
+    """
+
+    root: str
+    flavour: Flavour
+    container: Literal["folder", "zip", "url"]
+    folder: str = ""
+    left_out: frozenset[str] = frozenset()
+    is_consolidated: bool = False
+    facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
+
+    @property
+    def path(self) -> str:
+        """Its root."""
+        return self.root
+
+    @property
+    def format(self) -> str:
+        """The name of its flavour as a format."""
+        return self.flavour.store_format
+
+    @property
+    def has_keys(self) -> bool:
+        """True: keys are all that it has."""
+        return True
+
+    def holds(self, path: str) -> bool:
+        """Return whether a local path is its root, or lies below it."""
+        root = os.path.realpath(self.root)
+        return path == root or path.startswith(root + os.sep)
+
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
+        """Return the hierarchy: its metadata tells all."""
+        return hierarchy
+
+    def told(self) -> Sequence[Fact]:
+        """Return nothing: it has no more than keys."""
+        return ()
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return None: nothing in it has a name but keys."""
+        return None
