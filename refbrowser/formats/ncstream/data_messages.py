@@ -22,6 +22,7 @@ from refbrowser.formats.ncstream.messages import (
     MessageKind,
     Payload,
     Rows,
+    add_numbers,
 )
 from refbrowser.limits import LIMITS
 
@@ -331,7 +332,7 @@ class Runs:
         if is_short and at and window.base + len(window.data) < window.size:
             # The end of what is in memory cut the run short.
             found, _ = self._scan(window.load(offset, len(window.data) - at + 1), most)
-        return np.array(found, np.int64).reshape(-1, _WIDTH)
+        return np.asarray(found).reshape(-1, _WIDTH)
 
     def _scan(self, at: int, most: int) -> tuple[array[int], int]:
         data, keys = self._window.data, self._keys
@@ -378,7 +379,7 @@ class Runs:
                 known = np.array(found[-_WIDTH:], np.int64)
                 more = self._ahead(known, stride, min(last, limit), (most - len(found)) // _WIDTH)
                 wanted = _STREAK if len(more) >= _FEW else 2 * wanted
-                found.frombytes(more.tobytes())
+                add_numbers(found, more)
                 at, streak = at + stride * len(more), 0
             at += stride
         return found, at
@@ -474,6 +475,10 @@ class Runs:
                     break
                 forms.append(form)
             fits = ((messages & form.mask) == form.masked).all(axis=1)
+            if fits.all():
+                table[rows] = self._columns(form, messages)
+                sound[rows] = True
+                return
             if fits.any():
                 table[rows[fits]] = self._columns(form, messages[fits])
                 sound[rows[fits]] = True
@@ -498,7 +503,7 @@ class Runs:
         # A stride of 0 is 1.
         np.maximum(ranges[:, :, 2], 1, out=ranges[:, :, 2])
         table[:, _COLUMN["section"]] = len(self._rows.ranges) // 3 + np.arange(count) * rank
-        self._rows.ranges.frombytes(ranges.tobytes())
+        add_numbers(self._rows.ranges, ranges)
         return table
 
     def _form(self, message: bytes) -> _Form | None:

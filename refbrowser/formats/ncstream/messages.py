@@ -431,10 +431,10 @@ class Rows:
         # What definitions say of the data is asked again.
         found = columns[_FAULT]
         found[(table.kind[:count] != MessageKind.DAMAGED) & (found != FaultCode.UNKNOWN_COMPRESSION)] = 0
-        rows._values.frombytes(np.stack(columns, axis=1).tobytes() if count else b"")
+        add_numbers(rows._values, np.stack(columns, axis=1))
         used = int(np.max(table.section[:count] + np.maximum(table.rank[:count], 0), initial=0))
         ranges = [column[:used] for column in (table.starts, table.sizes, table.strides)]
-        rows.ranges.frombytes(np.stack(ranges, axis=1).astype(np.int64).tobytes())
+        add_numbers(rows.ranges, np.stack(ranges, axis=1).astype(np.int64))
         rows._old_checkpoints = {
             number: marks for number, marks in table.checkpoints.items() if number < count
         }
@@ -449,9 +449,10 @@ class Rows:
 
     def add_many(self, **columns: npt.NDArray[Any]) -> None:
         """Add rows by their columns."""
-        self._values.frombytes(
-            np.stack([columns[name] for name in _TYPES], axis=1).astype(np.int64).tobytes()
-        )
+        more = np.empty((len(columns["offset"]), _WIDTH), np.int64)
+        for at, name in enumerate(_TYPES):
+            more[:, at] = columns[name]
+        add_numbers(self._values, more)
 
     def repeat(self, count: int) -> None:
         """Add the last row so many times more, of messages of the same length that follow each other."""
@@ -459,7 +460,7 @@ class Rows:
         step = np.zeros(_WIDTH, np.int64)
         step[_PLACES] = self.last().stop - self.last().offset
         more = last + np.arange(1, count + 1)[:, None] * step
-        self._values.frombytes(more.astype(np.int64).tobytes())
+        add_numbers(self._values, more.astype(np.int64))
 
     def last(self) -> Row:
         """Return the row that was added last."""
@@ -475,8 +476,9 @@ class Rows:
 
     def table(self, names: tuple[str, ...]) -> MessageTable:
         """Return the rows as a table."""
-        values = np.array(self._values, np.int64).reshape(-1, _WIDTH)
-        ranges = np.array(self.ranges, np.int64).reshape(-1, 3)
+        # Views: each column is copied below.
+        values = np.asarray(self._values).reshape(-1, _WIDTH)
+        ranges = np.asarray(self.ranges).reshape(-1, 3)
         columns: dict[str, Any] = {
             name: values[:, at].astype(kind) for at, (name, kind) in enumerate(_TYPES.items())
         }
@@ -491,6 +493,11 @@ class Rows:
             strides=ranges[:, 2].copy(),
             checkpoints=self._old_checkpoints | checkpoints,
         )
+
+
+def add_numbers(to: array[int], more: npt.NDArray[np.int64]) -> None:
+    """Add the numbers of an array, in C order, to those of another."""
+    to.frombytes(np.ascontiguousarray(more).reshape(-1).view(np.uint8).data)
 
 
 def damaged(offset: int, stop: int, fault: int, facts: Row | None) -> Row:
