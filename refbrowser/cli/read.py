@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Elements that are read and written as JSON together, and bytes that an element of a list counts for.
 _BLOCK, _ELEMENT = 1 << 18, 8
 #: Bytes of text that are held before it goes to a temporary file, and that are copied together.
-_HELD, _PIECE = 64 << 20, 1 << 20
+_HELD, _PORTION = 64 << 20, 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             tell_findings(dataset.access.memory.warnings)
             if arguments.json:
                 text.seek(0)
-                _write(iter(lambda: text.read(_PIECE), b""), arguments.output)
+                _write(iter(lambda: text.read(_PORTION), b""), arguments.output)
             else:
                 _write_npy(values, arguments.output)
     return 0

@@ -217,13 +217,13 @@ class TargetFolder(TargetPlace):
             parent = self._folders[folder] = path_below(self.partial, key).parent
         return parent / name
 
-    def write(self, key: str, pieces: Iterable[Buffer], size: int) -> None:
+    def write(self, key: str, portions: Iterable[Buffer], size: int) -> None:
         """Write one object whole.
 
         Parameters
         ----------
         size
-            Of all pieces together.
+            Of all portions together.
 
         Raises
         ------
@@ -236,8 +236,8 @@ class TargetFolder(TargetPlace):
             self._made.add(path.parent)
         descriptor = os.open(path, _FLAGS, 0o666)
         try:
-            for piece in pieces:
-                left = memoryview(piece).cast("B")
+            for portion in portions:
+                left = memoryview(portion).cast("B")
                 while left:
                     left = left[os.write(descriptor, left) :]
         finally:

@@ -100,7 +100,7 @@ def _joined(digests: Iterable[str]) -> str:
 
 
 class Assembled:
-    """The bytes of an object, in one piece or many, in memory or in a file.
+    """The bytes of an object, in one portion or many, in memory or in a file.
 
     Attributes
     ----------
@@ -110,19 +110,19 @@ class Assembled:
         Of its elements; None where they were never decoded.
     """
 
-    def __init__(self, pieces: Iterable[Buffer], size: int, digest: str | None) -> None:
-        self._pieces = pieces
+    def __init__(self, portions: Iterable[Buffer], size: int, digest: str | None) -> None:
+        self._portions = portions
         self.size = size
         self.digest = digest
 
     @classmethod
     def of(cls, data: Buffer, digest: str | None = None) -> Assembled:
-        """Return an object of one piece."""
+        """Return an object of one portion."""
         return cls((data,), len(data), digest)
 
-    def pieces(self) -> Iterator[Buffer]:
+    def portions(self) -> Iterator[Buffer]:
         """Yield the bytes, once."""
-        yield from self._pieces
+        yield from self._portions
 
 
 class Assembly:
@@ -167,13 +167,13 @@ class Assembly:
         if len(index) != shard.index_size:
             raise RefbrowserError(ErrorKind.META, "the index of the shard has another size than it says")
         parts = (self._portions(), [index]) if shard.index_at_end else ([index], self._portions())
-        return Assembled((piece for part in parts for piece in part), self._at + len(index), digest)
+        return Assembled((portion for part in parts for portion in part), self._at + len(index), digest)
 
     def _portions(self) -> Iterator[bytes]:
         with self._file:
             self._file.seek(0)
-            while piece := self._file.read(PORTION):
-                yield piece
+            while portion := self._file.read(PORTION):
+                yield portion
 
     def discard(self) -> None:
         """Give up the object."""

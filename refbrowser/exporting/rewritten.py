@@ -74,17 +74,17 @@ def rewritten(document: Document, how: Rewriting, token: CancelToken) -> Referen
     """
     writer = _Writer(document.written(), how, token)
     return ReferenceDocument.read(
-        _joined(writer.pieces()), name=document.name, values=document.templates.values
+        _joined(writer.portions()), name=document.name, values=document.templates.values
     )
 
 
-def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _joined(portions: Iterator[bytes]) -> Iterator[bytes]:
     """Yield text in blocks: it is read entry by entry where it comes so."""
     block: list[bytes] = []
     size = 0
-    for piece in pieces:
-        block.append(piece)
-        size += len(piece)
+    for portion in portions:
+        block.append(portion)
+        size += len(portion)
         if size > BLOCK:
             yield b"".join(block)
             block, size = [], 0
@@ -100,7 +100,7 @@ class _Writer:
         self.spread: list[GenRule] = []
         self.escaped_base = _as_template(how.base) if document.version == 1 else how.base
 
-    def pieces(self) -> Iterator[bytes]:
+    def portions(self) -> Iterator[bytes]:
         """Yield the text."""
         if self.document.version == 1:
             outer = {"version": 1, **self.document.node.to_python()}

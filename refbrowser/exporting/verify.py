@@ -43,15 +43,15 @@ class JournalSink:
     def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
         """Write an object and note it."""
         digest = hashlib.sha256()
-        place = self.target.write(key, _hashed(made.pieces(), digest), made.size)
+        place = self.target.write(key, _hashed(made.portions(), digest), made.size)
         path = array.layout.target.path
         self.journal.add(Written(key, made.size, digest.hexdigest(), made.digest, path, place))
 
 
-def _hashed(pieces: Iterable[Buffer], digest: Any) -> Iterator[Buffer]:
-    for piece in pieces:
-        digest.update(piece)
-        yield piece
+def _hashed(portions: Iterable[Buffer], digest: Any) -> Iterator[Buffer]:
+    for portion in portions:
+        digest.update(portion)
+        yield portion
 
 
 class CompareSink:
@@ -70,8 +70,8 @@ class CompareSink:
     def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
         """Compare an object, by bytes or else by elements."""
         digest = hashlib.sha256()
-        for piece in made.pieces():
-            digest.update(piece)
+        for portion in made.portions():
+            digest.update(portion)
         try:
             stored = self.target.stored(key)
             same = _digest(stored) == digest.hexdigest()

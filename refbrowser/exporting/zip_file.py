@@ -112,7 +112,7 @@ class TargetZip(TargetPlace):
         """Tell whether an object that an earlier run has written is still there."""
         return entry.key in self._members
 
-    def write(self, key: str, pieces: Iterable[Buffer], size: int) -> tuple[int, int]:
+    def write(self, key: str, portions: Iterable[Buffer], size: int) -> tuple[int, int]:
         """Write one object whole; returns where it is.
 
         Raises
@@ -120,7 +120,7 @@ class TargetZip(TargetPlace):
         OSError
             It cannot be written.
         RefbrowserError
-            `E_SOURCE`: the pieces are not `size` bytes, so the source has changed.
+            `E_SOURCE`: the portions are not `size` bytes, so the source has changed.
         """
         name = self._folder + "/".join(checked_parts(key))
         start = data_start(Member(name, size, 0, 0))
@@ -129,11 +129,11 @@ class TargetZip(TargetPlace):
             self._end += start + size
         checksum, at = 0, offset + start
         end = at + size
-        for piece in pieces:
-            if at + memoryview(piece).nbytes > end:
+        for portion in portions:
+            if at + memoryview(portion).nbytes > end:
                 raise _changed(key, size)
-            checksum = zlib.crc32(piece, checksum)
-            at = self._put(piece, at)
+            checksum = zlib.crc32(portion, checksum)
+            at = self._put(portion, at)
         if at != end:
             raise _changed(key, size)
         member = Member(name, size, offset, checksum)
@@ -150,8 +150,8 @@ class TargetZip(TargetPlace):
     def finish(self, *, force: bool) -> None:
         """Write the directory and give the file its final name."""
         at = self._end
-        for piece in directory(list(self._members.values()), at):
-            at = self._put(piece, at)
+        for portion in directory(list(self._members.values()), at):
+            at = self._put(portion, at)
         os.ftruncate(self._descriptor, at)
         os.fsync(self._descriptor)
         self.swap(self._path, force=force)

@@ -1,4 +1,4 @@
-"""Whole files packed with gzip or zstd, in pieces of bounded size both ways."""
+"""Whole files packed with gzip or zstd, in portions of bounded size both ways."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 Compression = Literal["gzip", "zstd"]
 
 _MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
-_PIECE = 4 * 1024 * 1024
+_PORTION = 4 * 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -22,27 +22,27 @@ def find_compression(head: bytes) -> Compression | None:
     return None
 
 
-def slices(data: memoryview, size: int = _PIECE) -> Iterator[bytes]:
-    """Yield `data` in pieces."""
+def slices(data: memoryview, size: int = _PORTION) -> Iterator[bytes]:
+    """Yield `data` in portions."""
     for start in range(0, len(data), size):
         yield bytes(data[start : start + size])
 
 
-def decompress(kind: Compression, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the unpacked bytes in pieces of bounded size.
+def decompress(kind: Compression, portions: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the unpacked bytes in portions of bounded size.
 
     Raises
     ------
     ValueError
         The bytes are not what `kind` packs, or end early.
     """
-    return _gunzip(pieces) if kind == "gzip" else _unzstd(pieces)
+    return _gunzip(portions) if kind == "gzip" else _unzstd(portions)
 
 
-def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gunzip(portions: Iterable[bytes]) -> Iterator[bytes]:
     stream = None
-    for piece in pieces:
-        rest = piece
+    for portion in portions:
+        rest = portion
         while rest:
             if stream is None or stream.eof:
                 rest = rest.lstrip(b"\0") if stream is not None else rest  # padding between members
@@ -50,7 +50,7 @@ def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
                     break
                 stream = zlib.decompressobj(_GZIP)
             try:
-                data = stream.decompress(rest, _PIECE)
+                data = stream.decompress(rest, _PORTION)
             except zlib.error as error:
                 raise ValueError(str(error)) from None
             if data:
@@ -63,8 +63,8 @@ def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
 class _Reader(io.RawIOBase):
     """Pieces as a file, for the zstd library to read from."""
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
+    def __init__(self, portions: Iterable[bytes]) -> None:
+        self._portions = iter(portions)
         self._rest = b""
 
     def readable(self) -> bool:
@@ -72,27 +72,27 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         if not self._rest:
-            self._rest = next(self._pieces, b"")
+            self._rest = next(self._portions, b"")
         taken = self._rest[: len(buffer)]
         self._rest = self._rest[len(buffer) :]
         buffer[: len(taken)] = taken
         return len(taken)
 
 
-def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _unzstd(portions: Iterable[bytes]) -> Iterator[bytes]:
     import zstandard
 
     try:
         with zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(
-            io.BufferedReader(_Reader(pieces), 2**20), read_across_frames=True
+            io.BufferedReader(_Reader(portions), 2**20), read_across_frames=True
         ) as stream:
-            while data := stream.read(_PIECE):
+            while data := stream.read(_PORTION):
                 yield data
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
 
 
-def compress(kind: Compression, pieces: Iterable[bytes]) -> Iterator[bytes]:
+def compress(kind: Compression, portions: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the packed bytes of a file; the same input gives the same output."""
     stream: Any
     if kind == "gzip":
@@ -101,7 +101,7 @@ def compress(kind: Compression, pieces: Iterable[bytes]) -> Iterator[bytes]:
         import zstandard
 
         stream = zstandard.ZstdCompressor(level=9).compressobj()
-    for piece in pieces:
-        if data := stream.compress(piece):
+    for portion in portions:
+        if data := stream.compress(portion):
             yield data
     yield stream.flush()

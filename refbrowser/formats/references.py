@@ -31,7 +31,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document.reader import PIECE, ReadProgress, read_source
+from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -108,7 +108,7 @@ def open_references(
     values
         Values for templates, used and never saved.
     progress
-        Called in this thread after each piece.
+        Called in this thread after each portion.
     cancel
         Ends the opening.
     confirm
@@ -154,8 +154,8 @@ def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None)
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:
-    while piece := os.read(descriptor, PIECE):
-        yield piece
+    while portion := os.read(descriptor, PORTION):
+        yield portion
 
 
 class _Opening:
@@ -180,12 +180,12 @@ class _Opening:
         self._in_worker = threading.current_thread() is not threading.main_thread()
         self._since = time.perf_counter()
 
-    def read(self, pieces: Iterator[bytes], values: Mapping[str, str] | None) -> ReferenceDocument:
+    def read(self, portions: Iterator[bytes], values: Mapping[str, str] | None) -> ReferenceDocument:
         """Read the document from the bytes of its file."""
-        first = next(pieces, b"")
+        first = next(portions, b"")
         kind = find_compression(first)
         kept: list[bytes] = []
-        stored = self._counted(first, pieces, kept if kind is not None else None)
+        stored = self._counted(first, portions, kept if kind is not None else None)
         text = stored if kind is None else self._unpacked(decompress(kind, stored))
         head = next(text, b"")
         found = None if looks_like_references(head) else found_in_file(head[:HEAD])
@@ -218,21 +218,21 @@ class _Opening:
             raise NotReferencesError(error, found) from error
 
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
-        piece = first
-        while piece:
+        portion = first
+        while portion:
             self._cancel.check()
-            self._stored += len(piece)
+            self._stored += len(portion)
             if self._stored > LIMITS.json_size:
                 message = f"the file has more than {LIMITS.json_size} bytes"
                 raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=self._name))
             if kept is not None:
-                kept.append(piece)
-            yield piece
-            piece = next(rest, b"")
+                kept.append(portion)
+            yield portion
+            portion = next(rest, b"")
 
-    def _unpacked(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _unpacked(self, portions: Iterator[bytes]) -> Iterator[bytes]:
         try:
-            yield from pieces
+            yield from portions
         except ValueError as error:
             raise RefbrowserError(
                 ErrorKind.FORMAT,
@@ -240,10 +240,10 @@ class _Opening:
                 Place(document=self._name),
             ) from None
 
-    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        for piece in pieces:
+    def _bounded(self, portions: Iterator[bytes]) -> Iterator[bytes]:
+        for portion in portions:
             self._cancel.check()
-            self._size += len(piece)
+            self._size += len(portion)
             if self._size > LIMITS.json_question and not self._asked:
                 self._asked = True
                 if not self._confirm(max(self._size, self._total or 0)):
@@ -253,7 +253,7 @@ class _Opening:
                         Place(document=self._name),
                         "Answer yes (--yes) to read it all the same.",
                     )
-            yield piece
+            yield portion
 
     def _report(self, read: ReadProgress) -> None:
         self._cancel.check()

@@ -248,12 +248,12 @@ class Fetcher:
         return places
 
     def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
-        from refbrowser.io.objects import read_piece
+        from refbrowser.io.objects import read_request
 
         pool = self._pool("object", _OBJECT_THREADS)
         for segment in segments:
-            for piece in range(max(len(segment.pieces), 1)):
-                task.read_in(pool, partial(read_piece, segment, piece))
+            for index in range(max(len(segment.requests), 1)):
+                task.read_in(pool, partial(read_request, segment, index))
 
     def _http(self) -> HttpClient:
         # The event loop and TLS take long to import, and local documents need neither.

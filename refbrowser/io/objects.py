@@ -25,8 +25,8 @@ _PACKAGES = {
 _settling = threading.Lock()
 
 
-def read_piece(segment: Segment, piece: int) -> None:
-    """Read one piece of a segment (or a whole object) and deliver its rows; failures are delivered too.
+def read_request(segment: Segment, index: int) -> None:
+    """Read one request of a segment (or a whole object) and deliver its rows; failures are delivered too.
 
     Pieces of a segment may be read by several threads at once.
     """
@@ -34,17 +34,17 @@ def read_piece(segment: Segment, piece: int) -> None:
     if not _is_wanted(segment):
         return
     try:
-        first, data = _read(segment, piece)
-        _tell(segment, piece, len(data))
+        first, data = _read(segment, index)
+        _tell(segment, index, len(data))
     except RefbrowserError as error:
-        _tell(segment, piece, 0, error.message)
+        _tell(segment, index, 0, error.message)
         with _settling:
             segment.fail(error)
         return
     with _settling:
         if not _is_wanted(segment):
             return
-        if not segment.pieces:
+        if not segment.requests:
             segment.filled(memoryview(data))
             return
         try:
@@ -52,7 +52,7 @@ def read_piece(segment: Segment, piece: int) -> None:
         except RefbrowserError as error:
             segment.fail(error)
             return
-        segment.arrived(piece, len(data))
+        segment.arrived(index, len(data))
 
 
 def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
@@ -142,13 +142,13 @@ def storage_options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]
     return {"anon": settings.anonymous, "account_name": settings.account}
 
 
-def _tell(segment: Segment, piece: int, received: int, error: str = "") -> None:
-    """Tell the witness of the fetch, if there is one, what became of a piece."""
+def _tell(segment: Segment, index: int, received: int, error: str = "") -> None:
+    """Tell the witness of the fetch, if there is one, what became of a request."""
     witness = segment.task.options.witness
     if witness is None:
         return
     known = segment.task.access.memory.identities.known(segment.location.url)
-    first, last = segment.pieces[piece] if segment.pieces else (0, None)
+    first, last = segment.requests[index] if segment.requests else (0, None)
     attempt = Attempt(
         url=segment.location.url,
         start=segment.start + first,
@@ -164,19 +164,19 @@ def _is_wanted(segment: Segment) -> bool:
     return segment.task.live and not segment.settled
 
 
-def _read(segment: Segment, piece: int) -> tuple[int, bytes]:
-    """Return the bytes of a piece, and where they begin in the segment."""
+def _read(segment: Segment, index: int) -> tuple[int, bytes]:
+    """Return the bytes of a request, and where they begin in the segment."""
     task, location = segment.task, segment.location
     path, place = f"{location.origin.host}/{location.path}", Place(url=location.url)
     try:
         system = filesystem(location.scheme, task.access.connection(location.origin))
         total = _confirm(system, path, location, task)
-        first, last = segment.pieces[piece] if segment.pieces else (0, total)
+        first, last = segment.requests[index] if segment.requests else (0, total)
         start, stop = segment.start + first, segment.start + last
         if stop > total:
             raise short_object(location.url, total, start, stop)
         limit = task.options.size_limit
-        if not segment.pieces and total > limit:
+        if not segment.requests and total > limit:
             raise oversize(total, limit, location.url)
         segment.sent()
         data = system.cat_file(path, start=start, end=stop) if stop > start else b""

@@ -114,8 +114,8 @@ def _take_lines(process: subprocess.Popen[bytes], take: Callable[[bytes], None])
 
 def _keep_end(process: subprocess.Popen[bytes], errors: bytearray) -> None:
     assert process.stderr is not None
-    while piece := process.stderr.read1(1 << 16):  # type: ignore[attr-defined]
-        errors += piece
+    while portion := process.stderr.read1(1 << 16):  # type: ignore[attr-defined]
+        errors += portion
         del errors[:-_KEPT_ERRORS]
 
 

@@ -26,7 +26,7 @@ class Segment:
         Where it is read from.
     start, stop
         Bytes of the object; `stop` is None until the size of a whole file is known.
-    pieces
+    requests
         Bounds of its requests, relative to `start`; empty for a whole file.
     """
 
@@ -39,7 +39,7 @@ class Segment:
         "_stops",
         "buffer",
         "location",
-        "pieces",
+        "requests",
         "settled",
         "start",
         "stop",
@@ -54,13 +54,13 @@ class Segment:
         self.stop = None if stop == TO_THE_END else stop
         requests = slice(int(plan.requests_of[number]), int(plan.requests_of[number + 1]))
         bounds = zip(plan.request_start[requests].tolist(), plan.request_stop[requests].tolist(), strict=True)
-        self.pieces = [] if self.stop is None else [(a - self.start, b - self.start) for a, b in bounds]
+        self.requests = [] if self.stop is None else [(a - self.start, b - self.start) for a, b in bounds]
         rows = slice(int(plan.rows_of[number]), int(plan.rows_of[number + 1]))
         self._rows: list[int] = plan.rows[rows].tolist()
         cuts, lengths = plan.cut_start[rows], plan.cut_length[rows]
         self._cuts: list[int] = cuts.tolist()
         self._stops: list[int] = (cuts + lengths).tolist()
-        self._received = [0] * max(len(self.pieces), 1)
+        self._received = [0] * max(len(self.requests), 1)
         self._cursor = 0
         self._sent: float | None = None
         self.settled = False
@@ -98,13 +98,13 @@ class Segment:
         views = [wanted(row) for row in self._rows]
         return None if None in views else [_flat(view) for view in views if view is not None]
 
-    def arrived(self, piece: int, received: int) -> None:
+    def arrived(self, index: int, received: int) -> None:
         """Note that a request has brought its first `received` bytes, and deliver the rows now complete."""
-        self._received[piece] = received
+        self._received[index] = received
         if self.settled:
             return
         prefix = 0
-        for (first, last), count in zip(self.pieces, self._received, strict=True):
+        for (first, last), count in zip(self.requests, self._received, strict=True):
             prefix = first + count
             if prefix < last:
                 break

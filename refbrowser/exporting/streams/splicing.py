@@ -73,17 +73,17 @@ class Spliced:
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Return bytes from `offset` on; fewer only at the end."""
         stop = min(offset + length, self.size)
-        pieces = []
+        portions = []
         at = bisect_right(self._starts, offset) - 1
         while offset < stop:
             inside = offset - self._starts[at]
             count = min(stop, self._starts[at + 1]) - offset
-            pieces.append(self._piece(self._parts[at], inside, count))
+            portions.append(self._portion(self._parts[at], inside, count))
             offset += count
             at += 1
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return portions[0] if len(portions) == 1 else b"".join(portions)
 
-    def _piece(self, part: Part, offset: int, length: int) -> bytes | memoryview:
+    def _portion(self, part: Part, offset: int, length: int) -> bytes | memoryview:
         if isinstance(part, bytes):
             return part[offset : offset + length]
         return self._source.read(part[0] + offset, length)

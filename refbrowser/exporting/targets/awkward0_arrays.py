@@ -104,7 +104,7 @@ class CopiedArray:
             One cannot be read.
         """
         for blob in self.blobs.values():
-            for _ in _pieces(dataset, blob, token):
+            for _ in _portions(dataset, blob, token):
                 token.check()
 
     def check_values(self, dataset: Dataset, token: CancelToken) -> None:
@@ -133,7 +133,7 @@ class CopiedArray:
         """
         keys, prefix = self._keys(naming), naming.prefix(self.name)
         for name, blob in self.blobs.items():
-            sink.put(prefix + keys[name], _pieces(dataset, blob, token), blob.size)
+            sink.put(prefix + keys[name], _portions(dataset, blob, token), blob.size)
             yield blob
         root = _modern(json.loads(self.schema.text)["schema"], keys)
         put_schema(root, sink, self.name, naming, Said(self.schema.doc, self.schema.metadata))
@@ -161,7 +161,7 @@ def copied_array(dataset: Dataset, array: Awkward0Array, name: str) -> CopiedArr
     return CopiedArray(name, array.path, schema, blobs, length_of(built.layout))
 
 
-def _pieces(dataset: Dataset, blob: Blob, token: CancelToken) -> Iterator[bytes]:
+def _portions(dataset: Dataset, blob: Blob, token: CancelToken) -> Iterator[bytes]:
     """Yield the bytes of a blob, free of what the container packs them in."""
     reference = blob.reference
     if isinstance(reference, Inline) or blob.method not in _IN_PARTS or blob.size <= PORTION:

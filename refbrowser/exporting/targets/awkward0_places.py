@@ -156,13 +156,13 @@ class ArchiveWriter:
                 left = member.stop - member.start
                 while left:
                     token.check()
-                    piece = old.read(min(PORTION, left))
-                    if not piece:
+                    portion = old.read(min(PORTION, left))
+                    if not portion:
                         raise OSError("the archive was cut short meanwhile")
-                    left -= len(piece)
-                    self._write(piece)
+                    left -= len(portion)
+                    self._write(portion)
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Write a member whole.
 
         Raises
@@ -178,9 +178,9 @@ class ArchiveWriter:
         self._write(bytes(room))
         checksum = 0
         try:
-            for piece in pieces:
-                checksum = zlib.crc32(piece, checksum)
-                self._write(piece)
+            for portion in portions:
+                checksum = zlib.crc32(portion, checksum)
+                self._write(portion)
         except BaseException:
             # The next one takes its place.
             self._end = self._file.seek(start)
@@ -195,8 +195,8 @@ class ArchiveWriter:
 
     def finish(self) -> None:
         """Write the directory."""
-        for piece in directory_of(self._entries, len(self._entries), self._end):
-            self._file.write(piece)
+        for portion in directory_of(self._entries, len(self._entries), self._end):
+            self._file.write(portion)
         self._file.truncate()
         self._file.flush()
 
@@ -325,11 +325,11 @@ class _Gathered:
         self.size = 0
         self._file = path.open("xb")
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Write a blob whole."""
         start = stop = self._file.seek(self.size)
-        for piece in pieces:
-            stop += self._file.write(piece)
+        for portion in portions:
+            stop += self._file.write(portion)
         self.size = stop
         self.blobs.append((name, start, stop - start))
 
@@ -404,13 +404,13 @@ class _Files:
         self._folder = folder
         self.names: list[str] = []
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Write a blob whole."""
         path = path_below(self._folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
+            for portion in portions:
+                file.write(portion)
             file.flush()
             os.fsync(file.fileno())
         self.names.append(name)
@@ -506,12 +506,12 @@ def _length(array: Awkward0Array) -> int | None:
 
 def _crc(container: Container, blob: Blob) -> int:
     crc = 0
-    for piece in _pieces(container, blob):
-        crc = zlib.crc32(piece, crc)
+    for portion in _portions(container, blob):
+        crc = zlib.crc32(portion, crc)
     return crc
 
 
-def _pieces(container: Container, blob: Blob) -> Iterator[bytes]:
+def _portions(container: Container, blob: Blob) -> Iterator[bytes]:
     """Yield the bytes of a blob as they stand on the disk."""
     reference = blob.reference
     if isinstance(reference, Inline):
@@ -527,9 +527,9 @@ def _pieces(container: Container, blob: Blob) -> Iterator[bytes]:
     with open(path, "rb") as file:
         file.seek(start)
         left = blob.size
-        while left and (piece := file.read(min(PORTION_READ, left))):
-            left -= len(piece)
-            yield piece
+        while left and (portion := file.read(min(PORTION_READ, left))):
+            left -= len(portion)
+            yield portion
 
 
 def _start_of_member(container: ZipContainer, blob: Blob) -> int:

@@ -28,7 +28,7 @@ OpenSpool = Callable[[], BinaryIO]
 class Sink(Protocol):
     """A container that is being written: named blobs, each once."""
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Write a blob whole.
 
         Parameters
@@ -47,9 +47,9 @@ class Sink(Protocol):
 class MemorySink(dict[str, bytes]):
     """A mapping of names to bytes."""
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Keep a blob."""
-        self[name] = b"".join(pieces)
+        self[name] = b"".join(portions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,22 @@ class Recorder:
         self._sink = sink
         self.blobs: list[PutBlob] = []
 
-    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
+    def put(self, name: str, portions: Iterable[bytes], most: int) -> None:
         """Write a blob whole."""
         size = crc = 0
 
         def noted() -> Iterator[bytes]:
             nonlocal size, crc
-            for piece in pieces:
-                size, crc = size + len(piece), zlib.crc32(piece, crc)
-                yield piece
+            for portion in portions:
+                size, crc = size + len(portion), zlib.crc32(portion, crc)
+                yield portion
 
         self._sink.put(name, noted(), most)
         self.blobs.append(PutBlob(name, size, crc))
 
 
 class GrowingBlob:
-    """Bytes that are added piece by piece, on disk where they are many."""
+    """Bytes that are added portion by portion, on disk where they are many."""
 
     def __init__(self, open_spool: OpenSpool) -> None:
         self._open = open_spool
@@ -105,12 +105,12 @@ class GrowingBlob:
             self._spool.write(data)
             self.size += len(data)
 
-    def pieces(self) -> Iterator[bytes]:
+    def portions(self) -> Iterator[bytes]:
         """Yield all bytes from the start."""
         if self._spool is not None:
             self._spool.seek(0)
-            while piece := self._spool.read(PORTION):
-                yield piece
+            while portion := self._spool.read(PORTION):
+                yield portion
 
 
 Spec = tuple[str, ...]
@@ -148,7 +148,7 @@ class Compression:
     decompress
         Function that gives the bytes back, as ``call`` names it.
     stream
-        Makes what compresses piece by piece; None where all bytes are needed at once.
+        Makes what compresses portion by portion; None where all bytes are needed at once.
     whole
         Compresses all bytes at once.
     """
@@ -158,15 +158,15 @@ class Compression:
     stream: Callable[[], _Stream] | None = None
     whole: Callable[[bytes], bytes] | None = None
 
-    def pieces(self, data: Iterable[bytes]) -> Iterator[bytes]:
+    def portions(self, data: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the compressed bytes."""
         if self.stream is None:
             assert self.whole is not None
             yield bytes(self.whole(b"".join(data)))
             return
         compressor = self.stream()
-        for piece in data:
-            yield compressor.compress(piece)
+        for portion in data:
+            yield compressor.compress(portion)
         yield compressor.flush()
 
 

@@ -64,12 +64,12 @@ def put_array(
     prefix, spelling = naming.prefix(name), Spelling(naming.suffix, policy)
     root = part.expression(spelling)
     for leaf in spelling.used:
-        compression, pieces = leaf.compression(policy), leaf.blob.pieces()
+        compression, portions = leaf.compression(policy), leaf.blob.portions()
         if compression is not None:
-            pieces = compression.pieces(pieces)
+            portions = compression.portions(portions)
         # What does not get smaller grows by a small part at most.
         most = leaf.blob.size if compression is None else leaf.blob.size + leaf.blob.size // 32 + SLACK
-        sink.put(f"{prefix}{leaf.blob_name(naming.suffix)}", pieces, most)
+        sink.put(f"{prefix}{leaf.blob_name(naming.suffix)}", portions, most)
     put_schema(root, sink, name, naming, said)
 
 

@@ -302,7 +302,7 @@ class FolderStore(Store):
 
 #: Changes of more bytes wait in a temporary file, not in memory.
 _IN_MEMORY = 16 * 1024 * 1024
-_PIECE = 1024 * 1024
+_PORTION = 1024 * 1024
 #: What the library raises on archives that are damaged or of a kind that it does not read.
 _FAULTS = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, ValueError)
 
@@ -457,7 +457,7 @@ class ZipStore(Store):
         info.file_size = member.file_size
         try:
             with self._archive.open(member) as source, target.open(info, "w") as copy:
-                shutil.copyfileobj(source, copy, _PIECE)
+                shutil.copyfileobj(source, copy, _PORTION)
         except _FAULTS as error:
             raise self._failed(ErrorKind.SOURCE, error, member.filename) from error
 

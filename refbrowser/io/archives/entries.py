@@ -427,8 +427,8 @@ def _large(extra: bytes, size: int, compressed: int, offset: int) -> tuple[int, 
     at = 0
     for number, value in enumerate(values):
         if value == _FULL:
-            piece = field[at : at + 8]
-            found = int.from_bytes(piece, "little") if len(piece) == 8 else -1
+            raw = field[at : at + 8]
+            found = int.from_bytes(raw, "little") if len(raw) == 8 else -1
             values[number] = found if found < 2**63 else -1
             at += 8
     return values[0], values[1], values[2]

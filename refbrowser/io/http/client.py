@@ -134,8 +134,8 @@ class HttpClient:
                 location = self.redirects.target(segment.location, task.access)
                 host = self.host(location.origin)
                 hosts.add(host)
-                for piece in range(max(len(segment.pieces), 1)):
-                    request = HttpRequest(segment, piece, location)
+                for index in range(max(len(segment.requests), 1)):
+                    request = HttpRequest(segment, index, location)
                     host.add(request, (task.options.priority, number, rank))
             except Exception as error:  # noqa: BLE001 - the loop would give it to every request
                 segment.fail(RefbrowserError(ErrorKind.SOURCE, unexpected(error).message))

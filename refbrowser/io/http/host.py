@@ -169,7 +169,7 @@ class HttpHost:
         tries = f" (after {request.tries} tries)" if request.tries > 1 else ""
         segment = request.segment
         # First, so that nothing is written to a buffer whose rows have been told.
-        if len(segment.pieces) > 1:
+        if len(segment.requests) > 1:
             self._client.cut_off(segment)
         kind = AbsentError if error.absent else OversizeError if error.oversize else RefbrowserError
         segment.fail(kind(error.kind, error.message + tries, advice=error.advice))

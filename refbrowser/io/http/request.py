@@ -61,7 +61,7 @@ class Queue(Protocol):
 
 
 class HttpRequest:
-    """A piece of a segment that is read from an HTTP server; lives on the loop's thread.
+    """One of the requests of a segment, sent to an HTTP server; lives on the loop's thread.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class HttpRequest:
         Tries that failed, and redirects followed.
     """
 
-    def __init__(self, segment: Segment, piece: int, location: Location) -> None:
+    def __init__(self, segment: Segment, index: int, location: Location) -> None:
         self.segment = segment
-        self.piece = piece
+        self.index = index
         self.location = location
         self.is_shortcut = location is not segment.location
         self.rank = (0, 0, 0)
@@ -100,7 +100,7 @@ class HttpRequest:
     @property
     def is_whole(self) -> bool:
         """Whether the whole object is asked for."""
-        return not self.segment.pieces
+        return not self.segment.requests
 
     @property
     def wanted(self) -> bool:
@@ -112,7 +112,7 @@ class HttpRequest:
         """Bytes still to come; a guess for a whole object."""
         if self.is_whole:
             return 1 << 20
-        first, last = self.segment.pieces[self.piece]
+        first, last = self.segment.requests[self.index]
         return last - first - self._received
 
     @property
@@ -120,7 +120,7 @@ class HttpRequest:
         """Bytes of the object that the next try asks for."""
         if self.is_whole:
             return 0, None
-        first, last = self.segment.pieces[self.piece]
+        first, last = self.segment.requests[self.index]
         return self.segment.start + first + self._received, self.segment.start + last
 
     def begin(self, sharing: int) -> None:
@@ -198,7 +198,7 @@ class HttpRequest:
             if not self.size:
                 # Before its rows are delivered: nobody listens any more after the last one.
                 self.tell()
-            segment.arrived(self.piece, self._received)
+            segment.arrived(self.index, self._received)
             return
         # Its size was not known when the time was set.
         self.deadline += count / LIMITS.http_total_rate
@@ -240,7 +240,7 @@ class HttpRequest:
 
     def cut(self, whole: memoryview) -> None:
         """Take the bytes of this request from the whole object."""
-        first, last = self.segment.pieces[self.piece]
+        first, last = self.segment.requests[self.index]
         start = self.segment.start
         if start + last > len(whole):
             message = f"the object has {len(whole)} bytes, the range ends at {start + last}"
@@ -254,11 +254,11 @@ class HttpRequest:
             self.host.fail(self, AttemptError(error.message, error.kind))
             return
         self._received = last - first
-        self.segment.arrived(self.piece, self._received)
+        self.segment.arrived(self.index, self._received)
 
     def _make_sink(self, body: Body) -> Sink:
         if body.is_range:
-            first, last = self.segment.pieces[self.piece]
+            first, last = self.segment.requests[self.index]
             return FixedSink(self.segment.allocate()[first + self._received : last])
         if body.length is not None:
             return FixedSink(room_for(body.length))

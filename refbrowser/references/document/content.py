@@ -456,16 +456,16 @@ class ReferenceText(DocumentContent):
 
     @classmethod
     def read(
-        cls, pieces: Iterable[bytes], *, name: str | None = None, values: Mapping[str, str] | None = None
+        cls, portions: Iterable[bytes], *, name: str | None = None, values: Mapping[str, str] | None = None
     ) -> Self:
-        """Read a document from the pieces of its text.
+        """Read a document from the portions of its text.
 
         Raises
         ------
         RefbrowserError
             E_JSON, E_ENCODING, E_SCHEMA or E_BUDGET, with line and column.
         """
-        return cls.from_source(read_source(pieces, name=name), values)
+        return cls.from_source(read_source(portions, name=name), values)
 
     @classmethod
     def from_source(cls, source: DocumentSource, values: Mapping[str, str] | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Reads the text of a document piece by piece: the entries of `refs` into columns, the rest left as text.
+"""Reads the text of a document portion by portion: the entries of `refs` into columns, the rest left as text.
 
 The whole text is checked to be JSON. Entries of the common shapes go through the scanner in blocks; whatever
 it does not take goes through the exact reader, entry by entry, in short slices: between two slices `pause` is
@@ -105,8 +105,8 @@ def _looks_like_version_1(special: Mapping[str, Node]) -> bool:
 
 #: Members of the top level that make a document Version 1.
 SPECIAL = ("version", "templates", "gen", "refs")
-#: Bytes asked for at a time; the first block of the first piece makes the first rows.
-PIECE = 1024 * 1024
+#: Bytes asked for at a time; the first block of the first portion makes the first rows.
+PORTION = 1024 * 1024
 
 #: Entries that are read exactly before the scanner is asked, in refs and at the top level; after it refused
 #: twice as many each time, up to a bound.
@@ -143,7 +143,7 @@ class ReadProgress:
     rows
         Entries so far.
     first
-        The entries of the first piece, given once: something to show while the rest is read.
+        The entries of the first portion, given once: something to show while the rest is read.
     """
 
     read: int
@@ -203,21 +203,21 @@ class DocumentReader:
 
     Parameters
     ----------
-    pieces
-        The text, decompressed, in pieces of some MB.
+    portions
+        The text, decompressed, in portions of some MB.
     on_progress
-        Called after each piece; what it raises ends the reading.
+        Called after each portion; what it raises ends the reading.
     pause
         Called between slices of slow work.
     """
 
     def __init__(
         self,
-        pieces: Iterable[bytes],
+        portions: Iterable[bytes],
         on_progress: Callable[[ReadProgress], None] | None = None,
         pause: Callable[[], None] = _nothing,
     ) -> None:
-        self._pieces: Iterator[bytes] = iter(pieces)
+        self._portions: Iterator[bytes] = iter(portions)
         self._on_progress = on_progress
         self._pause = pause
         self._text = TextBuilder()
@@ -266,19 +266,19 @@ class DocumentReader:
         return self._at - self._json.base
 
     def _more(self, least: int = 1) -> None:
-        """Take the next piece into the window; more of them until they have `least` bytes."""
+        """Take the next portion into the window; more of them until they have `least` bytes."""
         json = self._json
         found = [json.data[self._local :]]
         least = max(least, 1)
-        while least > 0 and (piece := next(self._pieces, b"")):
-            self._size += len(piece)
+        while least > 0 and (portion := next(self._portions, b"")):
+            self._size += len(portion)
             if self._size > LIMITS.json_size:
                 raise JsonError(
                     self._at, f"the document has more than {LIMITS.json_size} bytes", kind=ErrorKind.BUDGET
                 )
-            self._text.append(piece)
-            found.append(piece)
-            least -= len(piece)
+            self._text.append(portion)
+            found.append(portion)
+            least -= len(portion)
         if len(found) == 1:
             self._json = JsonReader(json.data, json.base, complete=True)
         else:
@@ -290,7 +290,7 @@ class DocumentReader:
             try:
                 result = ask()
             except Incomplete:
-                # As much again, so that a long value is not read from its start for each of its pieces.
+                # As much again, so that a long value is not read from its start for each of its portions.
                 self._more(len(self._json.data) - self._local)
                 continue
             return result
@@ -360,7 +360,7 @@ class DocumentReader:
             self._report(region)
 
     def _scan(self, region: _Region) -> None:
-        """Read as many entries as the scanner takes, over all pieces that it takes whole."""
+        """Read as many entries as the scanner takes, over all portions that it takes whole."""
         while True:
             if len(self._json.data) - self._local < BLOCK and not self._json.complete:
                 self._more()
@@ -380,7 +380,7 @@ class DocumentReader:
         if self._on_progress is None:
             return
         first = None
-        enough = region.builder.count >= _FIRST_ROWS or self._at >= PIECE // 2
+        enough = region.builder.count >= _FIRST_ROWS or self._at >= PORTION // 2
         if not self._published and enough:
             self._published = True
             first = self._first_rows(region)
@@ -500,20 +500,20 @@ class DocumentSource:
 
 
 def read_source(
-    pieces: Iterable[bytes],
+    portions: Iterable[bytes],
     *,
     name: str | None = None,
     on_progress: Callable[[ReadProgress], None] | None = None,
     pause: Callable[[], None] = lambda: None,
 ) -> DocumentSource:
-    """Read the pieces of a document's text.
+    """Read the portions of a document's text.
 
     Parameters
     ----------
     name
         For messages.
     on_progress
-        Called in this thread after each piece; once with the first references.
+        Called in this thread after each portion; once with the first references.
     pause
         Called between short slices of work.
 
@@ -522,7 +522,7 @@ def read_source(
     RefbrowserError
         E_JSON, E_ENCODING, E_SCHEMA or E_BUDGET, with line and column.
     """
-    reader = DocumentReader(pieces, on_progress, pause)
+    reader = DocumentReader(portions, on_progress, pause)
     try:
         result = reader.read()
         return DocumentSource(result, detect(result.special, result.others), name)

@@ -1,4 +1,4 @@
-"""Writes the expansion of a document as one Version 0 object, in pieces."""
+"""Writes the expansion of a document as one Version 0 object, in portions."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ class Version0:
     def chunks(self) -> Iterator[bytes]:
         """Yield the text."""
         before = b"{\n"
-        for piece in self._entries():
-            yield before + piece
+        for portion in self._entries():
+            yield before + portion
             before = b",\n"
         yield b"{}\n" if before == b"{\n" else b"\n}\n"
 

@@ -20,7 +20,7 @@ Splice = tuple[int, int, bytes]
 
 _ROWS_AT_ONCE = 8192
 #: Bytes that are given at a time where many changes stand close together.
-_PIECE = 256 * 1024
+_PORTION = 256 * 1024
 _URL = re.compile(STRING.pattern + rb"[ \t\n\r]*+:[ \t\n\r]*+\[[ \t\n\r]*+(" + STRING.pattern + rb")")
 
 
@@ -39,7 +39,7 @@ def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
     gathered: list[bytes] = []
     size = 0
     for start, stop, data in splices(refs, region):
-        if start - at > _PIECE:
+        if start - at > _PORTION:
             yield from gathered
             yield from text.chunks(at, start)
             gathered, size = [], 0
@@ -48,7 +48,7 @@ def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
         gathered.append(data)
         size += start - at + len(data)
         at = stop
-        if size > _PIECE:
+        if size > _PORTION:
             yield b"".join(gathered)
             gathered, size = [], 0
     yield from gathered

@@ -218,8 +218,8 @@ class GenRule:
     @cached_property
     def pattern(self) -> KeyPattern | None:
         """The key as a pattern, where it is lowered and there are rows."""
-        pieces = self.columns.texts.get("key") if self.columns is not None else None
-        return None if pieces is None else KeyPattern(pieces, self.space)
+        fragments = self.columns.texts.get("key") if self.columns is not None else None
+        return None if fragments is None else KeyPattern(fragments, self.space)
 
     @cached_property
     def _key_search(self) -> KeySearch | None:

@@ -1,4 +1,4 @@
-"""Templates lowered to algebra: a text as constant pieces and integer expressions of the dimensions.
+"""Templates lowered to algebra: a text as constant fragments and integer expressions of the dimensions.
 
 Only what is provably the same as the closures give: constants, names of dimensions, ``+ - * // %`` and signs,
 ``~``, ``%d`` and ``{:03d}`` formats, the filters `string`, `int` and `format`, items of constant lists and
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class IntegerPiece:
+class IntegerFragment:
     """An integer printed in decimal, padded with zeros to `width` (sign included)."""
 
     value: IntegerExpression
     width: int = 0
 
 
-Piece = str | IntegerPiece
-Text = tuple[Piece, ...]
+Fragment = str | IntegerFragment
+Text = tuple[Fragment, ...]
 Lowered = IntegerExpression | Text
 #: What a name may be worth.
 Known = Lowered | ConstantList
@@ -55,18 +55,18 @@ _INTEGER_SIZE = 40
 
 
 def lower_template(template: Template, compiled: Compiled, scope: Scope, space: RowSpace) -> Text | None:
-    """Return the pieces that a template prints for the rows of a space, or None where it is not lowered.
+    """Return the fragments that a template prints for the rows of a space, or None where it is not lowered.
 
     The space must not be empty.
     """
     if template.syntax is None:
         return (template.text,)
     lowering = _Lowering(template.syntax, scope, _dimensions(space), space)
-    pieces = lowering.block(template.syntax.body)
+    fragments = lowering.block(template.syntax.body)
     # The closures count the texts that they make as steps: near that limit they decide.
-    if pieces is None or compiled.steps + lowering.cost // 16 > LIMITS.template_steps_entry:
+    if fragments is None or compiled.steps + lowering.cost // 16 > LIMITS.template_steps_entry:
         return None
-    return pieces
+    return fragments
 
 
 def static_prefix(template: Template, scope: Scope, space: RowSpace) -> str:
@@ -79,10 +79,10 @@ def static_prefix(template: Template, scope: Scope, space: RowSpace) -> str:
     prefix = ""
     for node in template.syntax.body:
         for item in node.nodes if isinstance(node, nodes.Output) else [node]:
-            pieces = lowering.block([nodes.Output([item])] if isinstance(node, nodes.Output) else [node])
-            first = pieces[0] if pieces else ""
+            fragments = lowering.block([nodes.Output([item])] if isinstance(node, nodes.Output) else [node])
+            first = fragments[0] if fragments else ""
             prefix += first if isinstance(first, str) else ""
-            if pieces is None or len(pieces) > 1 or not isinstance(first, str):
+            if fragments is None or len(fragments) > 1 or not isinstance(first, str):
                 return prefix
     return prefix
 
@@ -93,20 +93,20 @@ def _dimensions(space: RowSpace) -> dict[str, Known]:
     return {name: dimension(slot) for slot, (name, each) in enumerate(pairs) if not each.has_texts}
 
 
-def merge(pieces: Sequence[Piece]) -> Text:
+def merge(fragments: Sequence[Fragment]) -> Text:
     """Join constant neighbours and drop empty texts."""
-    merged: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += piece
-        elif piece != "":
-            merged.append(piece)
+    merged: list[Fragment] = []
+    for fragment in fragments:
+        if isinstance(fragment, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += fragment
+        elif fragment != "":
+            merged.append(fragment)
     return tuple(merged)
 
 
-def most_size(pieces: Text) -> int:
+def most_size(fragments: Text) -> int:
     """Return a bound of the characters of a text."""
-    return sum(len(each) if isinstance(each, str) else max(each.width, _INTEGER_SIZE) for each in pieces)
+    return sum(len(each) if isinstance(each, str) else max(each.width, _INTEGER_SIZE) for each in fragments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Lowering:
     def block(self, body: Sequence[nodes.Node]) -> Text | None:
         from jinja2 import nodes
 
-        pieces: list[Piece] = []
+        fragments: list[Fragment] = []
         for node in body:
             if isinstance(node, nodes.Assign):
                 self._assign(node)
@@ -148,13 +148,13 @@ class _Lowering:
                 return None
             for item in node.nodes:
                 if isinstance(item, nodes.TemplateData):
-                    pieces.append(item.data)
+                    fragments.append(item.data)
                     continue
                 printed = self._printed(item)
                 if printed is None:
                     return None
-                pieces.extend(printed)
-        return self._text(pieces)
+                fragments.extend(printed)
+        return self._text(fragments)
 
     def _assign(self, node: nodes.Assign) -> None:
         name = getattr(node.target, "name", "")
@@ -187,10 +187,10 @@ class _Lowering:
 
     def _printed(self, node: nodes.Node | None) -> Text | None:
         value = self.value(node)
-        return value if value is None or isinstance(value, tuple) else (IntegerPiece(value),)
+        return value if value is None or isinstance(value, tuple) else (IntegerFragment(value),)
 
-    def _text(self, pieces: Sequence[Piece]) -> Text | None:
-        text = merge(pieces)
+    def _text(self, fragments: Sequence[Fragment]) -> Text | None:
+        text = merge(fragments)
         size = most_size(text)
         self.cost += size
         return text if 4 * size <= LIMITS.template_string else None
@@ -275,13 +275,13 @@ class _Lowering:
         return None if isinstance(value, tuple) else value
 
     def _concat(self, node: nodes.Concat) -> Lowered | None:
-        pieces: list[Piece] = []
+        fragments: list[Fragment] = []
         for item in node.nodes:
             printed = self._printed(item)
             if printed is None:
                 return None
-            pieces.extend(printed)
-        return self._text(pieces)
+            fragments.extend(printed)
+        return self._text(fragments)
 
     def _filter(self, node: nodes.Filter) -> Lowered | None:
         if node.name == "format" and not node.kwargs:
@@ -294,8 +294,8 @@ class _Lowering:
             if not isinstance(value, tuple):
                 return value
             # An integer that a template gave as text.
-            piece = value[0] if len(value) == 1 else ""
-            return piece.value if isinstance(piece, IntegerPiece) else None
+            fragment = value[0] if len(value) == 1 else ""
+            return fragment.value if isinstance(fragment, IntegerFragment) else None
         if node.name == "sum" and not node.args and not node.kwargs:
             return self._sum(node.node)
         return None
@@ -362,12 +362,12 @@ class _Lowering:
             form = parse_percent(text)
         except RefbrowserError:
             return None
-        pieces: list[Piece] = []
+        fragments: list[Fragment] = []
         waiting = list(arguments)
         for directive in form.directives:
-            pieces.append(directive.before)
+            fragments.append(directive.before)
             if directive.letter == "%" and not directive.flags and not directive.width:
-                pieces.append("%")
+                fragments.append("%")
                 continue
             if not waiting or directive.key is not None or directive.precision is not None:
                 return None
@@ -377,8 +377,8 @@ class _Lowering:
             printed = _formatted(waiting.pop(0), directive.letter, zeros)
             if printed is None:
                 return None
-            pieces.extend(printed)
-        return None if waiting else self._text((*pieces, form.after))
+            fragments.extend(printed)
+        return None if waiting else self._text((*fragments, form.after))
 
     def _call(self, node: nodes.Call) -> Lowered | None:
         from jinja2 import nodes
@@ -417,7 +417,7 @@ class _Lowering:
             fields, after = parse_braces(getattr(method.node, "value", ""))
         except RefbrowserError:
             return None
-        pieces: list[Piece] = []
+        fragments: list[Fragment] = []
         for item in fields:
             if item.index >= len(node.args) or node.kwargs:
                 return None
@@ -425,8 +425,8 @@ class _Lowering:
             printed = _formatted(self.value(node.args[item.index]), letter, width)
             if printed is None:
                 return None
-            pieces.extend((item.before, *printed))
-        return self._text((*pieces, after))
+            fragments.extend((item.before, *printed))
+        return self._text((*fragments, after))
 
 
 def _zero_padded(spec: str) -> tuple[int, str]:
@@ -438,12 +438,12 @@ def _zero_padded(spec: str) -> tuple[int, str]:
 
 
 def _formatted(value: Lowered | None, letter: str, width: int) -> Text | None:
-    """Return the pieces of one formatted argument: ``d`` of an integer, or anything as text."""
+    """Return the fragments of one formatted argument: ``d`` of an integer, or anything as text."""
     if isinstance(value, tuple):
         return value if letter == "s" and not width else None
     if value is None or letter not in ("diu" if width else "dius"):
         return None
-    return (IntegerPiece(value, width),)
+    return (IntegerFragment(value, width),)
 
 
 def _as_lowered(value: Any) -> Lowered | None:

@@ -24,7 +24,7 @@ from refbrowser.references.rules.integer_expressions import (
     evaluate,
     fits_int64,
 )
-from refbrowser.references.rules.lowering import IntegerPiece, Text
+from refbrowser.references.rules.lowering import IntegerFragment, Text
 
 #: Rows that are compared by looking when arithmetic does not decide.
 COMPARED_ROWS = 200_000
@@ -103,7 +103,7 @@ def _tells_apart(rule: GenRule) -> bool:
     pattern = rule.pattern
     if pattern is None or not pattern.is_injective:
         return False
-    used = frozenset[int]().union(*(piece.value.uses for piece in pattern.numbers))
+    used = frozenset[int]().union(*(fragment.value.uses for fragment in pattern.numbers))
     return len(used) == len(rule.space.dimensions)
 
 
@@ -245,18 +245,22 @@ def _difference(new: IntegerExpression, old: IntegerExpression) -> list[Affine] 
 def _text_differences(new: Text, old: Text) -> list[Affine] | None:
     if new == old:
         return []
-    if all(isinstance(piece, str) for piece in (*new, *old)):
+    if all(isinstance(fragment, str) for fragment in (*new, *old)):
         return [Affine(1)]
     if len(new) != len(old):
         return None
     found: list[Affine] = []
-    for piece, other in zip(new, old, strict=True):
-        if isinstance(piece, IntegerPiece) and isinstance(other, IntegerPiece) and piece.width == other.width:
-            difference = _difference(piece.value, other.value)
+    for fragment, other in zip(new, old, strict=True):
+        if (
+            isinstance(fragment, IntegerFragment)
+            and isinstance(other, IntegerFragment)
+            and fragment.width == other.width
+        ):
+            difference = _difference(fragment.value, other.value)
             if difference is None:
                 return None
             found += difference
-        elif piece != other:
+        elif fragment != other:
             return _different_ends(new, old)
     return found
 
@@ -264,10 +268,10 @@ def _text_differences(new: Text, old: Text) -> list[Affine] | None:
 def _different_ends(new: Text, old: Text) -> list[Affine] | None:
     """Texts that begin or end differently are never the same."""
     for at in (0, -1):
-        piece, other = new[at], old[at]
-        if isinstance(piece, str) and isinstance(other, str):
-            size = min(len(piece), len(other))
-            ends = (piece[:size], other[:size]) if at == 0 else (piece[-size:], other[-size:])
+        fragment, other = new[at], old[at]
+        if isinstance(fragment, str) and isinstance(other, str):
+            size = min(len(fragment), len(other))
+            ends = (fragment[:size], other[:size]) if at == 0 else (fragment[-size:], other[-size:])
             if ends[0] != ends[1]:
                 return [Affine(1)]
     return None

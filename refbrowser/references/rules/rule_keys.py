@@ -29,7 +29,7 @@ from refbrowser.references.rules.integer_expressions import (
     fits_int64,
     make_plan,
 )
-from refbrowser.references.rules.lowering import IntegerPiece, Text, lower_template, merge
+from refbrowser.references.rules.lowering import IntegerFragment, Text, lower_template, merge
 from refbrowser.references.rules.rule_rows import print_text
 from refbrowser.references.templates.evaluate import Compiled, Scope, compile_template
 from refbrowser.references.templates.syntax import Template
@@ -63,47 +63,47 @@ class UndecidedError(Exception):
 class KeyPattern:
     """A lowered key over a space that is not empty."""
 
-    pieces: Text
+    fragments: Text
     space: RowSpace
 
     @cached_property
-    def numbers(self) -> tuple[IntegerPiece, ...]:
-        """The pieces that are integers, in order."""
-        return tuple(piece for piece in self.pieces if isinstance(piece, IntegerPiece))
+    def numbers(self) -> tuple[IntegerFragment, ...]:
+        """The fragments that are integers, in order."""
+        return tuple(fragment for fragment in self.fragments if isinstance(fragment, IntegerFragment))
 
     @cached_property
     def plan(self) -> Plan:
         """How the integers give the row."""
-        equations = [(piece.value, number) for number, piece in enumerate(self.numbers)]
+        equations = [(fragment.value, number) for number, fragment in enumerate(self.numbers)]
         return make_plan(self.space, equations, len(equations))
 
     @cached_property
     def prefix(self) -> str:
         """The text that every key begins with."""
-        return self.pieces[0] if self.pieces and isinstance(self.pieces[0], str) else ""
+        return self.fragments[0] if self.fragments and isinstance(self.fragments[0], str) else ""
 
     @cached_property
     def suffix(self) -> str:
         """The text that every key ends with; the whole of a constant key."""
-        return self.pieces[-1] if self.pieces and isinstance(self.pieces[-1], str) else ""
+        return self.fragments[-1] if self.fragments and isinstance(self.fragments[-1], str) else ""
 
     @cached_property
     def may_be_negative(self) -> bool:
         """Whether an integer of a key can have a sign."""
-        ranges = [bounds(piece.value, self.space) for piece in self.numbers]
+        ranges = [bounds(fragment.value, self.space) for fragment in self.numbers]
         return any(found is None or found[0] < 0 for found in ranges)
 
     @cached_property
     def fixed_widths(self) -> tuple[int | None, ...]:
         """Characters of each integer where they are the same at every row, else None."""
-        return tuple(self._fixed_width(piece) for piece in self.numbers)
+        return tuple(self._fixed_width(fragment) for fragment in self.numbers)
 
-    def _fixed_width(self, piece: IntegerPiece) -> int | None:
-        found = bounds(piece.value, self.space)
+    def _fixed_width(self, fragment: IntegerFragment) -> int | None:
+        found = bounds(fragment.value, self.space)
         if found is None or found[0] < 0:
             return None
-        shortest = max(piece.width, len(str(found[0])))
-        longest = max(piece.width, len(str(found[1])))
+        shortest = max(fragment.width, len(str(found[0])))
+        longest = max(fragment.width, len(str(found[1])))
         return longest if shortest == longest else None
 
     @cached_property
@@ -116,10 +116,10 @@ class KeyPattern:
         widths = list(self.fixed_widths)
         after = 0
         varies = False
-        for piece in reversed(self.pieces):
-            if isinstance(piece, str):
-                leading = len(piece) - len(piece.lstrip("0123456789"))
-                is_run = leading == len(piece)
+        for fragment in reversed(self.fragments):
+            if isinstance(fragment, str):
+                leading = len(fragment) - len(fragment.lstrip("0123456789"))
+                is_run = leading == len(fragment)
                 after, varies = (after + leading, varies) if is_run else (leading, False)
                 continue
             width = widths.pop()
@@ -141,7 +141,7 @@ class KeyPattern:
     @cached_property
     def unused(self) -> tuple[int, ...]:
         """Slots of dimensions of several values that the key does not name."""
-        used = frozenset[int]().union(*(piece.value.uses for piece in self.numbers))
+        used = frozenset[int]().union(*(fragment.value.uses for fragment in self.numbers))
         return tuple(
             slot for slot, length in enumerate(self.space.lengths) if length > 1 and slot not in used
         )
@@ -166,7 +166,7 @@ class KeyPattern:
             row = self._row(self.plan.run(integers))
             if row is None or (best is not None and row < best):
                 continue
-            if print_text(self.pieces, self.space.values(row)) == key:
+            if print_text(self.fragments, self.space.values(row)) == key:
                 best = row
         return best
 
@@ -189,11 +189,11 @@ class KeyPattern:
     def _only_split(self, key: str) -> list[int] | None:
         integers: list[int] = []
         position = 0
-        for piece in self.pieces:
-            if isinstance(piece, str):
-                if not key.startswith(piece, position):
+        for fragment in self.fragments:
+            if isinstance(fragment, str):
+                if not key.startswith(fragment, position):
                     return None
-                position += len(piece)
+                position += len(fragment)
                 continue
             stop = next(self._stops(key, position, len(integers)), None)
             if stop is None:
@@ -202,24 +202,24 @@ class KeyPattern:
             position = stop
         return integers if position == len(key) else None
 
-    def _all_splits(self, key: str, piece: int, position: int, budget: list[int]) -> Iterator[list[int]]:
+    def _all_splits(self, key: str, fragment: int, position: int, budget: list[int]) -> Iterator[list[int]]:
         """Yield the integers of each way to read the key from a position on; `budget` is shared."""
-        while piece < len(self.pieces) and isinstance(text := self.pieces[piece], str):
+        while fragment < len(self.fragments) and isinstance(text := self.fragments[fragment], str):
             if not key.startswith(text, position):
                 return
             position += len(text)
-            piece += 1
-        if piece == len(self.pieces):
+            fragment += 1
+        if fragment == len(self.fragments):
             if position == len(key):
                 yield []
             return
-        number = sum(isinstance(each, IntegerPiece) for each in self.pieces[:piece])
+        number = sum(isinstance(each, IntegerFragment) for each in self.fragments[:fragment])
         for stop in self._stops(key, position, number):
             budget[0] -= 1
             if budget[0] < 0:
                 raise UndecidedError(0)
             value = int(key[position:stop])
-            for rest in self._all_splits(key, piece + 1, stop, budget):
+            for rest in self._all_splits(key, fragment + 1, stop, budget):
                 yield [value, *rest]
 
     def _stops(self, key: str, position: int, number: int) -> Iterator[int]:
@@ -415,8 +415,8 @@ def _case(
     parts: Sequence[_Part], space: RowSpace, chosen: Sequence[tuple[int, tuple[str, ...], list[int]]]
 ) -> KeyCase:
     texts = {slot: iter(found) for slot, found, _ in chosen}
-    pieces = [
-        piece for part in parts for piece in ((next(texts[part.slot]),) if part.compiled else part.text)
+    fragments = [
+        fragment for part in parts for fragment in ((next(texts[part.slot]),) if part.compiled else part.text)
     ]
     positions: list[Sequence[int]] = [range(length) for length in space.lengths]
     dimensions = list(space.dimensions)
@@ -428,7 +428,7 @@ def _case(
         else:
             positions[slot] = found
             dimensions[slot] = RuleDimension(whole.name, tuple(whole.values[place] for place in found))
-    return KeyCase(KeyPattern(merge(pieces), RowSpace(tuple(dimensions))), space, tuple(positions))
+    return KeyCase(KeyPattern(merge(fragments), RowSpace(tuple(dimensions))), space, tuple(positions))
 
 
 _RUNS = re.compile(r"[0-9]+|[^0-9]+")
@@ -478,14 +478,14 @@ def match_chunks(
     constants, equations, fixed, widths = [], [], [], []
     for mine, other in zip(tokens, target, strict=True):
         if isinstance(other, int):
-            if isinstance(mine, IntegerPiece):
+            if isinstance(mine, IntegerFragment):
                 equations.append((mine.value, other))
                 widths.append((other, mine.width))
             elif mine.isdecimal() and (mine == "0" or mine[0] != "0"):
                 constants.append((other, int(mine)))
             else:
                 return mismatch
-        elif isinstance(mine, IntegerPiece):
+        elif isinstance(mine, IntegerFragment):
             if not other.isdecimal() or f"{int(other):0{max(mine.width, 1)}d}" != other:
                 return mismatch
             fixed.append((mine.value, int(other)))
@@ -494,19 +494,21 @@ def match_chunks(
     return ChunkMatch(tuple(constants), tuple(equations), tuple(fixed), tuple(widths))
 
 
-def _pattern_tokens(pattern: KeyPattern) -> list[str | IntegerPiece] | None:
+def _pattern_tokens(pattern: KeyPattern) -> list[str | IntegerFragment] | None:
     """Return the key as runs of digits, other texts and integers; None where digits touch an integer."""
-    tokens: list[str | IntegerPiece] = []
-    for piece in pattern.pieces:
-        runs: list[str | IntegerPiece] = _RUNS.findall(piece) if isinstance(piece, str) else [piece]
+    tokens: list[str | IntegerFragment] = []
+    for fragment in pattern.fragments:
+        runs: list[str | IntegerFragment] = (
+            _RUNS.findall(fragment) if isinstance(fragment, str) else [fragment]
+        )
         if tokens and _is_number(tokens[-1]) and _is_number(runs[0]):
             return None
         tokens.extend(runs)
     return tokens
 
 
-def _is_number(token: str | IntegerPiece) -> bool:
-    return isinstance(token, IntegerPiece) or "0" <= token[0] <= "9"
+def _is_number(token: str | IntegerFragment) -> bool:
+    return isinstance(token, IntegerFragment) or "0" <= token[0] <= "9"
 
 
 def _target_tokens(prefix: str, ndim: int, encoding: ChunkKeyEncoding) -> list[str | int]:
@@ -534,7 +536,7 @@ def find_rows(pattern: KeyPattern, match: ChunkMatch, coords: Int64) -> Int64 | 
     plan = _plan(pattern, match)
     if plan.open or any(length > INT_ROOM for length in pattern.space.lengths):
         return None
-    if not all(fits_int64(piece.value, pattern.space) for piece in pattern.numbers):
+    if not all(fits_int64(fragment.value, pattern.space) for fragment in pattern.numbers):
         return None
     good = np.ones(size, dtype=bool)
     for axis, value in match.constants:

@@ -24,7 +24,7 @@ from refbrowser.references.rules.integer_expressions import (
     evaluate,
     fits_int64,
 )
-from refbrowser.references.rules.lowering import IntegerPiece, Text, lower_template, most_size
+from refbrowser.references.rules.lowering import IntegerFragment, Text, lower_template, most_size
 from refbrowser.references.rules.text_columns import Digits, TextColumn
 from refbrowser.references.templates.evaluate import Compiled, Scope, compile_template
 from refbrowser.references.templates.syntax import Template
@@ -269,21 +269,23 @@ def _integers(column: FieldColumn | None) -> list[int | None] | None:
     return found
 
 
-def print_text(pieces: Text, values: Sequence[int]) -> str:
+def print_text(fragments: Text, values: Sequence[int]) -> str:
     """Return a lowered text at the values of the dimensions."""
     return "".join(
-        piece if isinstance(piece, str) else _printed(piece, evaluate(piece.value, values))
-        for piece in pieces
+        fragment if isinstance(fragment, str) else _printed(fragment, evaluate(fragment.value, values))
+        for fragment in fragments
     )
 
 
-def _printed(piece: IntegerPiece, value: int) -> str:
-    return f"{value:0{piece.width}d}" if piece.width else str(value)
+def _printed(fragment: IntegerFragment, value: int) -> str:
+    return f"{value:0{fragment.width}d}" if fragment.width else str(value)
 
 
-def slots_of(pieces: Text) -> frozenset[int]:
+def slots_of(fragments: Text) -> frozenset[int]:
     """Return the slots of the dimensions that a lowered text depends on."""
-    return frozenset().union(*(piece.value.uses for piece in pieces if isinstance(piece, IntegerPiece)))
+    return frozenset().union(
+        *(fragment.value.uses for fragment in fragments if isinstance(fragment, IntegerFragment))
+    )
 
 
 @dataclass(frozen=True)
@@ -303,12 +305,12 @@ class RuleColumns:
 
     @cached_property
     def texts(self) -> dict[str, Text]:
-        """Fields that are lowered to pieces of text, by name."""
+        """Fields that are lowered to fragments of text, by name."""
         found = {}
         for name, field in self.fields.items():
-            pieces = self._lowered(field)
-            if pieces is not None:
-                found[name] = pieces
+            fragments = self._lowered(field)
+            if fragments is not None:
+                found[name] = fragments
         return found
 
     @cached_property
@@ -324,13 +326,13 @@ class RuleColumns:
     def _lowered(self, field: RuleField) -> Text | None:
         if field.template is None or field.compiled is None or field.faults:
             return None
-        pieces = lower_template(field.template, field.compiled, self.scope, self.space)
+        fragments = lower_template(field.template, field.compiled, self.scope, self.space)
         limit = LIMITS.key_length if field.name == "key" else LIMITS.url_length
-        if pieces is None or most_size(pieces) > limit or not self._agrees(field, pieces):
+        if fragments is None or most_size(fragments) > limit or not self._agrees(field, fragments):
             return None
-        return pieces
+        return fragments
 
-    def _agrees(self, field: RuleField, pieces: Text) -> bool:
+    def _agrees(self, field: RuleField, fragments: Text) -> bool:
         """Whether the closures give the same text on a sample of rows."""
         assert field.compiled is not None
         count = self.space.count
@@ -340,7 +342,7 @@ class RuleColumns:
                 text = field.compiled.render(tuple(values))
             except RefbrowserError:
                 return False
-            if text != print_text(pieces, values):
+            if text != print_text(fragments, values):
                 return False
         return True
 
@@ -351,15 +353,15 @@ class RuleColumns:
             return frozenset()
         found = {name for name, value in self.integers.items() if fits_int64(value, self.space)}
         for name in ("key", "url"):
-            pieces = self.texts.get(name)
-            if pieces is not None and self._printable(pieces):
+            fragments = self.texts.get(name)
+            if fragments is not None and self._printable(fragments):
                 found.add(name)
         return frozenset(found)
 
-    def _printable(self, pieces: Text) -> bool:
-        if any(isinstance(piece, str) and not text_columns.separable(piece) for piece in pieces):
+    def _printable(self, fragments: Text) -> bool:
+        if any(isinstance(fragment, str) and not text_columns.separable(fragment) for fragment in fragments):
             return False
-        values = [piece.value for piece in pieces if isinstance(piece, IntegerPiece)]
+        values = [fragment.value for fragment in fragments if isinstance(fragment, IntegerFragment)]
         return all(fits_int64(value, self.space) for value in values)
 
     def slots(self, name: str) -> frozenset[int]:
@@ -419,15 +421,15 @@ class RuleColumns:
     def numbers(self, name: str, positions: Sequence[Int64], size: int) -> list[Int64]:
         """Return the integers in a key or URL, in order; only where it is computed by numpy."""
         values = self.values(name, positions)
-        pieces = [piece for piece in self.texts[name] if isinstance(piece, IntegerPiece)]
-        return [as_column(evaluate(piece.value, values), size) for piece in pieces]
+        fragments = [fragment for fragment in self.texts[name] if isinstance(fragment, IntegerFragment)]
+        return [as_column(evaluate(fragment.value, values), size) for fragment in fragments]
 
     def print_numbers(self, name: str, numbers: Sequence[Int64], size: int) -> TextColumn:
         """Return the texts of a key or URL with these integers."""
         waiting = iter(numbers)
         parts = [
-            piece if isinstance(piece, str) else Digits(next(waiting), piece.width)
-            for piece in self.texts[name]
+            fragment if isinstance(fragment, str) else Digits(next(waiting), fragment.width)
+            for fragment in self.texts[name]
         ]
         return text_columns.build(parts, size)
 
@@ -453,12 +455,12 @@ class RuleColumns:
         return FieldColumn(found, faults)
 
 
-def _as_integer(name: str, pieces: Text | None) -> IntegerExpression | None:
+def _as_integer(name: str, fragments: Text | None) -> IntegerExpression | None:
     """Return the integer that a lowered offset or length renders to, whatever white space is around it."""
-    if pieces is None:
+    if fragments is None:
         return None
-    numbers = [piece for piece in pieces if isinstance(piece, IntegerPiece)]
-    texts = [piece for piece in pieces if isinstance(piece, str)]
+    numbers = [fragment for fragment in fragments if isinstance(fragment, IntegerFragment)]
+    texts = [fragment for fragment in fragments if isinstance(fragment, str)]
     if len(numbers) == 1 and not "".join(texts).strip(" \t\n\r"):
         return numbers[0].value
     if numbers:
@@ -545,10 +547,10 @@ def _urls(
 
 
 def _number_codes(columns: RuleColumns, numbers: Sequence[Int64], size: int) -> tuple[Int64, int]:
-    pieces = [piece for piece in columns.texts["url"] if isinstance(piece, IntegerPiece)]
+    fragments = [fragment for fragment in columns.texts["url"] if isinstance(fragment, IntegerFragment)]
     ranges = []
-    for piece, column in zip(pieces, numbers, strict=True):
-        low, high = bounds(piece.value, columns.space) or (int(column.min()), int(column.max()))
+    for fragment, column in zip(fragments, numbers, strict=True):
+        low, high = bounds(fragment.value, columns.space) or (int(column.min()), int(column.max()))
         ranges.append((column, low, high - low + 1))
     return _codes(ranges, size)
 

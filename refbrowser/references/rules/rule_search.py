@@ -184,16 +184,16 @@ def rule_directories(
 
 
 def _of_pattern(pattern: KeyPattern, columns: RuleColumns) -> tuple[str, ...] | None:
-    pieces = _before_last_slash(pattern.pieces)
-    where = FieldSpace(columns.space, tuple(sorted(slots_of(pieces))))
+    fragments = _before_last_slash(pattern.fragments)
+    where = FieldSpace(columns.space, tuple(sorted(slots_of(fragments))))
     if where.inner.count > _MOST:
         return None
-    return tuple(dict.fromkeys(print_text(pieces, where.values(row)) for row in range(where.inner.count)))
+    return tuple(dict.fromkeys(print_text(fragments, where.values(row)) for row in range(where.inner.count)))
 
 
-def _before_last_slash(pieces: Text) -> Text:
-    for number in range(len(pieces) - 1, -1, -1):
-        piece = pieces[number]
-        if isinstance(piece, str) and "/" in piece:
-            return (*pieces[:number], piece.rpartition("/")[0])
+def _before_last_slash(fragments: Text) -> Text:
+    for number in range(len(fragments) - 1, -1, -1):
+        fragment = fragments[number]
+        if isinstance(fragment, str) and "/" in fragment:
+            return (*fragments[:number], fragment.rpartition("/")[0])
     return ()

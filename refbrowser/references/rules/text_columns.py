@@ -23,13 +23,13 @@ _MINUS = ord("-")
 _SEPARATORS = (10, 0)
 #: Rows that are made at once: few enough to stay in the cache of the processor.
 _MOST_ROWS = 1 << 14
-#: A column is cut where it changes when its pieces have this many rows on average.
+#: A column is cut where it changes when its fragments have this many rows on average.
 _LONG_RUN = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """One piece of each text: an integer column in decimal, padded with zeros to `width` (sign included)."""
+    """One fragment of each text: a column in decimal, padded with zeros to `width` (sign included)."""
 
     column: Int64
     width: int = 0
@@ -52,7 +52,7 @@ class TextColumn:
     Attributes
     ----------
     runs
-        The texts in pieces, in order.
+        The texts in fragments, in order.
     separator
         The byte after each text.
     """
@@ -89,15 +89,17 @@ class TextColumn:
         return found
 
 
-def build(pieces: Sequence[str | Digits], size: int) -> TextColumn:
-    """Return `size` texts, each the pieces in order: a constant text, or digits of its row of a column."""
-    separator = _SEPARATORS[any(chr(_SEPARATORS[0]) in piece for piece in pieces if isinstance(piece, str))]
-    cuts = _cuts([piece for piece in pieces if isinstance(piece, Digits)], size)
+def build(fragments: Sequence[str | Digits], size: int) -> TextColumn:
+    """Return `size` texts, each the fragments in order: a constant text, or digits of its row of a column."""
+    separator = _SEPARATORS[
+        any(chr(_SEPARATORS[0]) in fragment for fragment in fragments if isinstance(fragment, str))
+    ]
+    cuts = _cuts([fragment for fragment in fragments if isinstance(fragment, Digits)], size)
     runs = []
     for start, stop in pairwise(cuts):
         parts = [
-            piece if isinstance(piece, str) else Digits(piece.column[start:stop], piece.width)
-            for piece in pieces
+            fragment if isinstance(fragment, str) else Digits(fragment.column[start:stop], fragment.width)
+            for fragment in fragments
         ]
         runs.append(_run([*parts, chr(separator)], stop - start))
     return TextColumn(tuple(runs), separator)
@@ -138,8 +140,8 @@ def _lengths(column: Int64) -> Int64:
     return lengths
 
 
-def _run(pieces: Sequence[str | Digits], size: int) -> _Run:
-    parts = _merged(pieces)
+def _run(fragments: Sequence[str | Digits], size: int) -> _Run:
+    parts = _merged(fragments)
     if len(parts) == 1 and isinstance(parts[0], bytes):
         return _Run(size, np.frombuffer(parts[0], dtype=np.uint8), len(parts[0]), True)
     row = b"".join(part if isinstance(part, bytes) else bytes(part.width) for part in parts)
@@ -164,18 +166,18 @@ def _run(pieces: Sequence[str | Digits], size: int) -> _Run:
     return _Run(size, matrix[mask], lengths, False)
 
 
-def _merged(pieces: Sequence[str | Digits]) -> list[bytes | _Number]:
+def _merged(fragments: Sequence[str | Digits]) -> list[bytes | _Number]:
     """Join constant neighbours; digits of a column that does not change are constant."""
     parts: list[bytes | _Number] = []
-    for piece in pieces:
-        if isinstance(piece, Digits):
-            first = int(piece.column[0])
-            if piece.column[-1] != first or not (piece.column == first).all():
-                parts.append(_Number(piece))
+    for fragment in fragments:
+        if isinstance(fragment, Digits):
+            first = int(fragment.column[0])
+            if fragment.column[-1] != first or not (fragment.column == first).all():
+                parts.append(_Number(fragment))
                 continue
-            text = f"{first:0{piece.width}d}" if piece.width else str(first)
+            text = f"{first:0{fragment.width}d}" if fragment.width else str(first)
         else:
-            text = piece
+            text = fragment
         data = text.encode("utf-8", "surrogatepass")
         if parts and isinstance(parts[-1], bytes):
             parts[-1] += data

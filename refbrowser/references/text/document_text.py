@@ -90,13 +90,13 @@ class DocumentText:
             return self._data[start:stop]
         number = bisect_right(self._starts, start) - 1
         first = self._starts[number]
-        piece = self._unpacked(number)[start - first : stop - first]
-        if len(piece) == stop - start or number + 1 == len(self._starts):
-            return piece
+        portion = self._unpacked(number)[start - first : stop - first]
+        if len(portion) == stop - start or number + 1 == len(self._starts):
+            return portion
         return b"".join(self.chunks(start, stop))
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes from `start` to `stop` in pieces of bounded size."""
+        """Yield the bytes from `start` to `stop` in portions of bounded size."""
         stop = self.size if stop is None else min(stop, self.size)
         if not self._starts:
             if start < stop:
@@ -105,14 +105,14 @@ class DocumentText:
         number = max(bisect_right(self._starts, start) - 1, 0)
         while start < stop:
             first = self._starts[number]
-            piece = self._unpack(number)[start - first : stop - first]
-            yield piece
-            start += len(piece)
+            portion = self._unpack(number)[start - first : stop - first]
+            yield portion
+            start += len(portion)
             number += 1
 
 
 class TextBuilder:
-    """Takes the text piece by piece, so that the whole of a large one is never in memory."""
+    """Takes the text portion by portion, so that the whole of a large one is never in memory."""
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
@@ -122,12 +122,12 @@ class TextBuilder:
         self._size = 0
         self._compressor: Any = None
 
-    def append(self, piece: bytes) -> None:
+    def append(self, portion: bytes) -> None:
         """Add the bytes that follow."""
-        if not piece:
+        if not portion:
             return
-        self._pending.append(piece)
-        self._size += len(piece)
+        self._pending.append(portion)
+        self._size += len(portion)
         if self._size > PLAIN_SIZE:
             self._pack(everything=False)
 
@@ -156,7 +156,7 @@ class TextBuilder:
 
 
 def locate(chunks: Iterable[bytes], positions: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Return line and column of byte positions in a text given in pieces.
+    """Return line and column of byte positions in a text given in portions.
 
     Lines and columns count from 1, columns in characters. One pass over the text for any number of positions.
     """
@@ -164,7 +164,7 @@ def locate(chunks: Iterable[bytes], positions: Iterable[int]) -> dict[int, tuple
     found: dict[int, tuple[int, int]] = {}
     start = 0
     line = 1
-    before = 0  # characters of the current line that stand in earlier pieces
+    before = 0  # characters of the current line that stand in earlier portions
     index = 0
     for chunk in chunks:
         at = 0
