@@ -36,9 +36,9 @@ settings.register_profile(
 settings.load_profile("fixed")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def netcdf() -> Iterator[NetcdfProcess]:
-    """netCDF4 in a process of its own, for the tests of one file."""
+    """netCDF4 in a process of its own."""
     from netcdf_stores import NetcdfProcess
 
     process = NetcdfProcess()
@@ -46,9 +46,9 @@ def netcdf() -> Iterator[NetcdfProcess]:
     process.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def awkward0() -> Iterator[Awkward0Process]:
-    """awkward0 in an old environment, for the tests of one file; they are skipped where it cannot be had."""
+    """awkward0 in an old environment; its tests are skipped where it cannot be had."""
     from awkward0_environment import Awkward0Process
 
     process = Awkward0Process()

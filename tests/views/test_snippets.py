@@ -6,7 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,15 @@ from refbrowser.views.snippet_store import source_of
 from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
-#: Runs several pieces of code, each for itself, and keeps what they leave in ``values`` and ``dates``.
+#: Runs pieces of code, each for itself in its folder, and keeps what they leave in ``values`` and ``dates``.
 RUNNER = """
-import sys, traceback
+import os, sys, traceback
 import numpy as np
-for number, path in enumerate(sys.argv[1:]):
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+for path in map(str.strip, sys.stdin):
     space = {"__name__": "__main__"}
+    os.chdir(os.path.dirname(path))
     try:
         exec(compile(open(path, encoding="utf-8").read(), path, "exec"), space)
         found = np.asarray(space["values"])
@@ -39,6 +42,7 @@ for number, path in enumerate(sys.argv[1:]):
     np.save(path + ".npy", found)
     if "dates" in space:
         np.save(path + ".dates.npy", np.asarray(space["dates"]).astype(str))
+    print("done", file=answers, flush=True)
 """
 
 
@@ -67,9 +71,20 @@ def urls(dataset: Dataset) -> list[str]:
 Run = Callable[[list[str]], list[np.ndarray]]
 
 
+@pytest.fixture(scope="module")
+def runner() -> Iterator[subprocess.Popen[str]]:
+    """Another interpreter, for the tests of this file: most of a piece's time are its imports."""
+    command = [sys.executable, "-c", RUNNER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Run pieces of code in one new interpreter, in a folder that is not the document's."""
+def run(tmp_path: Path, runner: subprocess.Popen[str]) -> Run:
+    """Run pieces of code in another interpreter, in a folder that is not the document's."""
+    assert runner.stdin is not None
+    assert runner.stdout is not None
+    ask, answers = runner.stdin, runner.stdout
 
     def run_all(codes: list[str]) -> list[np.ndarray]:
         folder = tmp_path / "elsewhere"
@@ -78,9 +93,9 @@ def run(tmp_path: Path) -> Run:
         for number, code in enumerate(codes):
             paths.append(folder / f"code{number}.py")
             paths[-1].write_text(code, "utf-8")
-        command = [sys.executable, "-c", RUNNER, *map(str, paths)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
-        assert done.returncode == 0, done.stderr
+            ask.write(f"{paths[-1]}\n")
+            ask.flush()
+            assert answers.readline() == "done\n"
         found = [np.load(f"{path}.npy") for path in paths]
         for value in found:
             assert not str(value).startswith("failed"), str(value)

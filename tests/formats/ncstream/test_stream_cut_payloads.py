@@ -232,7 +232,8 @@ def test_very_many_small_messages_before_the_cut_one_are_read(opened):
     ]
     dataset = opened(enc.stream(header, *rows)[: -4 - 10])
     assert dataset["/v"].node.assembled.layout.is_fine
-    assert np.array_equal(dataset["/v"][:4490], values[:4490])
+    for few in (np.s_[:300], np.s_[4200:4490]):
+        assert np.array_equal(dataset["/v"][few], values[few])
     assert np.array_equal(dataset["/v"][4499, :5], values[4499, :5])
     assert element(dataset, "/v", (4499, 6)) == "truncated"
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import some
+from looped import looped
 
 from refbrowser.references.document import reader as reading
 from refbrowser.references.document.reader import DocumentReader, ReadResult
@@ -112,7 +114,7 @@ def urls(table: ReferenceTable) -> list[str | int]:
     return [table.urls[number] if number >= 0 else number for number in table.url.tolist()]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@looped("seed", some(range(40), 3))
 def test_scanner_reads_what_the_exact_reader_reads(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chooser = random.Random(seed)
     data = document(chooser)
