@@ -405,6 +405,11 @@ WRONG: dict[str, tuple[Make, ErrorKind, str]] = {
         ErrorKind.SCHEMA,
         "which has 1",
     ),
+    "an index of a row that not all columns have": (
+        lambda e: e.make("IndexedArray", e.basic([2]), e.table(x=[1, 2, 3], y=[1, 2])),
+        ErrorKind.SCHEMA,
+        "which has 2",
+    ),
     "a tag of nothing": (
         lambda e: e.make("UnionArray.fromtags", e.basic([1], "u1"), [e.basic([1])]),
         ErrorKind.SCHEMA,

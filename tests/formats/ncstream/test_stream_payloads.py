@@ -58,6 +58,8 @@ def test_deflated_elements_are_bounded():
     plain = encode.numbers("h", [1, 2, -3])
     assert decode_payload(shorts, facts, zlib.compress(plain)).tolist() == [1, 2, -3]
     assert code_of(shorts, facts, zlib.compress(plain[:-1])) == "size-mismatch"
+    with pytest.raises(PayloadError, match="5 inflated bytes where 6 are expected"):
+        decode_payload(shorts, facts, zlib.compress(plain[:-1]))
     assert code_of(shorts, facts, zlib.compress(bytes(10_000_000))) == "size-mismatch"
     assert code_of(shorts, facts, zlib.compress(plain)[:-2]) == "deflate"
     assert code_of(shorts, facts, b"nonsense") == "deflate"
