@@ -311,7 +311,6 @@ def test_only_the_frame_knows_the_window(sources: list[Source]) -> None:
 
 #: Folders with fewer modules than three, or more than twenty, with why.
 SIZES = {
-    "refbrowser.formats.awkward0": "still to be divided",
     "refbrowser.formats.ncstream": "still to be divided",
     "refbrowser.formats.cdl": "a format that is only written: its words, and its writer",
 }

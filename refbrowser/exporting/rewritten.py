@@ -11,10 +11,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.exporting.request import Loss
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.document.reference_values import ValueKind
@@ -76,6 +80,68 @@ def rewritten(document: Document, how: Rewriting, token: CancelToken) -> Referen
     return ReferenceDocument.read(
         _joined(writer.portions()), name=document.name, values=document.templates.values
     )
+
+
+#: Why an array is left out whose values are too many to stand in the document.
+NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
+
+
+class DocumentFullError(Exception):
+    """Values do not fit into the document."""
+
+
+@dataclass(slots=True)
+class Remaking:
+    """Gathers what changes in the document of a file, so that other software reads what it refers to.
+
+    Attributes
+    ----------
+    losses
+        What is left out, or reads otherwise.
+    metadata
+        Metadata keys with another text.
+    references
+        Entries that are added.
+    gone
+        Beginnings of the keys of arrays that are left out.
+    remade
+        Those of arrays whose chunks are made anew.
+    room
+        Bytes that may still be written into the document.
+    """
+
+    dataset: Dataset
+    control: JobControl
+    losses: list[Loss] = field(default_factory=list)
+    metadata: dict[str, bytes] = field(default_factory=dict)
+    references: list[tuple[str, Reference]] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    remade: set[str] = field(default_factory=set)
+    room: int = field(default_factory=lambda: LIMITS.inlined_members)
+
+    def keeps(self, key: str) -> bool:
+        """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
+        above, slash, name = key.rpartition("/")
+        prefix = above + slash
+        return prefix not in self.gone and (prefix not in self.remade or name.startswith(".z"))
+
+    def leave_out(self, node: ArrayNode, what: str) -> None:
+        """Leave an array out; `what` tells why."""
+        self.gone.add(node.key_prefix)
+        self.losses.append(Loss(node.path, what))
+
+    def document(self) -> tuple[Document, list[Loss]]:
+        """Return the document with all that changes, and what that loses.
+
+        Raises
+        ------
+        RefbrowserError
+            An entry is faulty.
+        Cancelled
+            The control's token was cancelled.
+        """
+        how = Rewriting(keeps=self.keeps, metadata=self.metadata, added=iter(self.references))
+        return rewritten(self.dataset.document, how, self.control.token), self.losses
 
 
 def _joined(portions: Iterator[bytes]) -> Iterator[bytes]:

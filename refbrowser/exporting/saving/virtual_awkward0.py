@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -22,7 +22,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.found_members import Found, find_member, member_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, UnionLayout, walk
 from refbrowser.formats.awkward0.opening import Awkward0Origin
@@ -126,7 +126,6 @@ def zarr_of_buffer(
 _PAGE = 1024
 #: Bytes of the chunks that one large chunk is cut into: other software reads chunks as a whole.
 _CUT = 4 << 20
-NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
 NO_FORM = "Awkward 2 cannot take its buffers as they are: other software has them without awkward_form"
 
 
@@ -142,8 +141,7 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     """
     writing = _Writing(dataset, control)
     writing.write()
-    how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
-    return rewritten(dataset.document, how, control.token), writing.losses
+    return writing.document()
 
 
 @dataclass(slots=True)
@@ -169,22 +167,9 @@ class _Array:
             yield coords.astype(np.int64)
 
 
-class _NoRoomError(Exception):
-    """Values do not fit into the document."""
-
-
 @dataclass(slots=True)
-class _Writing:
+class _Writing(Remaking):
     """Gathers what changes in the document."""
-
-    dataset: Dataset
-    control: JobControl
-    losses: list[Loss] = field(default_factory=list)
-    metadata: dict[str, bytes] = field(default_factory=dict)
-    references: list[tuple[str, Reference]] = field(default_factory=list)
-    _gone: set[str] = field(default_factory=set)
-    _remade: set[str] = field(default_factory=set)
-    _room: int = field(default_factory=lambda: LIMITS.inlined_members)
 
     def write(self) -> None:
         """Make everything anew that has to be."""
@@ -198,32 +183,21 @@ class _Writing:
             self.control.check()
             self._add_made(each.path, made_buffers(each))
 
-    def keeps(self, key: str) -> bool:
-        """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
-        prefix, _, name = key.rpartition("/")
-        if f"{prefix}/" in self._gone:
-            return False
-        return f"{prefix}/" not in self._remade or name.startswith(".z")
-
     def _add(self, array: _Array) -> None:
-        prefix, room = array.node.key_prefix, self._room
+        prefix, room = array.node.key_prefix, self.room
         try:
             made = self._cut(array)
             if made is None:
                 made = [pair for coords in array.pages() for pair in self._chunks(array, coords)]
-        except _NoRoomError:
-            self._room = room
-            self._leave_out(array.node, NO_ROOM)
+        except DocumentFullError:
+            self.room = room
+            self.leave_out(array.node, NO_ROOM)
         except RefbrowserError as error:
-            self._room = room
-            self._leave_out(array.node, f"it cannot be read and is left out: {error.message}")
+            self.room = room
+            self.leave_out(array.node, f"it cannot be read and is left out: {error.message}")
         else:
-            self._remade.add(prefix)
+            self.remade.add(prefix)
             self.references += made
-
-    def _leave_out(self, node: ArrayNode, what: str) -> None:
-        self._gone.add(node.key_prefix)
-        self.losses.append(Loss(node.path, what))
 
     # Chunks
 
@@ -296,9 +270,9 @@ class _Writing:
         return self._fetch(part, [key])[0]
 
     def _take(self, size: int) -> None:
-        if size > min(self._room, LIMITS.inline_value):
-            raise _NoRoomError
-        self._room -= size
+        if size > min(self.room, LIMITS.inline_value):
+            raise DocumentFullError
+        self.room -= size
 
     def _members(self, columns: ReferenceColumns) -> Iterator[tuple[int, Found]]:
         """Yield the rows that are members of archives."""
@@ -368,15 +342,15 @@ class _Writing:
 
     def _add_one(self, path: str, wanted: MadeBuffer) -> bool:
         node = self.dataset.hierarchy.find(f"{path}/{wanted.source}")
-        if not isinstance(node, ArrayNode) or node.error or node.key_prefix in self._gone:
+        if not isinstance(node, ArrayNode) or node.error or node.key_prefix in self.gone:
             return False
         size = 8 * (node.shape[0] + 1)
-        if size > min(self._room, LIMITS.inline_value):
+        if size > min(self.room, LIMITS.inline_value):
             return False
         made = zarr_of_buffer(self.dataset, node, wanted, self.control.token)
         if made is None:
             return False
-        self._room -= len(made[1])
+        self.room -= len(made[1])
         prefix = f"{path.strip('/')}/{wanted.name}/"
         self.references += [(f"{prefix}.zarray", Inline(made[0])), (f"{prefix}0", Inline(made[1]))]
         return True

@@ -24,7 +24,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.request import Loss
-from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
@@ -36,7 +36,7 @@ from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import RowType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ByteRange, Inline, Reference
+from refbrowser.model.reference import ByteRange, Inline
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
 
@@ -146,7 +146,6 @@ _LEVEL = 6
 #: How much smaller zlib makes anything, at most.
 _SMALLER = 1032
 _ZLIB = {"id": "zlib", "level": 1}
-NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
 
 
 def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, list[Loss]]:
@@ -163,9 +162,7 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[Document, l
     writing.write()
     if not writing.changes_anything:
         return replace(dataset.document.written(), origin=None), writing.losses
-    how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
-    made = rewritten(dataset.document, how, control.token)
-    return made, writing.losses
+    return writing.document()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +185,8 @@ class _Form:
 
 
 @dataclass(slots=True)
-class _Writing:
+class _Writing(Remaking):
     """Gathers what changes in the document."""
-
-    dataset: Dataset
-    control: JobControl
-    losses: list[Loss] = field(default_factory=list)
-    metadata: dict[str, bytes] = field(default_factory=dict)
-    references: list[tuple[str, Reference]] = field(default_factory=list)
-    _gone: set[str] = field(default_factory=set)
-    _remade: set[str] = field(default_factory=set)
-    _room: int = field(default_factory=lambda: LIMITS.inlined_members)
 
     def write(self) -> None:
         """Look at every array."""
@@ -210,28 +198,17 @@ class _Writing:
     @property
     def changes_anything(self) -> bool:
         """Whether the document differs from that of the stream."""
-        return bool(self._gone or self._remade or self.metadata)
-
-    def keeps(self, key: str) -> bool:
-        """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
-        prefix = key.rpartition("/")[0] + "/" if "/" in key else ""
-        if prefix in self._gone:
-            return False
-        return prefix not in self._remade or key.rpartition("/")[2].startswith(".z")
+        return bool(self.gone or self.remade or self.metadata)
 
     def _add(self, node: ArrayNode) -> None:
         why = _why_not(node)
         if why:
-            self._leave_out(node, why)
+            self.leave_out(node, why)
         elif node.assembled is not None:
             self._make(node)
-        if node.key_prefix not in self._gone:
+        if node.key_prefix not in self.gone:
             self._name(node)
             self.losses += (Loss(node.path, told) for told in _changes(node))
-
-    def _leave_out(self, node: ArrayNode, what: str) -> None:
-        self._gone.add(node.key_prefix)
-        self.losses.append(Loss(node.path, what))
 
     def _name(self, node: ArrayNode) -> None:
         """Give dimensions without a name one, as xarray needs it, and say by CF what values are called."""
@@ -254,24 +231,24 @@ class _Writing:
         form, chunks = _form_of(node), self._chunks(node)
         assert form is not None
         if chunks is None:
-            self._leave_out(node, NO_ROOM)
+            self.leave_out(node, NO_ROOM)
             return
         size = prod(chunks.grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
         if chunks.is_deflated:
             size //= _SMALLER
-        if len(chunks.made) * size > self._room or size > LIMITS.inline_value:
-            self._leave_out(node, NO_ROOM)
+        if len(chunks.made) * size > self.room or size > LIMITS.inline_value:
+            self.leave_out(node, NO_ROOM)
             return
         try:
             made = list(self._inline(node, form, chunks))
         except RefbrowserError as error:
-            self._leave_out(node, f"it cannot be read and is left out: {error.message}")
+            self.leave_out(node, f"it cannot be read and is left out: {error.message}")
             return
-        except _NoRoomError:
-            self._leave_out(node, NO_ROOM)
+        except DocumentFullError:
+            self.leave_out(node, NO_ROOM)
             return
-        self._room -= sum(len(reference.data) for _, reference in made)
-        self._remade.add(node.key_prefix)
+        self.room -= sum(len(reference.data) for _, reference in made)
+        self.remade.add(node.key_prefix)
         self.metadata[f"{node.key_prefix}.zarray"] = json.dumps(_metadata(node, form, chunks)).encode()
         url = self._url
         for at, (offset, length) in chunks.ranges.items():
@@ -298,13 +275,13 @@ class _Writing:
 
     def _inline(self, node: ArrayNode, form: _Form, chunks: VirtualChunks) -> Iterator[tuple[str, Inline]]:
         """Yield the chunks that stand in the document."""
-        room = self._room
+        room = self.room
         for at in chunks.made:
             self.control.check()
             data = _encoded(self._values(node, chunks.grid, at), form, chunks)
             room -= len(data)
             if room < 0 or len(data) > LIMITS.inline_value:
-                raise _NoRoomError
+                raise DocumentFullError
             yield _key(node, at), Inline(data)
 
     def _values(self, node: ArrayNode, grid: RegularChunkGrid, at: Coords) -> npt.NDArray[Any]:
@@ -349,10 +326,6 @@ def _changes(node: ArrayNode) -> Iterator[str]:
         yield f"the enumeration is {'left out' if has_names else 'written as flag_values and flag_meanings'}"
     if "\\" in node.path:
         yield "zarr-python takes the backslash in its name for a slash"
-
-
-class _NoRoomError(Exception):
-    """Values do not fit into the document."""
 
 
 def _key(node: ArrayNode, at: Coords) -> str:

@@ -12,7 +12,6 @@ from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserErro
 from refbrowser.formats.awkward0 import array_calls, calls, layouts
 from refbrowser.formats.awkward0.calls import Bytes, Call, FunctionName, Items, wrong
 from refbrowser.formats.awkward0.container import Blob
-from refbrowser.formats.awkward0.dtypes import dtype_of
 from refbrowser.formats.awkward0.functions import (
     DECOMPRESSORS,
     AllowList,
@@ -37,6 +36,7 @@ from refbrowser.formats.awkward0.layouts import (
 )
 from refbrowser.formats.awkward0.literals import literal_layout
 from refbrowser.formats.awkward0.pickles import plain_value
+from refbrowser.formats.awkward0.types import dtype_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, NestedType
 
