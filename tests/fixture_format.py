@@ -22,9 +22,10 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.exporting.exporter import Target
-from refbrowser.exporting.option_fields import ExportOptions, Kind, documented, option
+from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.formats.format import Format, Opened, Opening, Page, Written
+from refbrowser.formats.option_fields import Kind, documented, option
 from refbrowser.formats.registry import GROUP, foreign
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken

@@ -29,16 +29,8 @@ from refbrowser.cli.options import (
     open_dataset,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.option_fields import (
-    ExportOptions,
-    Kind,
-    Option,
-    chosen_options,
-    declared,
-    group_of,
-    groups,
-    usual,
-)
+from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
+from refbrowser.formats.option_fields import Kind, Option, declared, usual
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
 

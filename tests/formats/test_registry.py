@@ -26,17 +26,10 @@ from refbrowser.app.shell.drops import Drop
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.option_fields import (
-    ExportOptions,
-    Kind,
-    chosen_options,
-    declared,
-    documented,
-    groups,
-    option,
-)
+from refbrowser.exporting.option_fields import ExportOptions, chosen_options, groups
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.formats.format import Format, Score, Seen
+from refbrowser.formats.option_fields import Kind, declared, documented, option
 from refbrowser.formats.registry import (
     AWKWARD0,
     BUILT_IN,

@@ -37,8 +37,9 @@ from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
-from refbrowser.exporting.option_fields import Kind, declared, group_of, groups
+from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
+from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
 from refbrowser.views.words import count_text, one_line, size_text
 

@@ -11,17 +11,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 from refbrowser.app.editors.rows import named
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label
-from refbrowser.exporting.option_fields import (
-    ExportOptions,
-    Item,
-    Kind,
-    Option,
-    declared,
-    group_of,
-    offered_codecs,
-    usual,
-)
+from refbrowser.exporting.option_fields import ExportOptions, group_of, offered_codecs
 from refbrowser.formats.format import Written
+from refbrowser.formats.option_fields import Item, Kind, Option, declared, usual
 
 _KEEP, _SIZE, _SHAPE = "keep", "size", "shape"
 _SIDES = ((_KEEP, "As in the source"), (_SIZE, "About this size"), (_SHAPE, "Of this shape"))

@@ -9,19 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.option_fields import (
-    CodecChoice,
-    ExportOptions,
-    Item,
-    Kind,
-    Needs,
-    Sides,
-    codec_examples,
-    documented,
-    one_of,
-    option,
-    size_of,
-)
+from refbrowser.exporting.option_fields import CodecChoice, ExportOptions, Sides, codec_examples, size_of
+from refbrowser.formats.option_fields import Item, Kind, Needs, documented, one_of, option
 from refbrowser.formats.registry import AWKWARD0
 
 # Stores
