@@ -11,9 +11,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.ncstream.options import Order, StreamOptions
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
@@ -29,9 +27,7 @@ def open(
     allow: Iterable[str] = (),
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
-    flavour: str | None = None,
-    byte_order: Order | None = None,
-    until: int | None = None,
+    **options: Any,
 ) -> Dataset:
     """Open a dataset.
 
@@ -45,13 +41,13 @@ def open(
         Connection settings, ``ORIGIN:KEY=VALUE``.
     templates
         Values for templates of the document; used, never saved.
-    flavour
-        Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
-        whatever it looks like.
-    byte_order
-        Of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its messages say.
-    until
-        Shows a stream as it was after the message of this number.
+    options
+        What its format lets one choose; None for what is usual. ``flavour`` opens a store as ``zarr-v2``,
+        ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``, whatever it looks like;
+        ``byte_order`` is that of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its
+        messages say; ``until`` shows a stream as it was after the message of this number;
+        ``allow_functions`` are functions of ours that a file of Awkward 0 may use beside the usual ones.
+        Formats of other packages have their own.
 
     Raises
     ------
@@ -64,8 +60,7 @@ def open(
             _texts(allow),
             _texts(storage_options),
             dict(templates or {}),
-            None if flavour is None else Flavour.named(flavour),
-            StreamOptions(byte_order, until),
+            {name: each for name, each in options.items() if each is not None},
         )
     )
 

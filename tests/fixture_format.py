@@ -41,6 +41,7 @@ GRID = Format(
     title="Text grid",
     holds="text grids",
     opener="fixture_format:open_grid",
+    options="fixture_format:GridReading",
     suffixes=(".grid",),
     begins=(b"GRID ",),
     writes=(
@@ -75,6 +76,18 @@ BROKEN = replace(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class GridReading:
+    """How a grid is read."""
+
+    skip: int = field(
+        default=0,
+        metadata=option(
+            "--grid-skip NUMBER", "leave out so many rows at the top of a grid", kind=Kind.NUMBER
+        ),
+    )
+
+
 def open_broken(opening: Opening) -> Opened:
     """Open a grid of which the window can show nothing more."""
     return open_grid(opening, BROKEN.name)
@@ -86,6 +99,7 @@ def open_grid(opening: Opening, name: str = "textgrid") -> Opened:
     with open(path, "rb") as file:
         line = file.readline(80)
     sides = [int(word) for word in line.split()[1:]]
+    sides[:1] = [side - opening.chosen(GridReading).skip for side in sides[:1]]
     if not sides or min(sides) < 1:
         raise RefbrowserError(ErrorKind.FORMAT, "a grid has at least one side", Place(document=opening.path))
     chunks = Chunks(grid=RegularChunkGrid(tuple(sides), (1, *sides[1:])))
@@ -94,7 +108,9 @@ def open_grid(opening: Opening, name: str = "textgrid") -> Opened:
     number = DataType.of(np.dtype("<f8"))
     fields = {"shape": tuple(sides), "type": number, "values": chunks, "fill_value": np.float64("nan")}
     manifest.add_node(ArrayNode(path="/values", **fields))
-    rows, size = np.arange(sides[0]), 8 * int(np.prod(sides[1:]))
+    skip, size = opening.chosen(GridReading).skip, 8 * int(np.prod(sides[1:]))
+    line += bytes(skip * size)
+    rows = np.arange(sides[0])
     coords = np.stack([rows, *[np.zeros_like(rows)] * (len(sides) - 1)], axis=1)
     manifest.add_ranges("values/", coords, len(line) + rows * size, np.full(len(rows), size))
     document = manifest.document(name=opening.path, origin=FileOrigin(path, name))

@@ -19,6 +19,7 @@ from refbrowser.cli.console import (
 )
 from refbrowser.cli.options import (
     add_json,
+    add_option,
     add_reading,
     add_skip_bad,
     add_templates,
@@ -27,10 +28,11 @@ from refbrowser.cli.options import (
     job_control,
     listed,
     open_dataset,
+    said_of,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
-from refbrowser.formats.option_fields import Kind, Option, declared, usual
+from refbrowser.formats.option_fields import declared, usual
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -162,28 +164,7 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
             # Groups that share an option have it once, in the words of the first.
             if each.flag not in flags:
                 flags.add(each.flag)
-                _add_option(below, each)
-
-
-def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
-    how: dict[str, Any] = {"metavar": option.metavar or None}
-    if option.kind is Kind.EITHER:
-        how = {"action": argparse.BooleanOptionalAction, "default": None}
-    elif option.means is not None:
-        how = {"action": "store_true"}
-    elif option.kind in (Kind.TEXTS, Kind.ARRAYS):
-        how |= {"action": "append", "default": []}
-    elif option.kind is Kind.NUMBER:
-        how["type"] = int
-    try:
-        group.add_argument(option.flag, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
-    except argparse.ArgumentError:
-        message = f"{option.flag} of another package is an option of ours"
-        raise RefbrowserError(ErrorKind.FORMAT, message) from None
-
-
-def _dest(option: Option) -> str:
-    return f"option {option.flag}"
+                add_option(below, each)
 
 
 def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
@@ -199,29 +180,19 @@ def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
     taken = set() if own is None else {each.flag for each in declared(own).values()}
     for group in groups():
         for name, each in declared(group).items():
-            given = _said(arguments, each)
+            given = said_of(arguments, each)
             if each.flag not in taken and given is not None and each.value(given) != usual(group, name):
                 raise RefbrowserError(ErrorKind.USAGE, group.only)
     if own is None:
         return None
     said = {
-        name: found for name, each in declared(own).items() if (found := _said(arguments, each)) is not None
+        name: found for name, each in declared(own).items() if (found := said_of(arguments, each)) is not None
     }
     options = chosen_options(form, said, arguments.target)
     if options is not None and options.keeps and arguments.force:
         message = "--force replaces the target, --append keeps it"
         raise RefbrowserError(ErrorKind.USAGE, message, advice="choose one of them")
     return options
-
-
-def _said(arguments: argparse.Namespace, option: Option) -> Any:
-    """Return what is said of an option; None where nothing is."""
-    found = getattr(arguments, _dest(option))
-    if found is None or found == [] or (option.means is not None and not found):
-        return None
-    if found == "" and option.parse is not None:
-        return None
-    return found if option.means is None else option.means
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:

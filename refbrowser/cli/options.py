@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, tell
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
+from refbrowser.formats.option_fields import Kind, Option
+from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.formats.format import Format
     from refbrowser.model.listing import StoreListing
 
 
@@ -43,21 +44,75 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
-    add_flavour(parser)
-    add_stream(parser)
-    add_allow_function(parser)
+    add_opening(parser, BUILT_IN)
     add_origins(parser)
 
 
-def add_allow_function(parser: argparse.ArgumentParser) -> None:
-    """Add ``--allow-function``."""
-    parser.add_argument(
-        "--allow-function",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="let a file of Awkward 0 use this function of ours, for example bz2.decompress (repeatable)",
-    )
+def add_opening(parser: argparse.ArgumentParser, among: Iterable[Format]) -> None:
+    """Add the options of opening that some formats have.
+
+    Raises
+    ------
+    RefbrowserError
+        Another package has an option whose name means something else here.
+    """
+    known: dict[str, Option] = parser.get_default("opening") or {}
+    further = {name: each for name, each in opening_options(among).items() if name not in known}
+    for each in further.values():
+        add_option(parser, each)
+    parser.set_defaults(opening={**known, **further})
+
+
+def add_further(parser: argparse.ArgumentParser) -> None:
+    """Add to a verb that opens what the formats of other packages have."""
+    if parser.get_default("opening") is not None:
+        add_opening(parser, foreign().formats)
+
+
+def add_option(group: argparse._ActionsContainer, option: Option) -> None:
+    """Add one option of opening or of an export.
+
+    Raises
+    ------
+    RefbrowserError
+        Another package has an option whose name means something else here.
+    """
+    how: dict[str, Any] = {"metavar": option.metavar or None}
+    if option.kind is Kind.EITHER:
+        how = {"action": argparse.BooleanOptionalAction, "default": None}
+    elif option.means is not None:
+        how = {"action": "store_true"}
+    elif option.kind in (Kind.TEXTS, Kind.ARRAYS):
+        how |= {"action": "append", "default": []}
+    elif option.kind is Kind.NUMBER:
+        how["type"] = int
+    elif option.kind is Kind.CHOICE and not option.metavar:
+        how["choices"] = [item.text for item in option.items]
+    try:
+        group.add_argument(option.flag, help=option.words.replace("%", "%%"), dest=_dest(option), **how)
+    except argparse.ArgumentError:
+        message = f"{option.flag} of another package is an option of ours"
+        raise RefbrowserError(ErrorKind.FORMAT, message) from None
+
+
+def _dest(option: Option) -> str:
+    return f"option {option.flag}"
+
+
+def said_of(arguments: argparse.Namespace, option: Option) -> Any:
+    """Return what is said of an option; None where nothing is."""
+    found = getattr(arguments, _dest(option), None)
+    if found is None or found == [] or (option.means is not None and not found):
+        return None
+    if found == "" and option.parse is not None:
+        return None
+    return found if option.means is None else option.means
+
+
+def said_of_opening(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what is said of options of opening, by name."""
+    known: dict[str, Option] = arguments.opening
+    return {name: said for name, each in known.items() if (said := said_of(arguments, each)) is not None}
 
 
 def add_origins(parser: argparse.ArgumentParser) -> None:
@@ -80,31 +135,6 @@ def add_templates(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="use this value for a template (repeatable)",
-    )
-
-
-def add_flavour(parser: argparse.ArgumentParser) -> None:
-    """Add ``--as``."""
-    parser.add_argument(
-        "--as",
-        dest="flavour",
-        metavar="FLAVOUR",
-        help=f"open a store as {listed(Flavour)}",
-    )
-
-
-def add_stream(parser: argparse.ArgumentParser) -> None:
-    """Add how streams of messages are read."""
-    parser.add_argument(
-        "--byte-order",
-        choices=ORDERS,
-        help="read all numbers of a stream in this order, or just as its messages say (flag)",
-    )
-    parser.add_argument(
-        "--until",
-        type=int,
-        metavar="NUMBER",
-        help="show a stream as it was after this message; the first one is 0",
     )
 
 
@@ -186,18 +216,11 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
         return open_document(OpenRequest(path, **_how(arguments)), job_control(token, bar))
 
 
-def _stream_options(arguments: argparse.Namespace) -> StreamOptions:
-    return StreamOptions(getattr(arguments, "byte_order", None), getattr(arguments, "until", None))
-
-
 def _how(arguments: argparse.Namespace) -> dict[str, Any]:
-    flavour = getattr(arguments, "flavour", None)
     return {
-        "flavour": None if flavour is None else Flavour.named(flavour),
+        "options": said_of_opening(arguments) if "opening" in arguments else {},
         "allow": tuple(getattr(arguments, "allow", ())),
         "storage_options": tuple(getattr(arguments, "storage_option", ())),
         "templates": template_values(arguments),
-        "stream": _stream_options(arguments),
-        "allow_functions": tuple(getattr(arguments, "allow_function", ())),
         "question": lambda error: ask(arguments, error),
     }

@@ -193,4 +193,12 @@ def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
             joined[-1] = f"{joined[-1]}={argument}"
         else:
             joined.append(argument)
+    wants_help = bool({"-h", "--help"} & set(joined))
+    found, unknown = (None, joined) if wants_help else parser.parse_known_intermixed_args(joined)
+    if found is not None and not unknown:
+        return found
+    # What formats of other packages add is not looked for where nothing asks for it.
+    from refbrowser.cli.options import add_further
+
+    add_further(parser)
     return parser.parse_intermixed_args(joined)

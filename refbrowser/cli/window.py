@@ -7,7 +7,7 @@ import re
 import signal
 
 from refbrowser import __version__
-from refbrowser.cli.options import add_reading, add_templates, template_values
+from refbrowser.cli.options import add_reading, add_templates, said_of_opening, template_values
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         allow=tuple(arguments.allow),
         settings=settings,
         scheme=arguments.theme,
-        options={"flavour": arguments.flavour} if arguments.flavour else {},
+        options=said_of_opening(arguments),
     )
 
 

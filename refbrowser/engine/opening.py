@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
@@ -16,13 +16,11 @@ from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
 from refbrowser.io.origins import Origin, parse_storage_options
-from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
@@ -47,12 +45,8 @@ class OpenRequest:
         Connection settings as ``--storage-option`` takes them.
     templates
         Values for templates; used, never saved.
-    flavour
-        Whose rules the metadata of a store follows; found out when None. What is named is a store then.
-    stream
-        How a stream of messages is read.
-    allow_functions
-        Functions that a file of Awkward 0 may name beside the usual ones, as ``--allow-function`` takes them.
+    options
+        Options of opening by name, as the command line takes them, or values: see `Format.options`.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -61,9 +55,7 @@ class OpenRequest:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     templates: Mapping[str, str] = field(default_factory=dict)
-    flavour: Flavour | None = None
-    stream: StreamOptions = field(default_factory=StreamOptions)
-    allow_functions: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -105,9 +97,7 @@ def open_document(
             allow=tuple(Origin.parse(text) for text in request.allow),
             settings=parse_storage_options(request.storage_options),
             values=request.templates,
-            flavour=request.flavour,
-            stream=request.stream,
-            allow_functions=request.allow_functions,
+            options=request.options,
             fetcher=own if session is None else lambda: session.fetcher,
             token=token,
             report=report,

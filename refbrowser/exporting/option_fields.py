@@ -306,9 +306,5 @@ def options_as_markdown() -> str:
     lines = []
     for group in groups():
         lines += [f"### {group.heading[:1].upper()}{group.heading[1:]}", "", "| option | says |", "|---|---|"]
-        for each in declared(group).values():
-            words = each.words.replace("|", "\\|")
-            metavar = f" {each.metavar}" if each.metavar else ""
-            lines.append(f"| `{each.flag}{metavar}` | {words} |")
-        lines.append("")
+        lines += [*(each.row for each in declared(group).values()), ""]
     return "\n".join(lines)

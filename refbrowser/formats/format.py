@@ -7,22 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.option_fields import declared
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
-from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
-    from refbrowser.formats.ncstream.options import StreamOptions
+    from refbrowser.formats.option_fields import Option
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.table import ReferenceTable
+
+
+O = TypeVar("O")  # noqa: E741 - options
 
 
 class Score(IntEnum):
@@ -151,12 +154,11 @@ class Opening:
         How to connect, per origin.
     values
         Values for templates; used, never saved.
-    flavour
-        Whose rules the metadata of a store follows; found out when None.
-    stream
-        How messages are read; the rule when None.
-    allow_functions
-        Of files of Awkward 0: see `Awkward0Options`.
+    options
+        What was said of options of opening, by name: as the command line takes them, or values. One that the
+        format does not have is an error.
+    kept
+        The same of what is kept for this path; counts where the format has the option.
     fetcher
         Gives what reads URLs; it is made when it is first wanted.
     token
@@ -174,14 +176,24 @@ class Opening:
     allow: tuple[Origin, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
-    flavour: Flavour | None = None
-    stream: StreamOptions | None = None
-    allow_functions: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
     fetcher: Callable[[], Fetcher] = _no_fetcher
     token: CancelToken = field(default_factory=CancelToken)
     report: Callable[[OpenProgress], None] = lambda progress: None
     progress: Callable[..., None] = lambda done, total=None, **facts: None
     confirm: Callable[[int], bool] = lambda size: True
+
+    def chosen(self, group: type[O]) -> O:
+        """Return the options of a group, with the usual values where nothing is said.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: one cannot be read.
+        """
+        known, said = declared(group), {**self.kept, **self.options}
+        return group(**{name: known[name].value(each) for name, each in said.items() if name in known})
 
     def identity(self) -> FileIdentity | None:
         """Return the state of the file as it is now; None of what is not local."""
@@ -307,8 +319,9 @@ class Format:
         Suffixes of its files in dialogs where they are not `suffixes`.
     brief
         A few words of it on the start page and in help; its title and first suffix when empty.
-    flavours
-        What ``--as`` can name it as.
+    options
+        How it can be opened, as ``module:class``: a dataclass of options (`refbrowser.formats.option_fields`)
+        that `Opening.chosen` makes. Empty where there is nothing to say.
     writes
         The forms in which it is written.
     parts
@@ -339,7 +352,7 @@ class Format:
     plural: str = ""
     files: tuple[str, ...] = ()
     brief: str = ""
-    flavours: tuple[Flavour, ...] = ()
+    options: str = ""
     writes: tuple[Written, ...] = ()
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -365,6 +378,11 @@ class Format:
         # The first bytes of a file are known: those of another format are not overruled by its name.
         is_told = bool(self.begins) and seen.head is not None
         return Score.SUFFIX if seen.ends(self.suffixes) and not is_told else Score.NO
+
+    def opening_options(self) -> dict[str, Option]:
+        """Return the options of opening that it has, by name."""
+        found = declared(resolve_name(self.options)) if self.options else {}
+        return {name: each for name, each in found.items() if each.has(self.name)}
 
     def open(self, opening: Opening) -> Opened:
         """Open what is named as this format.

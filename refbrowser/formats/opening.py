@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
-from refbrowser.formats.registry import BUILT_IN, foreign, formats
+from refbrowser.formats.registry import BUILT_IN, foreign, formats, openable, opening_options
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.cancel import Cancelled
 
@@ -21,7 +21,8 @@ def open_named(opening: Opening) -> Opened:
     Raises
     ------
     RefbrowserError
-        It cannot be read, or no format has it; or a value is given for a template that it does not have.
+        It cannot be read, or no format has it; or a value is given for a template that it does not
+        have, or an option of another format.
     Cancelled
         The opening was cancelled.
     """
@@ -36,9 +37,40 @@ def open_named(opening: Opening) -> Opened:
             failed[best.name] = error
             opening = replace(opening, seen=opening.seen.learned(error))
         else:
+            # Not before it is known to be the one.
+            if opening.options:
+                _check_options(best, opening)
             if opening.values:
                 opened.document.check_values(opening.values)
             return opened
+
+
+def _check_options(format: Format, opening: Opening) -> None:
+    """Raise `E_USAGE` for an option that the format does not have."""
+    unknown = opening.options.keys() - format.opening_options().keys()
+    if not unknown:
+        return
+    name = min(unknown)
+    having = [each for each in openable() if name in each.opening_options()]
+    if not having:
+        message = f"there is no option of opening {quoted(name)}"
+        advice = f"known: {', '.join(sorted(opening_options(openable())))}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+    flag = having[0].opening_options()[name].flag
+    raise RefbrowserError(
+        ErrorKind.USAGE,
+        f"{flag} ({name}) is no option for this: {format.title}",
+        Place(document=opening.path),
+        f"formats that have it: {', '.join(each.title for each in having)}",
+    )
+
+
+def _deciding(opening: Opening) -> set[str]:
+    """Return the options that were said and decide which format it is."""
+    if not opening.options:
+        return set()
+    known = opening_options(openable())
+    return {name for name in opening.options if name in known and known[name].decides}
 
 
 def _best(opening: Opening, failed: dict[str, NotThisError]) -> Format | None:
@@ -46,9 +78,10 @@ def _best(opening: Opening, failed: dict[str, NotThisError]) -> Format | None:
 
     Those of other packages are not loaded where one of ours is sure.
     """
-    best, most = _first(_scores(BUILT_IN, opening, failed))
-    if most < Score.KIND and opening.flavour is None:
-        other, score = _first(_scores(foreign().formats, opening, failed))
+    deciding = _deciding(opening)
+    best, most = _first(_scores(BUILT_IN, opening, failed, deciding))
+    if most < Score.KIND:
+        other, score = _first(_scores(foreign().formats, opening, failed, deciding))
         if score > most:
             return other
     return best
@@ -64,15 +97,15 @@ def _first(scores: Iterator[tuple[Format, Score]]) -> tuple[Format | None, Score
 
 
 def _scores(
-    asked: tuple[Format, ...], opening: Opening, failed: dict[str, NotThisError]
+    asked: tuple[Format, ...], opening: Opening, failed: dict[str, NotThisError], deciding: set[str]
 ) -> Iterator[tuple[Format, Score]]:
     for format in asked:
         if format.name in failed or not format.opener:
             continue
         score = _score(format, opening.seen)
-        if opening.flavour is not None and score < Score.PLACE:
-            # What is named is a store, whatever it looks like.
-            score = Score.SUFFIX if opening.flavour in format.flavours else Score.NO
+        if deciding and score < Score.PLACE:
+            # What is named is of the format that has it, whatever it looks like.
+            score = Score.SUFFIX if deciding <= format.opening_options().keys() else Score.NO
         yield format, score
 
 

@@ -130,6 +130,8 @@ class Option:
         What another option has to be.
     follows
         Of a tick: another option, and its value at which the tick is set.
+    decides
+        Of opening: what is named is of the format that has it, whatever it looks like.
     """
 
     flag: str
@@ -154,11 +156,21 @@ class Option:
     otherwise: str = ""
     needs: Needs | None = None
     follows: tuple[str, Any] | None = None
+    decides: bool = False
 
     @property
     def words(self) -> str:
         """What is said of it on the command line."""
         return self.help if isinstance(self.help, str) else self.help()
+
+    @property
+    def row(self) -> str:
+        """Its line in a table of the manual."""
+        value = self.metavar
+        if self.kind is Kind.CHOICE and self.means is None and not value:
+            value = "/".join(item.text for item in self.items)
+        words = self.words.replace("|", "\\|")
+        return f"| `{self.flag}{f' {value}' if value else ''}` | {words} |"
 
     def has(self, format: str) -> bool:
         """Whether a format of its group has it."""

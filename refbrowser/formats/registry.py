@@ -7,6 +7,7 @@ packages are that the user installed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
@@ -17,9 +18,9 @@ from refbrowser.formats.format import Format, Page, Score, Seen, Written
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.sniffing import FileKind, Found, looks_like_references
 from refbrowser.io.origins import REMOTE, http_url, scheme_of
-from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
+    from refbrowser.formats.option_fields import Option
     from refbrowser.references.document.content import DocumentContent
 
 #: The group of entry points by which other packages add formats.
@@ -131,7 +132,7 @@ ZARR = Format(
     plural="Stores in zip files",
     files=(".zip",),
     brief="Zarr and NCZarr: folders, zips, URLs",
-    flavours=tuple(Flavour),
+    options="refbrowser.formats.options:StoreReading",
     writes=(
         Written(
             "zarr-v2",
@@ -178,6 +179,7 @@ STREAM = Format(
     suffixes=(".ncs", ".ncstream"),
     begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
     sniff=_of_stream,
+    options="refbrowser.formats.options:StreamOptions",
     noun="the stream",
     plural="Streams",
     writes=(
@@ -216,6 +218,7 @@ AWKWARD0 = Format(
     opener="refbrowser.formats.awkward0.opening:open_named_arrays",
     suffixes=(".awkd", ".awkd/"),
     sniff=_of_awkward0,
+    options="refbrowser.formats.options:Awkward0Options",
     noun="the Awkward 0 file",
     plural="Awkward 0",
     files=(".awkd", ".h5", ".hdf5"),
@@ -261,6 +264,7 @@ SERVICE = Format(
     title="CDM Remote",
     holds="datasets that servers offer as CDM Remote",
     opener="refbrowser.formats.cdmremote.opening:open_named_service",
+    options="refbrowser.formats.options:StreamOptions",
     sniff=_of_service,
     facets=_MESSAGES,
 )
@@ -317,6 +321,14 @@ def _unusable(value: str, why: object) -> RefbrowserError:
 def formats() -> tuple[Format, ...]:
     """Return all formats, those of other packages last."""
     return (*BUILT_IN, *foreign().formats)
+
+
+def opening_options(among: Iterable[Format]) -> dict[str, Option]:
+    """Return the options of opening of some formats by name, each once."""
+    found: dict[str, Option] = {}
+    for each in among:
+        found |= {name: said for name, said in each.opening_options().items() if name not in found}
+    return found
 
 
 def format_named(name: str) -> Format | None:

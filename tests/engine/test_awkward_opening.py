@@ -349,7 +349,7 @@ def test_functions_that_the_user_allows_are_applied(tmp_path: Path) -> None:
     with open_dataset(OpenRequest(path)) as dataset, pytest.raises(RefbrowserError) as caught:
         dataset["/one"][...]
     assert caught.value.kind is ErrorKind.UNSAFE
-    with open_dataset(OpenRequest(path, allow_functions=("bz2.decompress",))) as dataset:
+    with open_dataset(OpenRequest(path, options={"allow_functions": ("bz2.decompress",)})) as dataset:
         assert [row.tolist() for row in dataset["/one"][...]] == [[1.5, 2.5], [], [3.5]]
     assert main(["check", path]) == 2
     assert main(["check", path, "--allow-function", "bz2.*"]) == 0
@@ -486,7 +486,7 @@ def test_compressed_blobs_without_a_count_are_as_long_as_they_unpack_to(
     (cut,) = [name for name, data in members.items() if data == zlib.compress(b"\0" * 8)]
     members[cut] = members[cut][:-6]
     path = written(tmp_path / "a.awkd", zipped(members))
-    with open_dataset(OpenRequest(str(path), allow_functions=("bz2.decompress",))) as dataset:
+    with open_dataset(OpenRequest(str(path), options={"allow_functions": ("bz2.decompress",)})) as dataset:
         for at, name in enumerate(encoders):
             assert dataset[f"/{name}"].shape == (5_000 - at,)
             assert np.array_equal(dataset[f"/{name}"][...], values[: 5_000 - at])

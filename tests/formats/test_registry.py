@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import zipfile
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ from refbrowser.formats.registry import (
     ZARR,
     foreign,
     openable,
+    opening_options,
     written,
 )
 from refbrowser.formats.sniffing import DOCUMENTS
@@ -146,7 +148,7 @@ def test_all_that_the_table_names_is_there() -> None:
         names = [each.opener, *each.facets.values()]
         names += [name for form in each.writes for name in (form.target, form.layout)]
         assert all(callable(resolve_name(name)) for name in filter(None, names)), each.name
-    assert set(Flavour) == {name for name, _ in FLAVOURS} == set(ZARR.flavours)
+    assert set(Flavour) == {name for name, _ in FLAVOURS}
     assert set(DOCUMENTS) <= set(REFERENCES.suffixes)
     for form in written().values():
         assert form.options == "" or issubclass(resolve_name(form.options), ExportOptions), form.name
@@ -165,6 +167,44 @@ def test_every_option_is_in_api_help_and_manual(capsys: pytest.CaptureFixture[st
             assert f"{each.flag} {each.metavar}".strip() in told
             assert f"| `{each.flag} {each.metavar}".strip() + "` |" in manual
             assert each.words in manual
+
+
+def test_every_option_of_opening_is_in_help_and_manual(grid: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = opening_options(openable())
+    assert list(known) == ["flavour", "byte_order", "until", "allow_functions", "skip"]
+    manual = read_page("command_line").text
+    for command in (["read", "--help"], ["export", "--help"], ["--help"]):
+        assert main(command) == 0
+        told = capsys.readouterr().out
+        for each in known.values():
+            assert f"{each.flag} {each.metavar}".strip() in told, command
+            assert f"| `{each.flag}" in manual
+
+
+def test_an_option_of_opening_belongs_to_its_format(
+    grid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", grid, "/values", "--json", "--grid-skip", "2"]) == 0
+    assert json.loads(capsys.readouterr().out) == [[8, 9, 10, 11]]
+    with refbrowser.open(grid, skip=1) as dataset:
+        assert dataset["/values"].shape == (2, 4)
+    document = str(tmp_path / "a.json")
+    Path(document).write_text(json.dumps({".zgroup": json.dumps({"zarr_format": 2})}))
+    for command, said in (
+        (["info", document, "--grid-skip", "2"], "--grid-skip (skip) is no option for this: Reference "),
+        (["info", grid, "--until", "2"], "--until (until) is no option for this: Text grid"),
+        (["info", document, "--byte-order", "big"], "formats that have it: ncstream, CDM Remote"),
+        (["info", document, "--allow-function", "bz2.*"], "formats that have it: Awkward 0"),
+        (["info", grid, "--grid-skip", "-1"], "'-1' is not a number from 0 to 2147483647 (--grid-skip)"),
+        (["info", grid, "--grid-skp", "1"], "unrecognized arguments: --grid-skp"),
+    ):
+        assert main(command) == 2, command
+        told = capsys.readouterr().err
+        assert told.startswith("refbrowser: error[E_USAGE]: "), command
+        assert said in told
+        assert told.count("\n") == 1
+    with pytest.raises(RefbrowserError, match="there is no option of opening 'skp'"):
+        refbrowser.open(grid, skp=1)
 
 
 def test_readme_and_manual_name_every_format() -> None:

@@ -67,8 +67,8 @@ class Documents(QObject):
                     document.open()
                 self.set_current(document)
                 return document
-        chosen = {**self.kept_options(full), **(options or {})}
-        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self, chosen)
+        kept, shared = self.kept_options(full), self._session
+        document = OpenDocument(full, self._tasks, shared, template_values, allow, self, options, kept)
         self._documents.append(document)
         self.added.emit(document)
         self.set_current(document)

@@ -36,7 +36,9 @@ class OpenDocument(EditedDocument):
     Attributes
     ----------
     options
-        Options of opening that the user chose, by name.
+        Options of opening that were said when it was opened, by name.
+    kept
+        Those that were chosen since, or are kept for its path: they count where its format has them.
     part
         What its format knows of it; another one where it was read again as another format.
 
@@ -60,11 +62,12 @@ class OpenDocument(EditedDocument):
         allow: Sequence[str] = (),
         parent: QObject | None = None,
         options: Mapping[str, Any] | None = None,
+        kept: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(path, tasks, session, template_values, parent)
         self._allow = tuple(allow)
         self._opening = Latest(self, "open")
-        self.options = dict(options or {})
+        self.options, self.kept = dict(options or {}), dict(kept or {})
         self.store = DocumentStore(self, self.options)
         self.saving = DocumentSaving(self, self.store)
         self.part = FormatPart(self)
@@ -113,14 +116,21 @@ class OpenDocument(EditedDocument):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
-        options = dict(self.options)
+        options, kept = dict(self.options), dict(self.kept)
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, options, shared, control)
+            return open_document(path, values, allow, options, kept, shared, control)
 
         self._opening.run(self, title, read, done, failed, received=self._reading)
+
+    def choose(self, name: str, value: Any) -> None:
+        """Choose an option of opening for when it is read again; None for what is usual."""
+        for chosen in (self.options, self.kept):
+            chosen.pop(name, None)
+        if value is not None:
+            self.kept[name] = value
 
     def cancel_open(self) -> None:
         """Stop reading the document."""
@@ -191,6 +201,10 @@ class OpenDocument(EditedDocument):
         if saved.access is not None and self.dataset is not None:
             self.access = saved.access
             self.dataset = self.dataset.moved(path, saved.access)
+        if path != self.path:
+            # It is a reference document from now on.
+            self.options.clear()
+            self.kept.clear()
         self.path = path
         self.take_identity(written.identity)
         self.file.settled()

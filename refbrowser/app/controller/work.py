@@ -18,7 +18,6 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.format import Opening, Seen
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR, foreign
@@ -26,7 +25,7 @@ from refbrowser.io.access import Access, Source, Want, is_chained, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
-from refbrowser.model.nodes import ArrayNode, Flavour
+from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
@@ -97,12 +96,13 @@ def open_document(
     values: Mapping[str, str],
     allow: Sequence[str],
     options: Mapping[str, Any],
+    kept: Mapping[str, Any],
     shared: SharedSession,
     control: TaskControl,
 ) -> Opened:
     """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
 
-    `options` are those of opening, by name.
+    `options` are those of opening, by name; `kept` those that count where the format has them.
 
     Raises
     ------
@@ -120,9 +120,8 @@ def open_document(
                 allow=tuple(Origin.parse(text) for text in allow),
                 settings=shared.settings,
                 values=values,
-                flavour=Flavour.named(options["flavour"]) if "flavour" in options else None,
-                stream=StreamOptions(options.get("byte_order")),
-                allow_functions=tuple(options.get("allow_functions", ())),
+                options=options,
+                kept=kept,
                 fetcher=lambda: shared.get().fetcher,
                 token=control.token,
                 report=hooks.report,
@@ -324,7 +323,7 @@ def read_on_disk(
         path=path,
         seen=Seen.of(path),
         values=values,
-        flavour=None if store is None else store.flavour,
+        options={} if store is None else {"flavour": store.flavour},
         fetcher=lambda: shared.get().fetcher,
         token=control.token,
     )

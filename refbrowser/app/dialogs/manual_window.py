@@ -35,7 +35,7 @@ from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import push_button
 from refbrowser.app.widgets.resources import resource
-from refbrowser.formats.registry import foreign
+from refbrowser.formats.registry import foreign, openable, opening_options
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ FORMATS_MARK = "[[formats of other packages]]"
 WRITTEN_MARK = "[[written formats of other packages]]"
 #: Stands in a page for the tables of the options of exports.
 OPTIONS_MARK = "[[options of exports]]"
+OPENING_MARK = "[[options of opening]]"
 
 
 class ManualPage(NamedTuple):
@@ -98,6 +99,9 @@ def read_page(name: str) -> ManualPage:
         forms = (form for each in foreign().formats for form in each.writes)
         rows = (f"| `{form.name}` | {one_line(form.title)} |\n" for form in forms)
         text = text.replace(f"{WRITTEN_MARK}\n", "".join(rows))
+    if OPENING_MARK in text:
+        rows = (f"{each.row}\n" for each in opening_options(openable()).values())
+        text = text.replace(f"{OPENING_MARK}\n", "".join(rows))
     if OPTIONS_MARK in text:
         # Not before: it has the table of codecs with it.
         from refbrowser.exporting.option_fields import options_as_markdown

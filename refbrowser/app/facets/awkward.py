@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from refbrowser.views.safety import SafetyRow
 
 
-#: The option of opening that names them.
-_FUNCTIONS = "allow_functions"
-
-
 class DocumentAwkward(FormatPart):
     """What is known of an Awkward 0 file that is open.
 
@@ -42,8 +38,8 @@ class DocumentAwkward(FormatPart):
 
     @property
     def allow_functions(self) -> tuple[str, ...]:
-        """Patterns of functions that the user allows in this file beside the usual ones."""
-        return tuple(self._document.options.get(_FUNCTIONS, ()))
+        """Patterns of functions that are allowed in this file beside the usual ones."""
+        return () if self.origin is None else self.origin.options.allow_functions
 
     @property
     def subject(self) -> object:
@@ -107,7 +103,7 @@ class DocumentAwkward(FormatPart):
     def allow(self, patterns: tuple[str, ...]) -> None:
         """Read the file again with these functions allowed; the history begins anew."""
         if not self.why_fixed and patterns != self.allow_functions:
-            self._document.options[_FUNCTIONS] = patterns
+            self._document.choose("allow_functions", patterns)
             self._document.reload()
 
 

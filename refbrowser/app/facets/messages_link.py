@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.host import Host
     from refbrowser.formats.ncstream.messages import StreamIndex
-    from refbrowser.formats.ncstream.options import Order
+    from refbrowser.formats.options import Order
 
 
 class AsOfBar(QFrame):

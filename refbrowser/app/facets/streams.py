@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from refbrowser.errors import Finding
     from refbrowser.formats.ncstream.hierarchy import StreamOrigin
     from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
-    from refbrowser.formats.ncstream.options import Order, StreamOptions
+    from refbrowser.formats.options import Order, StreamOptions
 
 
 _CUT = "truncated"
-#: The option of opening that names it.
-_ORDER = "byte_order"
 
 
 class DocumentStream(FormatPart):
@@ -105,9 +103,7 @@ class DocumentStream(FormatPart):
         origin = self.origin
         if origin is None or self.why_fixed:
             return
-        self._document.options.pop(_ORDER, None)
-        if byte_order is not None:
-            self._document.options[_ORDER] = byte_order
+        self._document.choose("byte_order", byte_order)
         if origin.options.byte_order != byte_order:
             self._show(replace(origin.options, byte_order=byte_order), "Read in another byte order")
 

@@ -25,6 +25,7 @@ from refbrowser.formats.awkward0.functions import AllowList
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.options import Awkward0Options
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
@@ -39,21 +40,6 @@ from refbrowser.references.document.origins import Fact, PlainAnswers
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher
-
-
-@dataclass(frozen=True, slots=True)
-class Awkward0Options:
-    """What the user chose.
-
-    Attributes
-    ----------
-    allow_functions
-        Patterns of functions that may be applied beside the usual ones, as the serialization text has them
-        ("Whitelist specification"), parts joined by ``.``: they open entries of the product's own table,
-        never Python.
-    """
-
-    allow_functions: tuple[str, ...] = ()
 
 
 _CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
@@ -272,7 +258,7 @@ def _document(path: str, is_named_so: bool, access: Access, opening: Opening) ->
         schemas = _in_order(container, [*schemas, *found.unreadable])
     if not schemas and not (is_named_so and container.findings):
         raise NoArraysError(path)
-    options = Awkward0Options(opening.allow_functions)
+    options = opening.chosen(Awkward0Options)
     allowed = AllowList.of_texts(options.allow_functions)
     arrays = build_arrays(container, schemas, allowed, token)
     origin = Awkward0Origin(container.url, container, arrays, options)

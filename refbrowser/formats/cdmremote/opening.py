@@ -20,9 +20,9 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.options import StreamOptions
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import read_document
@@ -134,7 +134,11 @@ def open_named_service(opening: Opening) -> Opened:
     access = Access.for_document(endpoint_of(opening.path), opening.allow, opening.settings)
     try:
         document = open_remote(
-            opening.path, access, opening.fetcher(), options=opening.stream, token=opening.token
+            opening.path,
+            access,
+            opening.fetcher(),
+            options=opening.chosen(StreamOptions),
+            token=opening.token,
         )
     except RefbrowserError as error:
         is_none = isinstance(error, AbsentError) or error.kind in (ErrorKind.FORMAT, ErrorKind.SOURCE)

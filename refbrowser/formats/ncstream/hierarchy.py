@@ -19,10 +19,10 @@ from refbrowser.formats.ncstream.definition import (
 )
 from refbrowser.formats.ncstream.elements import fill_of, names_for, row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.pieces import StreamWitness
 from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
+from refbrowser.formats.options import StreamOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model import dtypes

@@ -27,9 +27,9 @@ from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sections import left_out
 from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
+from refbrowser.formats.options import StreamOptions
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import is_leftover, write_atomically
 from refbrowser.io.cancel import CancelToken
@@ -365,7 +365,7 @@ def open_named_stream(opening: Opening) -> Opened:
         opening.path,
         access,
         opening.fetcher(),
-        options=opening.stream,
+        options=opening.chosen(StreamOptions),
         token=opening.token,
         progress=opening.progress,
     )

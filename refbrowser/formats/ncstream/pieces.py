@@ -15,10 +15,10 @@ from refbrowser.errors import Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import PayloadError, element_dtype_of, is_ragged, size_mismatch
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payloads import ObjectRun, arrived_run, run_of
 from refbrowser.formats.ncstream.reading import ArrivedBox, arrived_boxes, lost_sections
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, order_code, type_fits
+from refbrowser.formats.options import StreamOptions
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import SourcePiece
 

@@ -15,10 +15,10 @@ from refbrowser.errors import Place
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import element_dtype_of, size_mismatch
 from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.pieces import CutPieces, MessagePieces
 from refbrowser.formats.ncstream.sections import LeftOut, Sections
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout
+from refbrowser.formats.options import StreamOptions
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece

@@ -21,7 +21,6 @@ from refbrowser.formats.ncstream.elements import (
     is_ragged,
 )
 from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, MessageTable, Payload, StreamIndex
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sections import (
     Given,
     LeftOut,
@@ -35,6 +34,7 @@ from refbrowser.formats.ncstream.sections import (
     regular_chunks,
     spreading_of,
 )
+from refbrowser.formats.options import StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
+from refbrowser.formats.options import StoreReading
 from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
 from refbrowser.formats.stores.flavour import LOOKED_FOR
 from refbrowser.formats.stores.metadata_walk import StoreContents, read_store
@@ -169,7 +170,7 @@ def _unpacked(path: str, access: Access, opening: Opening) -> ManifestDocument:
 
         reader = UrlReader(path, access, opening.fetcher(), opening.token)
         root, container = path, "url"
-    contents = read_store(reader, opening.flavour)
+    contents = read_store(reader, opening.chosen(StoreReading).flavour)
     if contents is None:
         raise NoStoreError(path)
     return store_document(contents, root, container, name=path)  # type: ignore[arg-type]
@@ -182,7 +183,7 @@ def _archived(path: str, access: Access, opening: Opening) -> ManifestDocument:
     archive = access.resolve(path).url
     fetcher, token = opening.fetcher(), opening.token
     directory = read_archive(archive, access, fetcher, token)
-    contents = read_store(ZipReader(directory, access, fetcher, token), opening.flavour)
+    contents = read_store(ZipReader(directory, access, fetcher, token), opening.chosen(StoreReading).flavour)
     if contents is None:
         raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))
     manifest = ManifestBuilder(archive)

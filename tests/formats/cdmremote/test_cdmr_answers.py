@@ -14,8 +14,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.options import StreamOptions
 
 
 def definition_in(header: bytes) -> StreamDefinition:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.options import StreamOptions
 
 N = wire.dimension("n", 3)
 ROWS = [wire.variable("a", wire.INT), wire.variable("t", wire.STRING)]
