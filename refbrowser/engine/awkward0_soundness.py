@@ -126,7 +126,7 @@ def row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iter
         The control's token was cancelled.
     """
     told: set[str] = set()
-    for start, stop in _tiles(node):
+    for start, stop in _blocks(node):
         try:
             faults = _read(dataset, node, start, stop, control)
         except RefbrowserError as error:
@@ -139,16 +139,16 @@ def row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iter
         control.progress(stop, node.shape[0] if node.shape else 1)
 
 
-def _tiles(node: ArrayNode) -> Iterator[tuple[int, int]]:
+def _blocks(node: ArrayNode) -> Iterator[tuple[int, int]]:
     if not node.shape:
         yield 0, 1
         return
-    rows, tile = node.shape[0], node.grid.chunk_shape[0]
+    rows, side = node.shape[0], node.grid.chunk_shape[0]
     if node.nested is not None:
         # A row takes a byte at least, but of sparse arrays: they may have more than anybody can wait for.
         rows = min(rows, sum(buffer.nbytes for buffer in node.nested.buffers) + _ROWS_WITHOUT_BYTES)
-    for start in range(0, rows, tile):
-        yield start, min(start + tile, rows)
+    for start in range(0, rows, side):
+        yield start, min(start + side, rows)
 
 
 def _read(

@@ -20,7 +20,6 @@ from refbrowser.codecs.base import flat_bytes
 from refbrowser.codecs.table import object_codec
 from refbrowser.engine.keys import keys_below, reference_of
 from refbrowser.engine.reading.fetching import fetch_rows
-from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -51,7 +50,7 @@ class AssembledChunks:
         self._access = access
 
     def find(self, key: str) -> ChunkKey | None:
-        """Return the tile that a key names, where anything gives it."""
+        """Return the chunk that a key names, where anything gives it."""
         role = self._classifier.classify(key)
         if not isinstance(role, ChunkKey) or role.node.assembled is None:
             return None
@@ -59,7 +58,7 @@ class AssembledChunks:
         return None if kinds[0] == ReferenceKind.MISSING else role
 
     def data(self, chunk: ChunkKey) -> bytes:
-        """Return the bytes of a tile: elements in C order, texts as ``vlen-utf8``.
+        """Return the bytes of a chunk: elements in C order, texts as ``vlen-utf8``.
 
         Raises
         ------
@@ -70,12 +69,12 @@ class AssembledChunks:
         if node.known_dtype.names is not None or (node.known_dtype.hasobject and node.type.name != "string"):
             message = f"Zarr v2 has no form for elements of type {node.type.name}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
-        tile = np.empty(node.grid.chunk_shape, node.known_dtype)
-        tile[...] = fill_element(node)
-        tile[tuple(map(slice, node.grid.extent(chunk.coords)))] = self._values(node, chunk.coords)
+        values = np.empty(node.grid.chunk_shape, node.known_dtype)
+        values[...] = node.fill_element
+        values[tuple(map(slice, node.grid.extent(chunk.coords)))] = self._values(node, chunk.coords)
         if node.known_dtype.hasobject:
-            return object_codec("vlen-utf8", {}).encode(tile.reshape(-1)).tobytes()
-        return flat_bytes(tile).tobytes()
+            return object_codec("vlen-utf8", {}).encode(values.reshape(-1)).tobytes()
+        return flat_bytes(values).tobytes()
 
     def _values(
         self, node: ArrayNode, coords: tuple[int, ...]
@@ -163,11 +162,11 @@ class ReferenceStore(Store):
         """
         reference = self._reference(key)
         if reference is None:
-            tile = None if self._assembled is None else self._assembled.find(key)
-            if self._assembled is None or tile is None:
+            made_chunk = None if self._assembled is None else self._assembled.find(key)
+            if self._assembled is None or made_chunk is None:
                 return None
             loop = asyncio.get_running_loop()
-            made = await loop.run_in_executor(None, self._assembled.data, tile)
+            made = await loop.run_in_executor(None, self._assembled.data, made_chunk)
             return prototype.buffer.from_bytes(_cut(made, byte_range))
         if isinstance(reference, Inline):
             return prototype.buffer.from_bytes(_cut(reference.data, byte_range))

@@ -96,6 +96,14 @@ class ArrayNode:
         return self.type.dtype
 
     @property
+    def fill_element(self) -> Any:
+        """What is assigned to elements that nothing gives; a row of its own length is one element."""
+        element = np.zeros((), self.known_dtype)
+        if self.fill_value is not None:
+            element[()] = self.fill_value
+        return element
+
+    @property
     def name(self) -> str:
         """Last part of the path; empty for a root array."""
         return self.path.rsplit("/", 1)[-1]

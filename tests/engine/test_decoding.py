@@ -114,7 +114,7 @@ def test_a_worker_rests_between_small_pieces(
         for _ in range(pieces):
             # Not less than a rest is due after, whatever the sum of such numbers is.
             clock[0] += seconds * (1 + 1e-9)
-            resting.after_piece()
+            resting.after_work()
 
     work()
     assert not slept, "no window waits for the main thread to rest"
@@ -127,7 +127,7 @@ def test_a_worker_rests_between_small_pieces(
 def test_each_task_of_the_pool_may_end_in_a_rest(pool: DecodePool, monkeypatch: pytest.MonkeyPatch) -> None:
     rested: list[str] = []
     monkeypatch.setattr(
-        decoding.Rests, "after_piece", lambda self: rested.append(threading.current_thread().name)
+        decoding.Rests, "after_work", lambda self: rested.append(threading.current_thread().name)
     )
     queue = pool.queue(CancelToken())
     for _ in range(20):

@@ -371,7 +371,7 @@ def test_tiny_chunks_are_decoded_without_a_hand_over(
 ) -> None:
     rests: list[int] = []
     here = threading.current_thread()
-    monkeypatch.setattr(Rests, "after_piece", lambda self: rests.append(threading.current_thread() is here))
+    monkeypatch.setattr(Rests, "after_work", lambda self: rests.append(threading.current_thread() is here))
     values = values_of((3 * side, 3 * side))
     path = tmp_path / "t.bin"
     references = stored(values, (side, side), path, lambda chunk: zlib.compress(chunk.tobytes()))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 Answer = npt.NDArray[Any] | RefbrowserError
-#: Bytes of a part that are asked for in one piece.
-PIECE = 32 * 1024 * 1024
+#: Bytes of a part that are asked for in one range.
+MOST_ASKED = 32 * 1024 * 1024
 #: Parts of more bytes are not kept: they would push out the rest.
 KEPT = 4 * 1024 * 1024
 #: Told what was read: bytes and requests.
@@ -73,7 +73,7 @@ class SessionBuffers:
     # Stored as they are: any part alone
 
     def _read_plain(self, parts: Sequence[BufferPart], rows: list[int], answers: list[Answer | None]) -> None:
-        asked, pieces = list[_Piece](), list[ByteRange]()
+        asked, ranges = list[_Asked](), list[ByteRange]()
         for at in rows:
             reference = _range_of(parts[at])
             kept = self._kept(reference, ())
@@ -86,14 +86,14 @@ class SessionBuffers:
             else:
                 room = np.empty(reference.length, np.uint8)
                 answers[at] = room  # until all of it has come
-                for start in range(0, reference.length, PIECE):
-                    length = min(PIECE, reference.length - start)
-                    pieces.append(ByteRange(reference.url, reference.offset + start, length))
-                    asked.append(_Piece(at, room[start : start + length]))
+                for start in range(0, reference.length, MOST_ASKED):
+                    length = min(MOST_ASKED, reference.length - start)
+                    ranges.append(ByteRange(reference.url, reference.offset + start, length))
+                    asked.append(_Asked(at, room[start : start + length]))
         if not asked:
             return
-        self._fetch(pieces, asked, answers)
-        for at in dict.fromkeys(piece.row for piece in asked):
+        self._fetch(ranges, asked, answers)
+        for at in dict.fromkeys(each.row for each in asked):
             answer = answers[at]
             if isinstance(answer, np.ndarray):
                 self._keep(_range_of(parts[at]), (), answer)
@@ -101,19 +101,19 @@ class SessionBuffers:
             elif answer is not None:
                 answers[at] = _named(answer, parts[at].buffer)
 
-    def _fetch(self, pieces: list[ByteRange], asked: Sequence[_Piece], answers: list[Answer | None]) -> None:
+    def _fetch(self, ranges: list[ByteRange], asked: Sequence[_Asked], answers: list[Answer | None]) -> None:
         def deliver(position: int, data: memoryview | RefbrowserError) -> None:
-            piece = asked[position]
+            each = asked[position]
             if isinstance(data, RefbrowserError):
-                answers[piece.row] = data
+                answers[each.row] = data
                 return
-            if data.obj is not piece.room.data.obj:
-                piece.room[:] = np.frombuffer(data, np.uint8)
+            if data.obj is not each.room.data.obj:
+                each.room[:] = np.frombuffer(data, np.uint8)
             self._tell(len(data), 0)
 
         counters = fetch_rows(
             self.resources.fetcher,
-            columns_of(pieces),
+            columns_of(ranges),
             self.access,
             deliver,
             cancel=self.token,
@@ -130,10 +130,10 @@ class SessionBuffers:
         assert reference is not None
 
         def fetch(start: int, size: int) -> bytes:
-            piece = ByteRange(reference.url, reference.offset + start, size)
+            wanted = ByteRange(reference.url, reference.offset + start, size)
             row = np.empty(size, np.uint8)
             found: list[Answer | None] = [row]
-            self._fetch([piece], [_Piece(0, row)], found)
+            self._fetch([wanted], [_Asked(0, row)], found)
             if isinstance(found[0], RefbrowserError):
                 raise _named(found[0], buffer)
             return row.tobytes()
@@ -232,7 +232,7 @@ class SessionBuffers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _Asked:
     """Where bytes that are asked for belong: the part, and its room."""
 
     row: int

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 #: A worker decodes for one read at most this long before it looks after the others, in seconds.
 TURN = 0.01
-#: After so many small pieces of work, and so many seconds of it, a worker rests for so many seconds.
+#: After so much small work, and so many seconds of it, a worker rests for so many seconds.
 _PIECES, _WORK, _REST = 8, 0.001, 0.0002
 
 
 class Rests:
-    """Short rests of one worker thread that does small pieces of work, so that the window's thread can run.
+    """Short rests of one worker thread that does little at a time, so that the window's thread can run.
 
     A decoder lets go of the interpreter while it works. Where that takes but microseconds, the worker has it
     back before a thread that waits for it wakes up; and because it was let go of, Python does not ask for it
     to be handed over either: the window stood still for half a second while 20,000 chunks came. In a rest it
-    gets its turn. Long pieces leave it time enough, and are not slowed down.
+    gets its turn. Long work leaves it time enough, and is not slowed down.
     """
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class Rests:
         self._pieces = 0
         self._since = time.monotonic()
 
-    def after_piece(self) -> None:
-        """Note that a piece of work is done; rest when it is time."""
+    def after_work(self) -> None:
+        """Note that some work is done; rest when it is time."""
         self._pieces += 1
         if self._pieces < _PIECES or time.monotonic() - self._since < _WORK:
             return
@@ -221,7 +221,7 @@ class DecodeQueue:
                     return
                 task, size = self._tasks.popleft()
             self._run(task, size)
-            rests.after_piece()
+            rests.after_work()
             if time.monotonic() > end:
                 self._pool.submit(self._work)
                 return

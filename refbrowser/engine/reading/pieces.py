@@ -418,7 +418,7 @@ class PieceBatch(Batch[PieceRows]):
     def __init__(self, source: ArraySource, reader: Reader, parts: Parts, start: int, stop: int) -> None:
         super().__init__(reader, parts, start, stop)
         self._source = source
-        self._fill = fill_element(reader.node)
+        self._fill = reader.node.fill_element
 
     def rows(self) -> Iterator[PieceRows]:
         """Yield the ranges of some thousand pieces at a time."""
@@ -579,12 +579,3 @@ def _values(piece: SourcePiece, data: memoryview) -> Values:
         message = f"{len(data)} bytes, shape and type take {size}"
         raise RefbrowserError(ErrorKind.DECODE, message, piece.place)
     return np.frombuffer(data, piece.raw).reshape(piece.shape) if size else np.zeros(piece.shape, piece.raw)
-
-
-def fill_element(node: ArrayNode) -> Any:
-    """Return what is assigned to elements that nothing gives; a row of its own length is one element."""
-    if node.fill_value is None:
-        return np.zeros((), node.known_dtype)
-    element = np.empty((), node.known_dtype)
-    element[()] = node.fill_value
-    return element

@@ -494,7 +494,7 @@ class Batch(ABC, Generic[W]):
         cost = self.cost(rows, row, len(data))
         if not cost:
             self._decode(rows, row, data, cache_key)
-            self._rests.after_piece()
+            self._rests.after_work()
         else:
             self._queue.put(lambda: self._decode(rows, row, data, cache_key), cost)
 

@@ -23,7 +23,7 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
-#: An uncompressed chunk up to this many bytes is read in one piece when all of it is wanted.
+#: An uncompressed chunk up to this many bytes is read in one range when all of it is wanted.
 WHOLE_LIMIT = 16 * 1024 * 1024
 #: Bytes that a local disk gives in the time that the planning of one more span takes.
 LOCAL_SPAN = 128 * 1024

@@ -14,7 +14,6 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.plain_rows import TURNS, content_of, row_type
 from refbrowser.engine.reading.parts import EndedPart, PartState
-from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import element_size, read_shape
 from refbrowser.exporting.exporter import coding
@@ -250,7 +249,7 @@ def _harmless(node: ArrayNode, type: NestedType) -> Any:
         return ""
     if not node.known_dtype.hasobject:
         return np.zeros((), node.known_dtype)[()]
-    return fill_element(node)
+    return node.fill_element
 
 
 def row_blocks(

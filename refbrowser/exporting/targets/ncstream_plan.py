@@ -17,7 +17,6 @@ from refbrowser.codecs.deflating import Zlib
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.reading.parts import EndedPart, PartState
-from refbrowser.engine.reading.pieces import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import TASK_BYTES, BlockState, element_size
 from refbrowser.exporting.targets.options import StreamOptions
@@ -433,7 +432,7 @@ class StreamBlockReader:
         """Return an element that can be converted, of the type of the source."""
         if not dtype.hasobject:
             return np.zeros((), dtype)[()]
-        return "" if dtype.names is None else fill_element(self._plan.source)
+        return "" if dtype.names is None else self._plan.source.fill_element
 
     def _big_endian(self, converted: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements in the order in which they are sent: swapped where they lie, no memory is taken."""

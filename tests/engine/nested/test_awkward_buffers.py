@@ -133,7 +133,7 @@ def test_parts_are_read_by_range(reader: SessionBuffers, tmp_path: Path) -> None
 def test_large_parts_come_in_pieces(
     reader: SessionBuffers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buffers, "PIECE", 1000)
+    monkeypatch.setattr(buffers, "MOST_ASKED", 1000)
     (tmp_path / "blob").write_bytes(VALUES.tobytes())
     assert (one(reader, BufferPart(buffer(WholeFile("blob")), 3, 4990)) == VALUES[3:4990]).all()
 
