@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings
@@ -76,11 +77,18 @@ _INPUTS = (
 )
 
 
+@cache
+def _kind_of(widget: type[QWidget]) -> _Input | None:
+    """Return what users set in widgets of a class."""
+    return next((each for each in _INPUTS if issubclass(widget, each.kind)), None)
+
+
 def forget_settings() -> None:
     """Clear the settings file that the window keeps."""
     kept = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "refbrowser", "refbrowser")
-    kept.clear()
-    kept.sync()
+    if kept.allKeys():
+        kept.clear()
+        kept.sync()
 
 
 class SharedWindow:
@@ -117,10 +125,10 @@ class SharedWindow:
 
     def _learn(self) -> None:
         """Note what stands in widgets that were made meanwhile."""
-        for kind in _INPUTS:
-            for widget in self.window.findChildren(kind.kind):
-                if widget not in self._known:
-                    self._known[widget] = (kind, kind.read(widget))
+        for widget in self.window.findChildren(QWidget):
+            kind = _kind_of(type(widget))
+            if kind is not None and widget not in self._known:
+                self._known[widget] = (kind, kind.read(widget))
 
     def reset(self, qtbot: QtBot) -> None:
         """Make the window as good as new."""
@@ -138,6 +146,7 @@ class SharedWindow:
         QTest.mouseMove(window, QPoint(1, 1))
         self._forget_plot()
         self._put_back()
+        self._forget_proportions()
         window.preferences.restore_defaults()
         forget_settings()
         window.centre.start.set_recent([])
@@ -179,6 +188,15 @@ class SharedWindow:
         look.set_map(DEFAULT_MAP)
         look.set_reverse(False)
         look.set_histogram(False)
+
+    def _forget_proportions(self) -> None:
+        """Forget which sizes were chosen in the plot and beside it, which clicks on buttons chose too."""
+        self.window.attributes.tabs.setCurrentIndex(0)
+        plot = self.window.centre.plot
+        assert plot is not None
+        plot.look()._drawing._proportional = {True: True, False: False}
+        if plot.values.charts is not None:
+            plot.values._rows.setSizes([200, 160])
 
     def _put_back(self) -> None:
         self._known = {widget: known for widget, known in self._known.items() if isValid(widget)}

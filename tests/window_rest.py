@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
+from shiboken6 import isValid
 
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -10,10 +11,19 @@ from refbrowser.app.shell.main_window import MainWindow
 LONGEST_PAUSE = 250
 
 
+#: Pauses that were found to run: while one of them does, no others are looked for in the whole window.
+_running: list[QTimer] = []
+
+
+def _is_pause(timer: QTimer) -> bool:
+    return isValid(timer) and timer.isActive() and timer.isSingleShot() and timer.interval() <= LONGEST_PAUSE
+
+
 def is_at_rest(window: MainWindow) -> bool:
     """Tell whether nothing runs in a window and nothing there is put off for a moment."""
     plot = window.centre.plot
     if window.tasks.busy() or not (plot is None or plot.is_settled()):
         return False
-    pauses = (timer for timer in window.findChildren(QTimer) if timer.isSingleShot() and timer.isActive())
-    return all(timer.interval() > LONGEST_PAUSE for timer in pauses)
+    if not any(map(_is_pause, _running)):
+        _running[:] = filter(_is_pause, window.findChildren(QTimer))
+    return not _running

@@ -61,15 +61,17 @@ def type_of(types: Mapping[str, str], name: str, value: Any) -> AttributeType:
 def suggested(value: Any) -> str:
     """Return the type that netCDF gives a value whose type nothing records; `OTHER` where none fits."""
     items = value if isinstance(value, list) and value else [value]
-    if all(isinstance(item, str) for item in items):
+    kinds = set(map(type, items))
+    if all(issubclass(kind, str) for kind in kinds):
         return "string" if isinstance(value, list) and len(value) > 1 else "char"
-    if not all(isinstance(item, int | float) and not isinstance(item, bool) for item in items):
+    if not all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
         return OTHER
-    if any(isinstance(item, float) for item in items):
+    if any(issubclass(kind, float) for kind in kinds):
         return "double"
+    least, most = min(items), max(items)
     for atomic in (AtomicType.INT, AtomicType.INT64, AtomicType.UINT64):
         limits = np.iinfo(str(atomic.dtype))
-        if all(limits.min <= item <= limits.max for item in items):
+        if limits.min <= least and most <= limits.max:
             return atomic
     return OTHER
 

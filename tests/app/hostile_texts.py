@@ -29,7 +29,9 @@ from PySide6.QtWidgets import (
 MARKUP = '<img src="zqx.png"><b>zqx</b>'
 BIDI, NUL, BELL, FEED = "\u202e", "\0", "\a", "\u2028"
 NASTY = f"{MARKUP}&zqx\n\r\"'\\{BIDI}{BELL}{FEED}\u200b%s{{0}}[*]"
-LONG = NASTY + "w" * 100_000
+#: Far longer than any text that is shown.
+LENGTH = 20_000
+LONG = NASTY + "w" * LENGTH
 #: No text makes a window wider or higher than this at least: the main window, and a dialog.
 WINDOW_LEAST, DIALOG_LEAST = (640, 400), (900, 560)
 #: What is no printable character to Python, and seen all the same.
@@ -49,10 +51,10 @@ def hostile_document(path: Path, arrays: str = "abcd") -> Path:
         "calendar": NASTY,
         "coordinates": f"{NASTY} {LONG}",
         "flag_values": [0, 1, 2],
-        "flag_meanings": f"{MARKUP.replace(' ', '_')}{BIDI} {'w' * 100_000} &c",
+        "flag_meanings": f"{MARKUP.replace(' ', '_')}{BIDI} {'w' * LENGTH} &c",
         "grid_mapping": LONG,
         NASTY: LONG,
-        "w" * 100_000: [NASTY, {NASTY: NASTY}],
+        "w" * LENGTH: [NASTY, {NASTY: NASTY}],
         "nul": f"a{NUL}b",
     }
     array = {"zarr_format": 2, "shape": [3, 4], "chunks": [3, 4], "dtype": "|u1", "fill_value": 0}
@@ -102,17 +104,12 @@ def complaints(root: QWidget) -> list[str]:
     least, size = root.minimumSizeHint(), WINDOW_LEAST if isinstance(root, QMainWindow) else DIALOG_LEAST
     if root.isWindow() and (least.width() > size[0] or least.height() > size[1]):
         found.append(f"too large: {type(root).__name__} {root.objectName()}: {least.toTuple()}")
-    for where, text, most, is_plain in _texts(root):
+    for where, text, most, is_plain in set(_texts(root)):
         if "zqx" in text and not is_plain and "<img" in text.lower():
             found.append(f"markup: {where}: {text[:200]!a}")
         if len(text) > most:
             found.append(f"{len(text)} characters: {where}: {text[:80]!a}")
-        hidden = {
-            c
-            for c in text
-            if not c.isprintable()
-            and c not in "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
-        }
+        hidden = set() if text.isprintable() else {c for c in text if not c.isprintable() and c not in KEPT}
         if hidden:
             found.append(f"hidden: {where}: {text[:200]!a}")
     return sorted(set(found))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
@@ -33,6 +34,8 @@ FONT = "DejaVu Sans"
 NO_FONT = 77
 #: Every window can be made so small, in device independent pixels; what came of it is in this file.
 SMALL, SIZES = (900, 560), "sizes.json"
+#: The quality of a PNG is how little it is packed.
+QUICK = 80
 #: Expected pictures are kept in half the size.
 SMALLER = 2
 
@@ -48,6 +51,11 @@ def expected_size(image: QImage) -> QImage:
 def kept_in(theme: str, scale: int) -> Path:
     """Return the folder of expected pictures."""
     return EXPECTED / (theme if scale == 1 else f"{theme}@{scale}")
+
+
+def save(drawn: QWidget, path: Path) -> None:
+    """Save a picture of a widget, quickly rather than small."""
+    drawn.grab().save(str(path), quality=QUICK)
 
 
 def draw(folder: Path, names: tuple[str, ...]) -> None:
@@ -83,11 +91,11 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
         stage = Stage(files)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
-        drawn.grab().save(str(folder / THEMES[0] / f"{name}.png"))
+        save(drawn, folder / THEMES[0] / f"{name}.png")
         for each in THEMES[1:]:
             theme.choose(application, each)
             stage.follow()
-            drawn.grab().save(str(folder / each / f"{name}.png"))
+            save(drawn, folder / each / f"{name}.png")
         drawn.resize(*SMALL)
         QApplication.processEvents()
         sizes[name] = (drawn.width(), drawn.height())

@@ -15,6 +15,7 @@ from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import DateScale, value_text
 from refbrowser.views.plot.coordinates import Coordinate, attribute_text
+from refbrowser.views.words import one_line
 
 _OBJECT = np.dtype(object)
 #: Kinds of numpy types that a plot can show.
@@ -150,7 +151,7 @@ def flags_text(flags: Sequence[Flag]) -> str:
 
 def flag_title(flag: Flag) -> str:
     """Return the meaning of a flag as people write it."""
-    return flag.meaning.replace("_", " ").strip() or flag.meaning
+    return one_line(flag.meaning.replace("_", " ").strip() or flag.meaning)
 
 
 def _kind(raw: Any) -> str:

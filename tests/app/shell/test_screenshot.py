@@ -32,45 +32,45 @@ def draw(*arguments: str, home: Path, **environment: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("light", theme.LIGHT), ("dark", theme.DARK)])
-def test_in_each_theme(small: Path, tmp_path: Path, name: str, scheme: theme.Colors) -> None:
-    picture = tmp_path / "window.png"
-    done = draw(str(picture), str(small), "--array", "/temp", "--theme", name, home=tmp_path / "home")
+@pytest.mark.parametrize(
+    ("name", "scheme", "scale", "size"),
+    [("light", theme.LIGHT, 1, (1280, 800)), ("dark", theme.DARK, 2, (1000, 700))],
+)
+def test_the_plot_in_each_theme(
+    small: Path, tmp_path: Path, name: str, scheme: theme.Colors, scale: int, size: tuple[int, int]
+) -> None:
+    picture, home = tmp_path / "window.png", tmp_path / "home"
+    wanted = [] if scale == 1 else ["--size", "x".join(map(str, size))]
+    arguments = (str(small), "--array", "/temp", "--theme", name, *wanted)
+    done = draw(str(picture), *arguments, home=home, QT_SCALE_FACTOR=str(scale))
     assert (done.returncode, done.stderr) == (0, "")
     image = QImage(str(picture))
-    assert (image.width(), image.height()) == (1280, 800)
-    assert image.pixelColor(2, 500) == QColor(scheme.window)
-
-
-def test_at_scale_2(small: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "window.png"
-    done = draw(str(picture), str(small), "--size", "1000x700", home=tmp_path / "home", QT_SCALE_FACTOR="2")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (QImage(str(picture)).width(), QImage(str(picture)).height()) == (2000, 1400)
-
-
-def test_no_trace_is_left(small: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    done = draw(str(tmp_path / "window.png"), str(small), home=home)
-    assert done.returncode == 0
+    assert (image.width(), image.height()) == (size[0] * scale, size[1] * scale)
+    assert image.pixelColor(2, 500 * scale) == QColor(scheme.window)
+    points = [(x * scale, y * scale) for x in range(250, 700, 2) for y in range(150, 500, 2)]
+    assert len({image.pixel(x, y) for x, y in points}) > 20
+    # No trace is left.
     assert not list(home.rglob("*.ini"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "said", "is_drawn"),
     [
-        (("{}/window.png", "{}/none.json"), 4, "none.json"),
-        (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'"),
-        (("{}/none/window.png", "{}/small.json"), 4, "could not be written"),
-        (("{}/window.png", "--size", "big"), 2, "'big'"),
-        (("{}/window.png", "--theme", "pink"), 2, "'pink'"),
+        (("{}/window.png", "{}/none.json"), 4, "none.json", True),
+        (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'", True),
+        (("{}/none/window.png", "{}/small.json"), 4, "could not be written", False),
+        (("{}/window.png", "--size", "big"), 2, "'big'", False),
+        (("{}/window.png", "--theme", "pink"), 2, "'pink'", False),
     ],
 )
-def test_exit_codes(small: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+def test_exit_codes(
+    small: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str, is_drawn: bool
+) -> None:
     done = draw(*(text.format(tmp_path) for text in arguments), home=tmp_path / "home")
     assert done.returncode == code, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert QImage(str(tmp_path / "window.png")).isNull() != is_drawn
 
 
 def test_patience_ends(

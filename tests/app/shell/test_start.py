@@ -1,4 +1,4 @@
-"""Starting: what is loaded before the first paint, and pictures without a display."""
+"""Starting: what is loaded before the first paint, and without a display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QImage
 
 from refbrowser.app.shell import launch
 from refbrowser.app.shell.housekeeping import send_exceptions_to
@@ -85,39 +84,6 @@ def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: P
         if result.stdout.strip() == "True []":
             return
     pytest.fail(result.stdout + result.stderr)
-
-
-def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "window.png"
-    code = f"from refbrowser.app.shell.launch import run; raise SystemExit(run([{str(small)!r}], " + (
-        f"screenshot={str(picture)!r}, array='/temp', size=(1100, 750)))"
-    )
-    result = run("-c", code)
-    assert result.returncode == 0, result.stderr
-    image = QImage(str(picture))
-    assert (image.width(), image.height()) == (1100, 750)
-    colours = {image.pixel(x, y) for x in range(250, 700, 2) for y in range(150, 500, 2)}
-    assert len(colours) > 20
-
-
-def test_screenshot_to_an_impossible_place_fails(small: Path, tmp_path: Path) -> None:
-    target = str(tmp_path / "no" / "x.png")
-    code = f"from refbrowser.app.shell.launch import run; run([], screenshot={target!r})"
-    result = run("-c", code)
-    assert "could not be written" in result.stderr
-
-
-def test_screenshot_of_what_is_not_there_shows_it_and_fails(small: Path, tmp_path: Path) -> None:
-    for number, (path, array, said) in enumerate(
-        [(tmp_path / "none.json", None, "none.json"), (small, "/nothing", "no array '/nothing'")]
-    ):
-        picture = tmp_path / f"{number}.png"
-        code = f"from refbrowser.app.shell.launch import run; run([{str(path)!r}], " + (
-            f"screenshot={str(picture)!r}, array={array!r})"
-        )
-        result = run("-c", code)
-        assert said in result.stderr
-        assert not QImage(str(picture)).isNull()
 
 
 def test_exception_in_the_window_is_logged_and_shown(
