@@ -195,7 +195,7 @@ class ValueCommands(CommandGroup):
         table.cellActivated.connect(self._show_plot)
         table.exportRequested.connect(self.export_view)
         table.trustReviewRequested.connect(self._permissions.review_trust)
-        plot.viewChanged.connect(self._frame.update_actions)
+        plot.arrayChanged.connect(self._frame.update_actions)
 
     def _keep_widths(self) -> None:
         """Keep how wide columns of numbers, dates and texts are; not those of one structure's fields."""

@@ -209,6 +209,7 @@ class DocumentSaving(QObject):
         if self.is_running:
             return
         self.is_running = True
+        opened.savedChanged.emit()
 
         def done(saved: Saved) -> None:
             self.is_running = False

@@ -51,7 +51,7 @@ class EditedDocument(QObject):
     trustChanged()
         `access` or `wants` is another one.
     savedChanged()
-        `is_dirty`, `pending_count`, `path` or `saved_document` changed.
+        `is_dirty`, `pending_count`, `path` or `saved_document` changed, or saving began or ended.
     identityChanged()
         `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)

@@ -371,7 +371,7 @@ class NestedPage(FormatPage):
         assert host.centre.plot is not None
         self._plot, self.pane = host.centre.plot, NestedPane(host.centre.plot)
         super().__init__(host, self.pane)
-        self._plot.viewChanged.connect(self.changed)
+        self._plot.arrayChanged.connect(self.changed)
         self.pane.said.connect(host.say)
         self.pane.failed.connect(host.show_error)
         self.pane.trustReviewRequested.connect(host.review_trust)

@@ -73,7 +73,7 @@ class ChunkMapDock(QObject):
         pane.chunkChosen.connect(self._navigation.show_chunk)
         self.made.emit(pane)
         pane.set_plot(plot)
-        plot.viewChanged.connect(self._soon.start)
+        plot.arrayChanged.connect(self._soon.start)
         self._frame.documents.currentChanged.connect(pane.leave)
         self._follow()
 

@@ -113,6 +113,8 @@ class PlotPane(QWidget):
         The user wants to review what the document may read.
     viewChanged()
         Array, slice, coordinates or coding are other ones.
+    arrayChanged()
+        The array is another one, or is none, or was changed.
     optionsChanged()
         The look of the plot was switched, or can be switched otherwise: `look().options` is another one.
     settled()
@@ -125,6 +127,7 @@ class PlotPane(QWidget):
     chunkActivated = Signal(str)
     trustReviewRequested = Signal()
     viewChanged = Signal()
+    arrayChanged = Signal()
     optionsChanged = Signal()
     settled = Signal()
 
@@ -391,6 +394,7 @@ class PlotPane(QWidget):
         pointing.chunkActivated.connect(self.chunkActivated)
         self.canvas.keyUsed.connect(self.keys.use)
         presenter.changed.connect(self.viewChanged)
+        presenter.arrayChanged.connect(self.arrayChanged)
         presenter.stage.settled.connect(self.settled)
 
     def _add_tool_keys(self) -> None:

@@ -36,9 +36,12 @@ class Presenter(QObject):
     -------
     changed()
         Array, slice, coordinates or coding are other ones.
+    arrayChanged()
+        The array is another one, or is none, or was changed.
     """
 
     changed = Signal()
+    arrayChanged = Signal()
 
     def __init__(self, pane: PaneParts, parent: QObject) -> None:
         super().__init__(parent)
@@ -88,6 +91,7 @@ class Presenter(QObject):
         else:
             self._begin(document, node)
         self.changed.emit()
+        self.arrayChanged.emit()
 
     def clear(self) -> None:
         """Show the hint, and stop reading."""
@@ -108,6 +112,7 @@ class Presenter(QObject):
         pane.sliders.set_slice(None, ())
         self.stage.show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
         self.changed.emit()
+        self.arrayChanged.emit()
 
     def _begin(self, document: PlotSource, node: ArrayNode) -> None:
         assert document.hierarchy is not None
@@ -134,11 +139,13 @@ class Presenter(QObject):
         if grown is not None and shown.dtype == node.dtype:
             self.subject.whole = found
             self._take_grown(document, shown, grown)
+            self.arrayChanged.emit()
         elif state is None or shown.shape != node.shape or shown.dtype != node.dtype or shown.error:
             self.set_array(document, found)
         else:
             self.subject.whole = found
             self._take_node(document, shown)
+            self.arrayChanged.emit()
 
     def _take_grown(self, document: PlotSource, node: ArrayNode, state: SliceState) -> None:
         """Show more of the same array: slice and zoom stay, unless the whole of it was seen."""

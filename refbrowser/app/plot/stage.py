@@ -137,6 +137,8 @@ class Pointing(QObject):
         self.element: tuple[int, ...] | None = None
         #: The one that was clicked, or that the keyboard moved to, last.
         self._kept: tuple[int, ...] | None = None
+        #: Whether others were told of an element, and not yet that there is none any more.
+        self._is_told = False
         #: Says more of an element by its index along every dimension; empty for nothing.
         self.note: Callable[[tuple[int, ...]], str] = lambda index: ""
 
@@ -226,12 +228,16 @@ class Pointing(QObject):
     def forget(self) -> None:
         """Point at nothing."""
         self.element = self._kept = None
+        self._is_told = False
         self._drawing.canvas.set_cross(None)
         self.pointed.emit(None)
         self.said.emit("")
 
     def say(self) -> None:
-        """Tell of the element again, because its value may have come."""
+        """Tell of the element again, because its value may have come; once where there is none."""
+        if self.element is None and not self._is_told:
+            return
+        self._is_told = self.element is not None
         index = self.index()
         self.pointed.emit(index)
         drawing, picture = self._drawing, self._picture()
@@ -305,6 +311,8 @@ class Stage(QObject):
         self._pane, self._subject, self._coordinates = pane, subject, coordinates
         #: Whether the array is seen, not a card.
         self.shows_picture = False
+        #: The picture whose end is drawn already: most come as a whole.
+        self._whole: Picture | None = None
         self.drawing = Drawing(pane.canvas, pane.bar, self)
         self.pointing = Pointing(self.drawing, self)
         self.loader = PictureLoader("plot", self)
@@ -403,16 +411,15 @@ class Stage(QObject):
         else:
             self._show_values(picture)
         self._show_notes(picture)
+        self._whole = picture if picture.finished else None
         self.valuesChanged.emit()
 
     def _ended(self, picture: Picture) -> None:
         if self._coordinates.waits or self._show_failure(picture):
             return
         if self._subject.is_plot:
-            self.drawing.take_news(complete=True)
-            self.pointing.say()
-            self._show_notes(picture)
-            self.valuesChanged.emit()
+            if self._whole is not picture:
+                self._filled()
             self.pictureEnded.emit()
         self.tell_settled()
 

@@ -371,7 +371,7 @@ class MainWindow(QMainWindow):
         self.centre.referencesWanted.connect(self.commands.files.look_for_references)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
         self.status.serviceWanted.connect(self.commands.copying.put)
-        self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
+        self.tasks.busyChanged.connect(lambda busy: self.actions_.set_condition("is_busy", holds=busy))
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 
     def _plot_made(self, plot: PlotPane) -> None:

@@ -52,6 +52,8 @@ class Tasks(QObject):
     -------
     statusChanged(list)
         The jobs (`JobStatus`) that changed since the last emission, without their values.
+    busyChanged(bool)
+        Whether any task is still to end: the first one began, or the last one ended.
     failed(object)
         The exception of a task that has no `failed` callback.
     """
@@ -60,6 +62,7 @@ class Tasks(QObject):
     PREPARING = ""
 
     statusChanged = Signal(list)
+    busyChanged = Signal(bool)
     failed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -69,6 +72,7 @@ class Tasks(QObject):
         self._owners: dict[str, int] = {}
         self._sent: SimpleQueue[tuple[_Callbacks, Any]] = SimpleQueue()
         self._ended: deque[JobStatus] = deque()
+        self._told_busy = False
         self._timer = QTimer(self)
         self._timer.setInterval(INTERVAL)
         self._timer.timeout.connect(self._drain)
@@ -115,6 +119,9 @@ class Tasks(QObject):
             self._timer.start()
         if not self._soon.isActive():
             self._soon.start()
+        if len(self._callbacks) == 1:
+            self._told_busy = True
+            self.busyChanged.emit(True)
         return handle
 
     def cancel(self, number: int) -> None:
@@ -188,6 +195,9 @@ class Tasks(QObject):
                 break
         if not self._callbacks and not self._ended and self._sent.empty() and not self._waiting_jobs():
             self._timer.stop()
+        if self._told_busy and not self.busy():
+            self._told_busy = False
+            self.busyChanged.emit(False)
 
     def _waiting_jobs(self) -> bool:
         """Tell whether superseded jobs still run, so that the list of jobs sees their end."""

@@ -38,6 +38,7 @@ def fields(tmp_path: Path) -> Path:
     flags = {"flag_values": [0, 1], "flag_meanings": "off on"}
     add("flags", np.arange(100, dtype="|i1").reshape(10, 10) % 2, ["y", "x"], **flags)
     add("word", np.array([b"word"]), ["n"])
+    add("cube", np.arange(48, dtype="<i2").reshape(3, 4, 4), ["t", "y", "x"])
     path = tmp_path / "fields.json"
     path.write_text(json.dumps({"version": 1, "refs": refs}))
     return path
@@ -140,3 +141,22 @@ def test_keys_act_in_the_plot_and_nowhere_else(window: MainWindow, show: Show, q
     assert plot.look().options.log
     assert plot.look().options.histogram
     assert window.actions_["toggle_histogram"].isChecked()
+
+
+def test_a_slider_that_moves_leaves_the_menus_alone(
+    show: Show, window: MainWindow, settle: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot, updates = show("/cube"), []
+    update, cancel = window.actions_.update, window.actions_["cancel_newest"]
+    monkeypatch.setattr(window.actions_, "update", lambda now: (updates.append(now), update(now)))
+    were: list[bool] = []
+    cancel.enabledChanged.connect(were.append)
+    plot.sliders.step(0, 1)
+    settle()
+    assert plot.picture() is not None
+    assert plot.picture().plan.slice.indices[0] == 1
+    assert updates == []
+    assert were
+    assert were == [True, False] * (len(were) // 2), "only what tells whether anything runs"
+    show("/image")
+    assert updates, "another array"
