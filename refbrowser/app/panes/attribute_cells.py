@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -241,40 +241,39 @@ class WholeText(WrappedText):
 Cell = LineCell | LongCell
 
 
-class CellsTree(QTreeView):
-    """A tree that `Cells` edits: it says what the text typed in a cell comes to, and takes it."""
+class Typing(Protocol):
+    """What takes what is typed in cells.
 
-    def __init__(self) -> None:
-        super().__init__()
-        #: Returns what was typed for an attribute in a column, and neither taken nor given up.
-        self.kept: Callable[[str, int], str | None] = lambda _name, _column: None
-        self.beside = Beside(self.viewport())
+    Attributes
+    ----------
+    beside
+        Shows what the text in a cell comes to.
+    kept
+        Returns what was typed for an attribute in a column, and neither taken nor given up.
+    """
+
+    beside: Beside
+    kept: Callable[[str, int], str | None]
 
     def open_cell(self) -> Cell | None:
         """Return the field over the cell that is edited."""
-        cells = self.viewport().findChildren(QWidget, "attributeCell")
-        # Those that are closed go a little later.
-        return next((cell for cell in cells if isinstance(cell, Cell) and not cell.isHidden()), None)
 
     def verdict(self, index: Index, text: str) -> tuple[str, str]:
         """Return why a text cannot stand in a cell, or else what it comes to."""
-        raise NotImplementedError
 
     def tell_typed(self, index: Index, text: str) -> None:
         """Tell what is typed in a cell."""
-        raise NotImplementedError
 
     def committed(self, index: QModelIndex, text: str) -> None:
         """Take what was typed in a cell."""
-        raise NotImplementedError
 
 
 class Cells(QStyledItemDelegate):
-    """Editors of cells that stay open while what is typed cannot be."""
+    """Editors of the cells of a tree that stay open while what is typed cannot be."""
 
-    def __init__(self, tree: CellsTree) -> None:
+    def __init__(self, tree: QTreeView, typing: Typing) -> None:
         super().__init__(tree)
-        self._tree = tree
+        self._tree, self._typing = tree, typing
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
@@ -303,7 +302,7 @@ class Cells(QStyledItemDelegate):
         return self._tree.columnWidth(VALUE) + (0 if has_type else self._tree.columnWidth(TYPE))
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        before = self._tree.open_cell()
+        before = self._typing.open_cell()
         if before is not None:
             # What is typed there and cannot be is kept; it is shown when that cell is edited again.
             self.closeEditor.emit(before, QAbstractItemDelegate.EndEditHint.NoHint)
@@ -350,7 +349,7 @@ class Cells(QStyledItemDelegate):
 
     def _begin_with(self, index: Index) -> str:
         """Return what stands in the field over a cell when it opens: what was typed before, else the text."""
-        kept = self._tree.kept(str(index.sibling(index.row(), NAME).data(ATTRIBUTE_ROLE)), index.column())
+        kept = self._typing.kept(str(index.sibling(index.row(), NAME).data(ATTRIBUTE_ROLE)), index.column())
         if kept is not None:
             return kept
         if index.column() == VALUE:
@@ -361,12 +360,12 @@ class Cells(QStyledItemDelegate):
     def _typed(self, line: Cell) -> None:
         if isinstance(line, LineCell) or line.document().isModified():
             self.look(line)
-            self._tree.tell_typed(line.index, line.text())
+            self._typing.tell_typed(line.index, line.text())
 
     def look(self, line: Cell) -> str:
         """Show what is typed comes to; return why it cannot be."""
-        fault, hint = self._tree.verdict(line.index, line.text())
-        self._tree.beside.show_verdict(line, fault, hint)
+        fault, hint = self._typing.verdict(line.index, line.text())
+        self._typing.beside.show_verdict(line, fault, hint)
         line.setAccessibleDescription(fault)
         return fault
 
@@ -377,7 +376,7 @@ class Cells(QStyledItemDelegate):
 
     def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
         if isinstance(editor, Cell):
-            self._tree.committed(model.index(index.row(), index.column(), index.parent()), editor.text())
+            self._typing.committed(model.index(index.row(), index.column(), index.parent()), editor.text())
 
     def eventFilter(self, editor: QObject, event: QEvent) -> bool:
         if isinstance(editor, Cell) and event.type() == QEvent.Type.KeyPress:

@@ -1,8 +1,8 @@
-"""The list of the attributes pane, with columns that keep their widths."""
+"""The list of the attributes pane: it shows them in columns, and takes what is typed in its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
@@ -18,8 +18,9 @@ from refbrowser.app.panes.attribute_cells import (
     TYPE_ROLE,
     VALUE,
     VALUE_ROLE,
+    Beside,
+    Cell,
     Cells,
-    CellsTree,
     cells_of,
     set_text,
 )
@@ -78,7 +79,7 @@ Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
 
 
-class AttributesTree(CellsTree):
+class AttributesTree(QTreeView):
     """Sections of names and values. Enter edits a value, F2 what is current, Insert adds, Delete removes.
 
     A value that is longer than its cell is edited, or read where it cannot be edited, wrapped below its row.
@@ -110,6 +111,9 @@ class AttributesTree(CellsTree):
 
     def __init__(self) -> None:
         super().__init__()
+        #: Returns what was typed for an attribute in a column, and neither taken nor given up.
+        self.kept: Callable[[str, int], str | None] = lambda _name, _column: None
+        self.beside = Beside(self.viewport())
         self.setObjectName("attributesView")
         self.setAccessibleName("Attributes and metadata")
         self.setUniformRowHeights(True)
@@ -122,7 +126,7 @@ class AttributesTree(CellsTree):
         self.setModel(self._model)
         # A value reaches into the column of types where it has none.
         self._model.dataChanged.connect(lambda *_: self.viewport().update())
-        self._delegate = Cells(self)
+        self._delegate = Cells(self, self)
         self.setItemDelegate(self._delegate)
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed
@@ -320,6 +324,12 @@ class AttributesTree(CellsTree):
         return self.state() == QAbstractItemView.State.EditingState or self._new is not None
 
     # Editing, for the delegate
+
+    def open_cell(self) -> Cell | None:
+        """Return the field over the cell that is edited."""
+        cells = self.viewport().findChildren(QWidget, "attributeCell")
+        # Those that are closed go a little later.
+        return next((cell for cell in cells if isinstance(cell, Cell) and not cell.isHidden()), None)
 
     def edit(  # type: ignore[override]
         self,
