@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
@@ -24,14 +24,16 @@ from refbrowser.app.editors.code_field import JinjaField, JsonField
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
-from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.editors.rows import Mend, OutcomeLine, named, tool_button
 from refbrowser.app.widgets import theme
+from refbrowser.errors import Severity
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import TEXT_FIELDS, RuleDraft, json_reason, json_text, rule_fields
 from refbrowser.views.editing.text_marks import FaultSpan, Names
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
+    from refbrowser.errors import Finding
     from refbrowser.references.document.content import Edit
     from refbrowser.references.text.json_text import Node
     from refbrowser.views.editing.rule_draft import RuleOutcome
@@ -77,8 +79,8 @@ class RuleJson(QWidget):
         else:
             self.field.show_place(max(0, self.field.text().find(f'"{name}"')))
 
-    def show_outcome(self, draft: RuleDraft, outcome: RuleOutcome) -> None:
-        """Underline the faults of a rule, and tell the reason of the first."""
+    def show_outcome(self, draft: RuleDraft, outcome: RuleOutcome, more: Told) -> None:
+        """Underline the faults of a rule, and tell the reason of the first; where there is none, `more`."""
         if draft.fault is not None:
             spans = [FaultSpan(*(draft.fault.place.span or (0, len(self.field.text()))))]
             reason = json_reason(draft.fault)
@@ -90,15 +92,35 @@ class RuleJson(QWidget):
             reason = "" if not found else self._with_place(*found[0])
         self.field.set_faults(spans, reason)
         if reason:
-            self.outcome.show_fault(reason)
+            self.outcome.show_fault(reason, more.mend)
         else:
-            self.outcome.show_result(result_words(outcome))
+            more.show(self.outcome, "" if more.words else result_words(outcome))
 
     def _with_place(self, span: FaultSpan, reason: str) -> str:
         text = self.field.text()
         line = text.count("\n", 0, span.start) + 1
         column = span.start - (text.rfind("\n", 0, span.start) + 1) + 1
         return f"line {line}, column {column}: {reason}"
+
+
+class Told(NamedTuple):
+    """What the checks of rules tell of a field beside its outcome in the row at hand, with what mends it."""
+
+    words: tuple[str, ...] = ()
+    is_fault: bool = False
+    mend: Mend | None = None
+
+    def show(self, line: OutcomeLine, result: str) -> None:
+        """Show it below the field after what the field yields."""
+        text = " · ".join(filter(None, (result, *self.words)))
+        if self.is_fault:
+            line.show_fault(text, self.mend)
+        elif self.words:
+            line.show_warning(text, self.mend)
+        elif text:
+            line.show_result(text)
+        else:
+            line.clear()
 
 
 def result_words(outcome: RuleOutcome) -> str:
@@ -155,6 +177,12 @@ def _cell(dimensions: Node, number: int, column: str) -> tuple[int, int]:
     return value.start, value.stop
 
 
+def _words(finding: Finding) -> str:
+    """Return what was found, with the first row that it is about."""
+    row = finding.place.row
+    return finding.message if row is None else f"row {count_text(row)}: {finding.message}"
+
+
 LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
 #: Width of the buttons over the form, which stand beside the title on small screens too.
 BUTTON = 24
@@ -183,6 +211,8 @@ class GenEditor(EditorForm):
         self._draft: RuleDraft | None = None
         self._row = 0
         self._shown: RuleSource | None = None
+        #: What the check of all rows found; nothing before it ended.
+        self._found: tuple[Finding, ...] = ()
         self._loading = False
         self._add_header()
         self._fields: dict[str, JinjaField] = {}
@@ -369,6 +399,12 @@ class GenEditor(EditorForm):
         if self._shown is not None:
             self._show_outcome(self._shown)
 
+    def take_findings(self, findings: Iterable[Finding]) -> None:
+        """Show beside the fields what the check of all rows found in what is typed, with what mends it."""
+        self._found = tuple(each for each in findings if each.place.rule == self._index)
+        if self._shown is not None:
+            self._show_outcome(self._shown)
+
     def _choose(self, index: int) -> None:
         if not self._loading and index != self._index:
             self.set_rule(self._document, index)
@@ -443,7 +479,7 @@ class GenEditor(EditorForm):
         from refbrowser.views.editing.rule_source import RuleSource
 
         source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
-        self._shown = source
+        self._shown, self._found = source, ()
         for field in self._fields.values():
             field.set_names(source.names)
         self._json.set_names(source.names)
@@ -461,20 +497,53 @@ class GenEditor(EditorForm):
         for name, field in self._fields.items():
             result = outcome.fields[name]
             field.set_faults(result.spans, result.fault)
+            told = self._told_of(name)
             if result.fault:
-                self._outcomes[name].show_fault(result.fault)
+                self._outcomes[name].show_fault(result.fault, told.mend)
             else:
-                self._outcomes[name].show_result(result.text)
+                told.show(self._outcomes[name], result.text)
         self.dimensions.show_faults(outcome.cells)
+        told = self._told_of("dimensions")
         if outcome.dimensions_fault:
-            self._dimensions_outcome.show_fault(outcome.dimensions_fault)
+            self._dimensions_outcome.show_fault(outcome.dimensions_fault, told.mend)
         elif outcome.dimensions_warning:
-            self._dimensions_outcome.show_warning(outcome.dimensions_warning)
+            self._dimensions_outcome.show_warning(outcome.dimensions_warning, told.mend)
         else:
-            self._dimensions_outcome.clear()
+            told.show(self._dimensions_outcome, "")
         if self.is_json:
-            self._json.show_outcome(self._draft, outcome)
+            self._json.show_outcome(self._draft, outcome, self._told_of(*TEXT_FIELDS, "dimensions"))
         self._show_state(outcome, source.count)
+
+    def _told_of(self, *names: str) -> Told:
+        """Return what the checks tell of members of the rule; what is of no member is told with the key."""
+        found = []
+        for each in self._found:
+            member = (each.place.field or "").partition("/")[0]
+            if (member if member in (*TEXT_FIELDS, "dimensions") else "key") in names:
+                found.append(each)
+        edit = next((each.fix for each in found if each.fix is not None), None)
+        return Told(
+            tuple(_words(each) for each in found),
+            any(each.severity is Severity.FAULT for each in found),
+            None if edit is None else Mend(edit.title, lambda: self._make(edit)),
+        )
+
+    def _make(self, edit: Any) -> None:
+        """Make the edit that mends what was found one step of the history."""
+        from refbrowser.references.edits.outer_edits import RemoveRule, SetRule
+
+        if self._document is None or self._draft is None:
+            return
+        draft, drafts, index = self._draft, drafts_of(self._document), self._index
+        # It was made for the rule as it is typed, and takes its place.
+        takes = isinstance(edit, SetRule | RemoveRule) and edit.index == index
+        if takes:
+            drafts.drop_rule(index)
+        if self._document.apply(edit):
+            if takes:
+                self.settle()
+        elif takes:
+            drafts.put_rule(index, draft)
 
     def _show_state(self, outcome: RuleOutcome, count: int) -> None:
         rows = f"{count_text(count)} {'row' if count == 1 else 'rows'}"
@@ -489,7 +558,7 @@ class GenEditor(EditorForm):
         self.show_pending("Gen rule", pending=self.is_pending, can_apply=outcome.can_apply, moved_on=moved_on)
 
     def _show_nothing(self) -> None:
-        self._shown = None
+        self._shown, self._found = None, ()
         self.show_pending("Gen rule", pending=False, can_apply=False, moved_on=False)
         self.status.clear()
         for outcome in (*self._outcomes.values(), self._dimensions_outcome):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLayout, QLayoutItem, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app.widgets import icons, theme
@@ -17,11 +17,18 @@ THIN_BLANK = "\N{NARROW NO-BREAK SPACE}"
 FAULT_GLYPH, WARNING_GLYPH, RESULT_GLYPH = "✕", "!", "→"
 
 
+class Mend(NamedTuple):
+    """What one click does about what is said below a field."""
+
+    title: str
+    make: Callable[[], object]
+
+
 class OutcomeLine(QWidget):
     """A line or more beneath a field: what it yields now, or why it does not; a single line is elided.
 
     The line keeps its height when it is empty, so that nothing jumps while typing; the glyph tells result,
-    warning and fault apart without colour.
+    warning and fault apart without colour. At its end is a button where there is something that mends it.
     """
 
     def __init__(self, name: str, parent: QWidget | None = None, *, lines: int = 1) -> None:
@@ -31,6 +38,8 @@ class OutcomeLine(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._glyph = ""
         self._text = ""
+        self._mend: Mend | None = None
+        self._button: QToolButton | None = None
 
     def text(self) -> str:
         """Return the glyph and the text that are shown."""
@@ -40,24 +49,55 @@ class OutcomeLine(QWidget):
         """Show what the field yields."""
         self._show(RESULT_GLYPH, text)
 
-    def show_fault(self, text: str) -> None:
+    def show_fault(self, text: str, mend: Mend | None = None) -> None:
         """Show why the field yields nothing."""
-        self._show(FAULT_GLYPH, text)
+        self._show(FAULT_GLYPH, text, mend)
 
-    def show_warning(self, text: str) -> None:
+    def show_warning(self, text: str, mend: Mend | None = None) -> None:
         """Show what should be looked at."""
-        self._show(WARNING_GLYPH, text)
+        self._show(WARNING_GLYPH, text, mend)
 
     def clear(self) -> None:
         """Show nothing."""
         self._show("", "")
 
-    def _show(self, glyph: str, text: str) -> None:
+    def _show(self, glyph: str, text: str, mend: Mend | None = None) -> None:
+        self._offer(mend)
         if (glyph, text) != (self._glyph, self._text):
             self._glyph, self._text = glyph, text
             self.setToolTip(theme.plain_tooltip(text))
             self.setAccessibleName(one_line(self.text()))
             self.update()
+
+    def _offer(self, mend: Mend | None) -> None:
+        self._mend = mend
+        if mend is not None and self._button is None:
+            self._button = QToolButton(self)
+            self._button.setObjectName(f"{self.objectName()}Fix")
+            self._button.setText("Fix")
+            # As high as the line.
+            self._button.setStyleSheet("QToolButton { padding: 0 4px; }")
+            self._button.clicked.connect(self._make)
+            self._place_button()
+        if mend is not None and self._button is not None:
+            self._button.setToolTip(theme.plain_tooltip(mend.title))
+            self._button.setAccessibleName(f"Fix: {mend.title}")
+        if self._button is not None:
+            self._button.setVisible(mend is not None)
+
+    def _make(self) -> None:
+        if self._mend is not None:
+            self._mend.make()
+
+    def _place_button(self) -> None:
+        if self._button is not None:
+            width = self._button.sizeHint().width()
+            height = self.fontMetrics().lineSpacing() + 2
+            self._button.setGeometry(self.width() - width, 0, width, height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_button()
 
     def sizeHint(self) -> QSize:
         return QSize(160, self.fontMetrics().lineSpacing() * self._lines + 2)
@@ -72,12 +112,17 @@ class OutcomeLine(QWidget):
         inks = {FAULT_GLYPH: scheme.fault, WARNING_GLYPH: scheme.warning}
         painter = QPainter(self)
         painter.setPen(QColor(inks.get(self._glyph, scheme.muted)))
-        area = self.rect().adjusted(theme.SMALL, 0, 0, 0)
+        beside = 0 if self._mend is None or self._button is None else self._button.width() + theme.SMALL
+        area = self.rect().adjusted(theme.SMALL, 0, -beside, 0)
         upright = Qt.AlignmentFlag.AlignVCenter if self._lines == 1 else Qt.AlignmentFlag.AlignTop
         painter.drawText(area, upright, self._glyph)
         area.setLeft(area.left() + self.fontMetrics().horizontalAdvance("→ ") + theme.SMALL)
         text = one_line(self._text.replace(THIN_BLANK, " "))
         if self._lines > 1:
+            # What has no room is left out by whole lines.
+            painter.setClipRect(
+                area.adjusted(0, 0, 0, self._lines * self.fontMetrics().height() - area.height())
+            )
             painter.drawText(area, Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, text)
             return
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.app.editors.templates_editor import TemplatesEditor
     from refbrowser.errors import Place
     from refbrowser.references.edits.url_prefixes import PrefixScope
+    from refbrowser.views.editing.preview import CheckReport
 
 
 class EditorStack(QStackedWidget):
@@ -216,6 +217,7 @@ class EditorStack(QStackedWidget):
         if self._preview is None:
             self._preview = PreviewView()
             self._preview.rowSelected.connect(self._row_selected)
+            self._preview.reported.connect(self._reported)
             self.preview_slot.addWidget(self._preview)
             self.previewMade.emit(self._preview)
         return self._preview
@@ -228,6 +230,10 @@ class EditorStack(QStackedWidget):
         self._document = document
         self.preview_slot.setCurrentWidget(self._made_preview())
         self.setCurrentWidget(editor)
+
+    def _reported(self, report: CheckReport) -> None:
+        if self._rules is not None and self._made_preview().source() is self._rules.source():
+            self._rules.take_findings(report.findings)
 
     def _row_selected(self, row: int) -> None:
         if self._rules is not None and self.currentWidget() is self._rules:

@@ -153,7 +153,8 @@ class PreviewTally:
 class CheckReport:
     """What a check of all rows found; a part that is None was not checked (yet).
 
-    `removed` counts the keys that the saved state has here and the edit does not give any more.
+    `removed` counts the keys that the saved state has here and the edit does not give any more. `findings`
+    are those of the checks of rules: the list of problems has the same ones when the edit is applied.
     """
 
     faults: PreviewTally | None = None
@@ -162,6 +163,7 @@ class CheckReport:
     changed: PreviewTally | None = None
     added: PreviewTally | None = None
     removed: PreviewTally | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class PreviewSource(Protocol):

@@ -174,7 +174,8 @@ class RuleSource:
             tally = PreviewTally.of(findings, self.rule.index, of_faults=aspect is Aspect.FAULTS)
             if aspect is Aspect.FAULTS:
                 tally = self._red_rows(findings, tally, pause)
-            report = replace(report, **{aspect.value: tally})
+            told = (*report.findings, *findings)
+            report = replace(report, findings=told, **{aspect.value: tally})
             send(report)
         return report
 
@@ -198,7 +199,7 @@ class RuleSource:
         looked = len(head) + len(tail)
         return replace(tally, count=count, checked=tally.checked if looked == self.count else looked)
 
-    def _changes(self, pause: Callable[[], None]) -> dict[str, PreviewTally]:
+    def _changes(self, pause: Callable[[], None]) -> dict[str, Any]:
         if self.base is None:
             return {
                 "changed": PreviewTally(),

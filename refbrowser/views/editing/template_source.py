@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -313,7 +313,8 @@ class JoinedSource:
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Add up what the parts find."""
-        total = CheckReport(**dict.fromkeys(PARTS, PreviewTally()))
+        nothing: dict[str, Any] = dict.fromkeys(PARTS, PreviewTally())
+        total = CheckReport(**nothing)
         for part, begin in zip(self.parts, self._starts, strict=False):
             check()
             total = _sum(total, part.check(check, lambda _report: None), begin)
@@ -325,7 +326,10 @@ PARTS = ("faults", "duplicates", "collisions", "changed", "added", "removed")
 
 
 def _sum(total: CheckReport, report: CheckReport, begin: int) -> CheckReport:
-    return CheckReport(**{name: _added(getattr(total, name), getattr(report, name), begin) for name in PARTS})
+    sums: dict[str, Any] = {
+        name: _added(getattr(total, name), getattr(report, name), begin) for name in PARTS
+    }
+    return CheckReport(**sums)
 
 
 def _added(total: PreviewTally | None, more: PreviewTally | None, begin: int) -> PreviewTally | None:

@@ -50,6 +50,8 @@ class Workplace:
         self.editor = editor
         self.preview = PreviewView()
         editor.previewChanged.connect(self.preview.show_source)
+        if isinstance(editor, GenEditor):
+            self.preview.reported.connect(lambda report: editor.take_findings(report.findings))
         self.window = QWidget()
         UndoKeys(self.window)
         layout = QHBoxLayout(self.window)

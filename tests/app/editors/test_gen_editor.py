@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from editor_workplace import DOCUMENT, OTHER, RULE, Workplace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
@@ -15,6 +16,11 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QSpinBox, QTo
 
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.references.checks import rule_checks
+from refbrowser.references.checks.rule_checks import Aspect, RuleCheck, RuleContext
+from refbrowser.references.edits.outer_edits import SetRule
+from refbrowser.references.rules.gen import GenRule
 from refbrowser.views.editing.text_marks import FaultSpan
 
 Make = Callable[..., Workplace]
@@ -327,3 +333,48 @@ def test_a_hidden_editor_leaves_the_preview_alone(gen: Make) -> None:
     place.editor.hide()
     place.document.documentChanged.emit()
     assert seen == []
+
+
+def test_what_checks_find_stands_beside_its_field_with_what_mends_it(
+    gen: Make, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def check(_context: RuleContext, rule: GenRule) -> list[Finding]:
+        calls.append(rule.index)
+        if rule.length != "10":
+            return []
+        place = Place(rule=rule.index, field="length", pointer=f"/gen/{rule.index}/length")
+        edit = SetRule(rule.index, {**RULE, "offset": rule.offset, "length": "20"})
+        return [
+            Finding(
+                severity=Severity.WARNING, kind=ErrorKind.REF, message="it is short", place=place, fix=edit
+            )
+        ]
+
+    checks = (*rule_checks.RULE_CHECKS, RuleCheck(Aspect.COLLISIONS, check))
+    monkeypatch.setattr(rule_checks, "RULE_CHECKS", checks)
+    place = gen()
+    button = "genLengthOutcomeFix"
+    for as_json, line in ((False, "genLengthOutcome"), (True, "genJsonOutcome")):
+        calls.clear()
+        place.editor.show_as_json(as_json)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda line=line: "it is short" in place.outcome(line))
+        assert calls == [0], "the check that is counted, and no other"
+        assert place.chip("previewCollisions") == "≡ 1 collision"
+    place.editor.show_as_json(False)  # type: ignore[attr-defined]
+    assert place.outcome("genKeyOutcome") == "→ temp/0.0.0"
+    # What is typed and not applied is in the step that mends it.
+    place.type_at("genOffsetField", "10}}", "1")
+    qtbot.waitUntil(lambda: place.outcome("genLengthOutcome") == "! 10 · it is short")
+    fix = place.child(QToolButton, button)
+    assert (fix.accessibleName(), fix.isVisible()) == ("Fix: Change gen rule 0", True)
+    fix.click()
+    rule = place.document.document.rules[0]
+    assert (rule.length, rule.offset) == ("20", RULE["offset"].replace("10}}", "110}}"))
+    assert not drafts_of(place.document).all()
+    qtbot.waitUntil(lambda: place.preview.report() is not None)
+    assert place.outcome("genLengthOutcome") == "→ 20"
+    assert not fix.isVisible()
+    place.document.undo()
+    assert place.document.document.rules[0].length == "10"
