@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from looped import looped
 
 from refbrowser.codecs.table import known_codecs
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -82,8 +83,7 @@ def names(case):
     return "+".join(item["id"] for item in case) if isinstance(case, list) else ""
 
 
-@pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize(("codecs", "values"), [*CASES, *OBJECTS], ids=names)
+@looped("codecs, values, order", [(*case, order) for case in (*CASES, *OBJECTS) for order in "CF"])
 def test_round_trip(pipeline, codecs, values, order):
     line = pipeline(values.dtype, codecs, values.shape, order)
     encoded = line.encode(values)
@@ -105,7 +105,7 @@ def test_lossy_round_trip(pipeline, codecs, values, tolerance):
 
 
 # numcodecs rounds only floats of the machine's byte order.
-@pytest.mark.parametrize(("codecs", "values"), [*CASES, *[case[:2] for case in LOSSY[:-1]]], ids=names)
+@looped("codecs, values", [*CASES, *[case[:2] for case in LOSSY[:-1]]])
 def test_what_numcodecs_writes_and_reads(pipeline, codecs, values):
     line = pipeline(values.dtype, codecs, values.shape)
     stored = values

@@ -12,6 +12,7 @@ import pytest
 from awkward0_construct import Construct
 from awkward0_constructs import CONSTRUCTS
 from awkward0_values import plain_value, read_values, same
+from looped import looped
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
@@ -38,7 +39,7 @@ def together(tmp_path_factory: pytest.TempPathFactory):
         yield dataset
 
 
-@pytest.mark.parametrize(("name", "construct"), NAMED, ids=[each.name for each in CONSTRUCTS])
+@looped("name, construct", NAMED)
 def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Construct) -> None:
     array = together[f"/{name}"]
     found = read_values(array)
@@ -47,7 +48,7 @@ def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Con
         assert type_text(array.node.nested.type) == construct.type
 
 
-@pytest.mark.parametrize(("name", "construct"), NAMED, ids=[each.name for each in CONSTRUCTS])
+@looped("name, construct", NAMED)
 def test_parts_are_those_of_the_whole(together: refbrowser.Dataset, name: str, construct: Construct) -> None:
     array = together[f"/{name}"]
     if not array.shape:

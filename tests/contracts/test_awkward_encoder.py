@@ -10,6 +10,7 @@ from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import Encoder, for_hdf5, write_hdf5, zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, same
+from looped import looped
 
 
 def test_names_are_given_once() -> None:
@@ -17,9 +18,7 @@ def test_names_are_given_once() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(
-    "construct", [each for each in CONSTRUCTS if each.is_old], ids=lambda each: each.name
-)
+@looped("construct", [each for each in CONSTRUCTS if each.is_old])
 def test_awkward0_reads_what_is_made_by_hand(
     construct: Construct, awkward0: Awkward0Process, tmp_path: Path
 ) -> None:

@@ -345,7 +345,7 @@ def run(target, **options):
 def held(name):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(name)) / 1024
-run(sys.argv[2] + "-first", chunks=Sides(size=1 << 16), array_chunks={"/a": Sides((1, 64, 64))})
+run(sys.argv[2] + "-first", chunks=Sides(size=1 << 16), array_chunks={"/a": Sides((1, 256, 256))})
 idle = held("VmRSS")
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")
@@ -357,7 +357,7 @@ print(held("VmHWM") - idle)
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs the peak of a process")
 @pytest.mark.parametrize(
     "options",
-    ["dict(chunks=Sides((-1, 8, 8)))", "dict(chunks=Sides((-1, 8, 8)), shards=Sides((-1, -1, -1)))"],
+    ["dict(chunks=Sides((-1, 16, 32)))", "dict(chunks=Sides((-1, 16, 32)), shards=Sides((-1, -1, -1)))"],
     ids=["chunks", "one shard"],
 )
 def test_memory_stays_small_whatever_the_shapes(tmp_path: Path, options: str) -> None:

@@ -16,6 +16,7 @@ from awkward0_encoder import Encoder, Expression, pickled, zipped
 from awkward0_hostile import Hostile, Touch
 from awkward0_hostile_values import HOSTILE
 from awkward0_values import plain_value, read_values, same
+from looped import looped
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
@@ -49,7 +50,7 @@ def refusals(dataset: refbrowser.Dataset, path: str) -> set[str]:
     return found or {"fine"}
 
 
-@pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
+@looped("case", HOSTILE)
 def test_refused_by_kind_beside_what_is_sound(case: Hostile, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     path = tmp_path / "hostile.awkd"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
+from looped import looped
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -34,9 +36,9 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.parametrize("more", AROUND)
-@pytest.mark.parametrize(("limit", "make"), TEMPLATES.values(), ids=TEMPLATES.keys())
-def test_templates(limit: int, make: Any, more: int) -> None:
+@looped("name, more", product(TEMPLATES, AROUND))
+def test_templates(name: str, more: int) -> None:
+    limit, make = TEMPLATES[name]
     templates = TemplateSet({"f": "{{ c }}"})
     if more > 0:
         with pytest.raises(RefbrowserError) as caught:
