@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import refbrowser
+
+# It is loaded with the first array of its kind that a verb reads: of the honest file they read none.
+import refbrowser.engine.nested.row_parts
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.values import Rows
