@@ -37,6 +37,8 @@ class Source:
     #: Names in code, those that are imported from modules included.
     names: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    #: What it gives a name to: functions, classes, arguments, variables, attributes.
+    named: set[str] = field(default_factory=set)
     #: Calls of `isinstance`, `getattr`, `vars`, as they are written.
     asked: set[tuple[str, str]] = field(default_factory=set)
     #: Where it looks at what something was made from, as that is written.
@@ -79,7 +81,15 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 def _note(node: ast.AST, source: Source) -> None:
     if isinstance(node, ast.Name):
         source.names.add(node.id)
+        if isinstance(node.ctx, ast.Store):
+            source.named.add(node.id)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        source.named.add(node.name)
+    elif isinstance(node, ast.arg):
+        source.named.add(node.arg)
     elif isinstance(node, ast.Attribute):
+        if isinstance(node.ctx, ast.Store):
+            source.named.add(node.attr)
         if node.attr in ("derived", "made_from", "origin"):
             source.behind.add(ast.unparse(node))
     elif isinstance(node, ast.Constant):

@@ -72,7 +72,7 @@ def _decompressor() -> Any:
 
 
 def _frame_of_unknown_size(data: Bytes, room: Room) -> Bytes:
-    """Return what a frame holds, fed in small pieces so that little is made above ``room.most``."""
+    """Return what a frame holds, fed in small portions so that little is made above ``room.most``."""
     import zstandard
 
     decoder = zstandard.ZstdDecompressor().decompressobj()

@@ -12,7 +12,7 @@ from refbrowser.codecs.base import Bytes, Room, single_threaded_blosc
 
 #: Pieces that are undone at a time: small ones stay in the processor's cache, but each gives the interpreter
 #: lock away twice, so that there are about 16 of them.
-_LEAST_PIECE, _MOST_PIECE, _PIECES = 256 * 1024, 2 * 1024 * 1024, 16
+_LEAST_PORTION, _MOST_PORTION, _PORTIONS = 256 * 1024, 2 * 1024 * 1024, 16
 #: The largest element whose shuffle Blosc knows.
 _BLOSC_ITEM = 255
 _HEADER = struct.Struct("<BBBBIIIIi")
@@ -66,22 +66,22 @@ def _unshuffle(planes: npt.NDArray[np.uint8], elements: npt.NDArray[np.uint8]) -
     """Fill `elements`, shape (n, item), with the transpose of `planes`.
 
     Blosc undoes its own shuffle, which is the same, with vector instructions and without the interpreter
-    lock: three times as fast as numcodecs' loop, which holds it. So each piece is handed over as a Blosc
+    lock: three times as fast as numcodecs' loop, which holds it. So each portion is handed over as a Blosc
     chunk of one block that is shuffled and stored, not compressed.
     """
     blosc = single_threaded_blosc()
     item, count = planes.shape
-    step = max(1, min(max(_LEAST_PIECE, planes.size // _PIECES), _MOST_PIECE) // item)
+    step = max(1, min(max(_LEAST_PORTION, planes.size // _PORTIONS), _MOST_PORTION) // item)
     chunk = np.empty(_HEADER.size + min(step, count) * item, np.uint8)
     for start in range(0, count, step):
-        piece = planes[:, start : start + step]
-        stored = chunk[: _HEADER.size + piece.size]
+        portion = planes[:, start : start + step]
+        stored = chunk[: _HEADER.size + portion.size]
         _HEADER.pack_into(
             stored.data,
             0,
             *(2, 1, _SHUFFLED | _NOT_SPLIT, item),  # versions of the format, flags, size of an element
-            *(piece.size, piece.size, len(stored)),  # bytes of the whole, of a block, of the chunk
-            *(_HEADER.size - 4, piece.size),  # where the block begins; its stored size
+            *(portion.size, portion.size, len(stored)),  # bytes of the whole, of a block, of the chunk
+            *(_HEADER.size - 4, portion.size),  # where the block begins; its stored size
         )
-        np.copyto(stored[_HEADER.size :].reshape(piece.shape), piece)
+        np.copyto(stored[_HEADER.size :].reshape(portion.shape), portion)
         blosc.decompress(stored, elements[start : start + step].reshape(-1))

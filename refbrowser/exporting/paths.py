@@ -52,17 +52,17 @@ def escaped_part(part: str) -> str:
 def _shortened(text: str) -> str:
     if len(text.encode("utf-8")) <= PART_LIMIT:
         return text
-    pieces, piece, size = [], "", 0
+    names, name, size = [], "", 0
     for token in re.findall(r"%[0-9A-F]{2}|.", text, re.DOTALL):
         length = len(token.encode("utf-8"))
         if size + length > PART_LIMIT - len(CONTINUED):
-            pieces.append(piece + CONTINUED)
-            piece, size = "", 0
-        piece += token
+            names.append(name + CONTINUED)
+            name, size = "", 0
+        name += token
         size += length
-    if _DEVICES.match(piece):
-        piece = _hex(piece[0]) + piece[1:]
-    return "/".join([*pieces, piece])
+    if _DEVICES.match(name):
+        name = _hex(name[0]) + name[1:]
+    return "/".join([*names, name])
 
 
 def _hex(character: str) -> str:

@@ -284,8 +284,8 @@ def type_text(kind: NestedType) -> str:
     try:
         writing.add(kind)
     except _FullError:
-        return "".join(writing.pieces)[: LIMITS.awkward_type_text] + "…"
-    return "".join(writing.pieces)
+        return "".join(writing.words)[: LIMITS.awkward_type_text] + "…"
+    return "".join(writing.words)
 
 
 class _FullError(Exception):
@@ -293,14 +293,14 @@ class _FullError(Exception):
 
 
 class _Writing:
-    """Writes a type piece by piece, up to the limit."""
+    """Writes a type word by word, up to the limit."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
+        self.words: list[str] = []
         self._length = 0
 
     def put(self, text: str) -> None:
-        self.pieces.append(text)
+        self.words.append(text)
         self._length += len(text)
         if self._length > LIMITS.awkward_type_text:
             raise _FullError

@@ -57,7 +57,7 @@ class Lines:
         """How many lines the whole text has."""
         return self.text.count("\n") + 1
 
-    def piece(self, first: int, last: int) -> str:
+    def lines(self, first: int, last: int) -> str:
         """Return the lines from `first` up to `last`, that not included, without the end of the last one."""
         return self.text[self.starts[first] : self.starts[last] - 1].translate(_REPLACED)
 

@@ -129,7 +129,7 @@ class ChangedRows:
     Attributes
     ----------
     parts
-        The rows, in pieces.
+        The rows, in parts.
     removed, removed_count
         Keys of `refs` that are in the saved state alone, the first of them; and how many there are.
     below
@@ -176,11 +176,10 @@ class ChangedRows:
 
     def rows(self, start: int, stop: int) -> Rows:
         """Return the rows of the Version 0 view that are numbers `start` to `stop` of those that differ."""
-        pieces = []
+        found = []
         for part, first in zip(self.parts, self._starts, strict=False):
-            piece = part[max(start - first, 0) : max(stop - first, 0)]
-            pieces.append(np.array(piece, np.int64))
-        return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+            found.append(np.array(part[max(start - first, 0) : max(stop - first, 0)], np.int64))
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     def find(self, row: int) -> int:
         """Return how many rows that differ stand before a row: its own number where it differs."""

@@ -126,8 +126,8 @@ def rescue_words(name: str, origin: Awkward0Origin) -> str:
     if lost:
         size = sum((place.stop or 0) - (place.start or 0) for place in lost)
         where = f"from byte {count_text(lost[0].start or 0)}{' on' if len(lost) == 1 else ''}"
-        stretches = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
-        parts.append(f"{size_text(size)} are lost, {stretches}.")
+        places = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
+        parts.append(f"{size_text(size)} are lost, {places}.")
     arrays, sound = len(origin.arrays), sum(1 for array in origin.arrays if array.error is None)
     opened = f"{count_text(sound)} of {count_text(arrays)} array{'' if arrays == 1 else 's'} can be opened"
     return " ".join([*parts, f"{opened if arrays else 'No array is left'}."])

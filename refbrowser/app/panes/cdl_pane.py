@@ -96,7 +96,7 @@ class CdlHighlighter(QSyntaxHighlighter):
 
 
 #: Lines that are added at a time.
-PIECE = 500
+PORTION = 500
 #: Found places beside the one in front that are marked at most.
 _MARKED = 500
 
@@ -147,7 +147,7 @@ class TextView(QPlainTextEdit):
         return self._lines is None or self._there >= self._lines.shown
 
     def _grow(self) -> None:
-        self._add(PIECE)
+        self._add(PORTION)
         if self._top and self._there > self._top:
             self.verticalScrollBar().setValue(self._top)
             self._top = 0
@@ -161,7 +161,7 @@ class TextView(QPlainTextEdit):
         if lines is None or self.is_complete:
             return
         last = min(lines.shown, self._there + count)
-        text = lines.piece(self._there, last)
+        text = lines.lines(self._there, last)
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(f"\n{text}" if self._there else text)

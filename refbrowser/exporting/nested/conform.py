@@ -233,15 +233,15 @@ def _union_parts(content: Any, type: TargetType, path: TypePath) -> tuple[npt.ND
     steps = steps_of(type)
     if content.is_union:
         held = np.asarray(content.tags)[: content.length]
-        pieces = [(held == number, content.project(number)) for number in range(len(content.contents))]
+        possible = [(held == number, content.project(number)) for number in range(len(content.contents))]
     else:
-        pieces = [(np.ones(content.length, bool), content)]
+        possible = [(np.ones(content.length, bool), content)]
     tags = np.zeros(content.length, np.int64)
     gathered: list[list[tuple[npt.NDArray[np.int64], Any]]] = [[] for _ in type.items]
-    for here, piece in pieces:
-        number = _best(piece, type, path)
+    for here, entries in possible:
+        number = _best(entries, type, path)
         tags[here] = number
-        made = conformed(piece, type.items[number], (*path, *steps[number]))
+        made = conformed(entries, type.items[number], (*path, *steps[number]))
         gathered[number].append((np.flatnonzero(here), made))
     parts = []
     for item, step, found in zip(type.items, steps, gathered, strict=True):
@@ -309,8 +309,8 @@ def _record_likeness(content: Any, type: TargetType) -> float:
 
 
 def _union_likeness(content: Any, type: TargetType) -> float:
-    pieces = content.contents if content.is_union else [content]
-    return min(max(_likeness(piece, item) for item in type.items) for piece in pieces) / 4
+    contents = content.contents if content.is_union else [content]
+    return min(max(_likeness(each, item) for item in type.items) for each in contents) / 4
 
 
 def _text_likeness(content: Any, type: TargetType) -> float:

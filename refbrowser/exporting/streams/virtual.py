@@ -28,7 +28,7 @@ from refbrowser.exporting.rewritten import NO_ROOM, DocumentFullError, Remaking
 from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
-from refbrowser.formats.ncstream.sources import TileTable
+from refbrowser.formats.ncstream.sources import SectionTable
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, type_fits
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
@@ -86,7 +86,7 @@ def virtual_chunks(index: StreamIndex, layout: StreamLayout) -> VirtualChunks | 
     is_deflated = bool(2 * np.count_nonzero(deflated & is_chunk) > np.count_nonzero(is_chunk))
     is_chunk &= deflated == is_deflated
     # What is lost of a chunk is found out when it is made.
-    damaged = None if lost is None else TileTable(lost.sections, grid)
+    damaged = None if lost is None else SectionTable(lost.sections, grid)
     last: dict[Coords, int] = {}
     for row in range(len(sections)):
         for at in product(*map(range, low[row].tolist(), (high[row] + 1).tolist())):

@@ -111,8 +111,8 @@ def field_paths(kind: NestedType, most_levels: int, most: int) -> list[tuple[str
     return found
 
 
-#: Bytes that the rows of a tile have on average, and the rows of the largest tile.
-_TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
+#: Bytes that the rows of a chunk have on average, and the rows of the largest chunk.
+_CHUNK_BYTES, _CHUNK_ROWS = 4 << 20, 1 << 18
 _CHUNK_KEYS = ChunkKeyEncoding()
 
 
@@ -209,7 +209,7 @@ def value_arrays(
     for typed in (memory or TypeMemory()).types(array.built):
         values = LayoutValues(layout, array.built.by_number, typed.fields, marks, measured, typed.kind)
         attributes = {} if nodes else _attributes(array)
-        nodes.append(_node(array.path + typed.below, values, typed, attributes, size <= _TILE_BYTES))
+        nodes.append(_node(array.path + typed.below, values, typed, attributes, size <= _CHUNK_BYTES))
         if len(nodes) == 1 and nodes[0].error is not None:
             break
     return nodes
@@ -252,26 +252,26 @@ def _node(
         large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
         return ArrayNode(path=path, error=large, type=DataType(None, text), format="awkward0")
     # A sparse array has rows without any bytes.
-    tile = max(rows, 1) if is_small and rows <= _TILE_ROWS else _tile_rows(values, rows)
-    grid = RegularChunkGrid(shape, (tile, *(max(size, 1) for size in element.shape)))
+    side = max(rows, 1) if is_small and rows <= _CHUNK_ROWS else _chunk_rows(values, rows)
+    grid = RegularChunkGrid(shape, (side, *(max(size, 1) for size in element.shape)))
     return ArrayNode(
         path=path,
         shape=shape,
         type=element.named(text),
         dimensions=(None,) * len(shape),
         dimension_paths=(None,) * len(shape),
-        values=Rows(grid=grid, manifest=TileManifest(path, grid.grid_shape), keys=_CHUNK_KEYS, source=values),
+        values=Rows(grid=grid, manifest=RowManifest(path, grid.grid_shape), keys=_CHUNK_KEYS, source=values),
         attributes=attributes,
         format="awkward0",
         unreadable=_refused(values, kind, path),
     )
 
 
-def _tile_rows(values: NestedValues, rows: int) -> int:
+def _chunk_rows(values: NestedValues, rows: int) -> int:
     """Return how many rows are read together."""
     size = sum(buffer.nbytes for buffer in values.buffers)
     each = max(size // rows, 1) if rows else 1
-    return max(1, min(rows, _TILE_ROWS, _TILE_BYTES // each))
+    return max(1, min(rows, _CHUNK_ROWS, _CHUNK_BYTES // each))
 
 
 def _refused(values: LayoutValues, kind: NestedType, path: str) -> RefbrowserError | None:
@@ -286,24 +286,24 @@ def _refused(values: LayoutValues, kind: NestedType, path: str) -> RefbrowserErr
 
 
 @dataclass(frozen=True, eq=False)
-class TileManifest:
-    """Tells of the tiles of rows in the form of references (`ChunkManifest`): all of them are made."""
+class RowManifest:
+    """Tells of the chunks of rows in the form of references (`ChunkManifest`): all of them are made."""
 
     path: str
     grid_shape: tuple[int, ...]
 
     def key(self, coords: tuple[int, ...]) -> str:
-        """Return what a tile is called: as the chunk of Zarr would be."""
+        """Return what a chunk is called: as the chunk of Zarr would be."""
         return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
-        """Return that the tiles at `coords` are made from buffers."""
+        """Return that the chunks at `coords` are made from buffers."""
         return columns_of_kinds(np.full(len(coords), ReferenceKind.DERIVED, np.uint8))
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the same of every tile, in the shape of the grid."""
+        """Return the same of every chunk, in the shape of the grid."""
         return np.full(self.grid_shape, ReferenceKind.DERIVED, np.uint8)
 
     def stored(self) -> int | None:
-        """Return how many tiles there are."""
+        """Return how many chunks there are."""
         return prod(self.grid_shape)

@@ -30,7 +30,7 @@ _FEW = 64
 _NUMBERED = 2**62
 
 
-class TileTable:
+class SectionTable:
     """Finds the sections that touch a chunk.
 
     Parameters
@@ -391,13 +391,13 @@ class StreamSource:
         return MessagePieces(self.index, self.layout, self.options)
 
     @cached_property
-    def _table(self) -> TileTable:
-        return TileTable(self.layout.sections, self.layout.grid)
+    def _table(self) -> SectionTable:
+        return SectionTable(self.layout.sections, self.layout.grid)
 
     @cached_property
-    def _lost_table(self) -> TileTable:
+    def _lost_table(self) -> SectionTable:
         assert self.layout.lost is not None
-        return TileTable(self.layout.lost.sections, self.layout.grid)
+        return SectionTable(self.layout.lost.sections, self.layout.grid)
 
     def _immediate(self, taken: tuple[range, ...], target: tuple[slice, ...]) -> Iterator[SourcePiece]:
         variable = self.layout.variable

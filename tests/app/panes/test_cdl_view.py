@@ -176,14 +176,14 @@ class TestOut:
 
 
 def test_a_long_text_grows_and_is_searched_to_its_end(styled: object, qtbot: QtBot) -> None:
-    count = 5 * text_view.PIECE
+    count = 5 * text_view.PORTION
     lines = Lines.of("\n".join(f"line {number}" for number in range(count)))
     view = TextView()
     qtbot.addWidget(view)
     view.resize(300, 200)
     view.show()
     view.set_lines(lines)
-    assert view.document().blockCount() == text_view.PIECE
+    assert view.document().blockCount() == text_view.PORTION
     last = f"line {count - 1}"
     (place,) = lines.find(last, lambda: None)
     view.go_to(place, len(last))
@@ -198,20 +198,20 @@ def test_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(found_lines, "LINES_SHOWN", 3)
     lines = Lines.of("a\nb\nc\nd\ne")
     assert (lines.shown, lines.count) == (2, 5)
-    assert lines.piece(0, lines.shown) == "a\nb"
+    assert lines.lines(0, lines.shown) == "a\nb"
     assert lines.find("e", lambda: None) == ()
     monkeypatch.setattr(found_lines, "FOUND", 2)
     assert len(lines.find("", lambda: None)) == 0
 
 
 def test_what_would_break_lines_or_turn_them_is_replaced() -> None:
-    assert Lines.of("a\r\u2028\u202eb").piece(0, 1) == "a\ufffd\ufffd\ufffdb"
+    assert Lines.of("a\r\u2028\u202eb").lines(0, 1) == "a\ufffd\ufffd\ufffdb"
 
 
 @given(st.text(alphabet="ab\n𝐦", max_size=60), st.text(alphabet="ab𝐦", min_size=1, max_size=2))
 def test_places_of_what_is_found(text: str, wanted: str) -> None:
     lines = Lines.of(text)
-    assert "\n".join(lines.piece(n, n + 1) for n in range(lines.shown)) == text
+    assert "\n".join(lines.lines(n, n + 1) for n in range(lines.shown)) == text
     for position in lines.find(wanted, lambda: None):
         assert text.startswith(wanted, position)
         line, before = lines.place(position)

@@ -96,7 +96,7 @@ def test_selections(dataset: refbrowser.Dataset, data: st.DataObject) -> None:
 
 
 def test_a_bad_tile_hides_no_other(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("refbrowser.formats.awkward0.value_arrays._TILE_ROWS", 1000)
+    monkeypatch.setattr("refbrowser.formats.awkward0.value_arrays._CHUNK_ROWS", 1000)
     with refbrowser.open(path) as dataset:
         array, pieces = dataset["/falls"], []
         out = np.empty(3000, object)
