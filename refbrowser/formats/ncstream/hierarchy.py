@@ -234,7 +234,8 @@ class StreamOrigin(PlainAnswers):
                 if array.path not in described:
                     array = self._edited(array, layout, enums)
                 paths = _dimension_paths(array, layout.variable, seen)
-                arrays[name] = replace(array, dimension_paths=paths)
+                same = paths == array.dimension_paths
+                arrays[name] = array if same else replace(array, dimension_paths=paths)
         groups = {
             name: self._completed_group(below, said.groups.get(name, StreamGroup()), seen, enums, described)
             for name, below in node.groups.items()
