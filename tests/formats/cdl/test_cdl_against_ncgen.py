@@ -4,7 +4,8 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given
+from deep import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ncgen_read import assert_same, bare, composed, dumped, generated, needs_ncgen, opened
 from netcdf_nodes import array, group, trees, view
@@ -69,6 +70,10 @@ ATTRIBUTES = st.lists(
 ).map(tuple)
 
 
+#: Each example takes two processes.
+OF_PROCESSES = settings(max_examples=examples(40))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("cdl")
@@ -83,12 +88,14 @@ def check(dataset, folder):
     return text, path
 
 
+@OF_PROCESSES
 @given(ATTRIBUTES, ATTRIBUTES, st.sampled_from(list(AtomicType)))
 def test_attributes_are_read_back(folder, of_group, of_variable, type):
     variable = NetcdfVariable(name="v", type=type, attributes=of_variable)
     check(NetcdfDataset(root=NetcdfGroup(variables=(variable,), attributes=of_group)), folder)
 
 
+@OF_PROCESSES
 @given(st.lists(WRITABLE, min_size=11, max_size=11, unique=True))
 def test_names_are_read_back(folder, names):
     outer = tuple(NetcdfDimension(name, size) for size, name in enumerate(names[:3], 1))
@@ -116,11 +123,13 @@ def test_names_are_read_back(folder, names):
     check(NetcdfDataset(root=root), folder)
 
 
+@OF_PROCESSES
 @given(trees(NASTY))
 def test_cdl_of_any_hierarchy_is_accepted(folder, root):
     generated(cdl_text(view(root), "in"), folder)
 
 
+@OF_PROCESSES
 @given(trees(st.sampled_from(["a", "b", "c", "d e", "1", "é"])))
 def test_what_is_written_is_what_ncdump_writes_of_it(folder, root):
     text = cdl_text(view(root), "in")

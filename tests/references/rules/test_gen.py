@@ -304,7 +304,10 @@ def test_conditions_are_told_apart_and_proved():
 
 
 def test_a_field_is_searched_over_the_dimensions_it_names():
-    found = huge(url="{{ u }}/{{ 100000 // (7 - i) }}|{{ 'x'|upper if i < 10 else 'y' }}")
+    found = huge(
+        url="{{ u }}/{{ 100000 // (7 - i) }}|{{ 'x'|upper if i < 10 else 'y' }}",
+        dimensions={"i": {"stop": 50_000}, "j": {"stop": 10**6}},
+    )
     assert faults(found) == [(ErrorKind.TEMPLATE, "url", "/gen/0/url", 7 * 10**6, 10**6)]
 
 
