@@ -134,6 +134,9 @@ def test_what_is_lacking_is_told_by_whatever_writes_or_reads_it(
             assert stored is None or name == "an entry is faulty"
             told = explain(dataset, Question(key="a/0"))
             assert told.kind is VerdictKind.FAULTY, name
+            cause = "gen rule 0" if pointer.startswith("/gen/0") else "a part of the document"
+            said = f"{cause} may give its reference"
+            assert said in told.verdict or name == "an entry is faulty", name
     assert main(["read", str(tmp_path / "0.json"), "/a", "--json"]) == 2
     assert capsys.readouterr().out == ""
 
