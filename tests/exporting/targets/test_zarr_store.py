@@ -273,6 +273,28 @@ def test_changed_attributes_are_reported(
     assert not (tmp_path / "out").exists()
 
 
+def test_changed_metadata_is_reported(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = TargetFolder.write
+    with refbrowser.open(document) as dataset:
+        for name, value in (("fill_value", -1.5), ("dimension_names", list("abc")), ("data_type", "float64")):
+
+            def change(
+                self: TargetFolder, key: str, portions, size: int, name: str = name, value: object = value
+            ) -> None:
+                write(self, key, portions, size)
+                if key == "ocean/temp/zarr.json":
+                    metadata = json.loads(self.path(key).read_bytes())
+                    assert metadata[name] != value
+                    self.path(key).write_text(json.dumps(metadata | {name: value}))
+
+            monkeypatch.setattr(TargetFolder, "write", change)
+            with pytest.raises(RefbrowserError, match="chunks or fill value are not those of the source"):
+                refbrowser.export(dataset, tmp_path / name, format="zarr-v3", arrays={"ocean/temp": ...})
+            assert not (tmp_path / name).exists()
+
+
 def test_cancelling_leaves_something_to_go_on_with(document: Path, tmp_path: Path) -> None:
     token = CancelToken()
     request = ExportRequest(str(tmp_path / "out"), "zarr-v2", resume=True)
