@@ -211,3 +211,24 @@ def test_names_of_dimensions_come_before_that_of_the_colours(qtbot: QtBot) -> No
         assert all(whole) or width == least, width
         # The letters before them come only where there is room.
         assert header.minimumSizeHint().width() <= least + 40, "what is shown does not hold the window"
+
+
+def test_a_picture_that_came_whole_is_drawn_once(image: PlotPane, qtbot: QtBot) -> None:
+    presenter, told = image._presenter, []
+    presenter.loader.hold = 60.0  # the picture is shown when it is whole
+    presenter.stage.valuesChanged.connect(lambda: told.append("values"))
+    presenter.stage.pictureEnded.connect(lambda: told.append("ended"))
+    image.elementPointed.connect(lambda _index: told.append("pointed"))
+    image.arrayChanged.connect(lambda: told.append("array"))
+    image.viewChanged.connect(lambda: told.append("view"))
+    image.sliders.step(0, 1)
+    qtbot.waitUntil(lambda: "ended" in told)
+    assert told == ["view", "values", "ended"], "nobody points at it, and it is the same array"
+    image.canvas.pointed.emit(3.0, 4.0)
+    assert told.pop() == "pointed"
+    image.sliders.step(0, 1)
+    qtbot.waitUntil(lambda: told.count("ended") == 2)
+    assert told[3:] == ["view", "pointed", "values", "ended"], "its value is another one"
+    image.canvas.pointed.emit(None, None)
+    image.canvas.pointed.emit(None, None)
+    assert told.count("pointed") == 2, "once that there is none"
