@@ -5,6 +5,7 @@ What fails costs itself alone, and is told: it may be of another package.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -53,7 +54,9 @@ class FormatPlaces(CommandGroup):
         self._placed: dict[str, _Placed] = {}
         self._known: set[str] = set()
         self._failed: set[str] = set()
+        self._loaded: deque[tuple[Format, Page]] = deque()
         self._soon = one_shot(self, 0, self._update)
+        self._next = one_shot(self, 0, self._make_next)
         for format in BUILT_IN:
             self._take(format)
         host.documents.currentChanged.connect(lambda _document: self._soon.start())
@@ -176,20 +179,27 @@ class FormatPlaces(CommandGroup):
             for page in format.pages:
                 import_module(page.made.partition(":")[0])
 
+        def loaded(_none: None) -> None:
+            self._loaded.extend((format, page) for page in format.pages)
+            self._next.start()
+
         self._host.tasks.run(
             f"pages of {format.name}",
             self._host.tasks.PREPARING,
             load,
-            lambda _none: self._make(format),
+            loaded,
             lambda error: self._tell(format.title, error),
         )
 
-    def _make(self, format: Format) -> None:
-        for page in format.pages:
-            try:
-                self._place(format, page)
-            except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
-                self._tell(format.title, error)
+    def _make_next(self) -> None:
+        """Make one page that is loaded, and the next one when the window has seen to other things."""
+        format, page = self._loaded.popleft()
+        try:
+            self._place(format, page)
+        except Exception as error:  # noqa: BLE001 - it may not be ours: what it raises is told
+            self._tell(format.title, error)
+        if self._loaded:
+            self._next.start()
         self._update()
 
     def _place(self, format: Format, page: Page) -> None:
