@@ -3,6 +3,7 @@
 import json
 import os
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -199,3 +200,22 @@ def test_a_large_index_is_not_kept(path):
         assert not cache_folder().exists()
     finally:
         object.__setattr__(LIMITS, "stream_index", 128 << 20)
+
+
+def test_those_in_memory_that_were_used_least_make_room(path, tmp_path, walks, monkeypatch):
+    monkeypatch.setattr(opening, "_keep", lambda *_: None)
+    monkeypatch.setattr(opening, "_loaded", lambda *_: None)
+    paths = [tmp_path / f"{name}.ncs" for name in "bcd"]
+    for each in paths:
+        each.write_bytes(path.read_bytes())
+    size = opening._size(index_of(path).table)
+    monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, stream_recent=2 * size + size // 2))
+    walks.clear()
+    first, second, third = paths
+    for each, walked_so_far in ((first, 1), (second, 2), (first, 2), (third, 3), (first, 3), (second, 4)):
+        index_of(each, in_memory=True)
+        assert len(walks) == walked_so_far, each
+    monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, stream_recent=size - 1))
+    for walked_so_far in (5, 6):
+        index_of(third, in_memory=True)
+        assert len(walks) == walked_so_far
