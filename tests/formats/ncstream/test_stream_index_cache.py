@@ -209,6 +209,7 @@ def test_those_in_memory_that_were_used_least_make_room(path, tmp_path, walks, m
     for each in paths:
         each.write_bytes(path.read_bytes())
     size = opening._size(index_of(path).table)
+    monkeypatch.setattr(opening, "_recent", opening._Recent())
     monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, stream_recent=2 * size + size // 2))
     walks.clear()
     first, second, third = paths
