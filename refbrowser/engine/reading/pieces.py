@@ -455,7 +455,7 @@ class PieceBatch(Batch[PieceRows]):
         return slots
 
     def _rows(self, slots: list[Slot]) -> PieceRows:
-        rows = []
+        rows: list[PieceRow] = []
         faults: dict[int, RefbrowserError] = {}
         found = ranges_of([slot.piece for slot in slots], self.reader.access)
         for number, each in enumerate(found):
@@ -488,6 +488,9 @@ class PieceBatch(Batch[PieceRows]):
 
     def place(self, rows: PieceRows, row: int) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
+        if self.reader.keep:
+            # What is kept is small: it costs more to find its place than to copy it.
+            return None
         each = rows.each[row]
         slot = each.slots[0]
         # To numpy None equals the type of doubles.

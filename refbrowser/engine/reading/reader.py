@@ -45,6 +45,17 @@ AT_ONCE = 256 * 1024
 #: for 20,000 chunks of 400 bytes), and the window waits behind each of them.
 TINY = 4096
 _NO_BYTES = memoryview(b"")
+#: Looked up once: this takes a member of an enumeration as long as a small comparison of columns.
+_RANGE, _WHOLE, _FAULTY, _INLINE, _DERIVED = (
+    int(kind)
+    for kind in (
+        ReferenceKind.RANGE,
+        ReferenceKind.WHOLE,
+        ReferenceKind.FAULTY,
+        ReferenceKind.INLINE,
+        ReferenceKind.DERIVED,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -408,7 +419,7 @@ class Batch(ABC, Generic[W]):
 
     def _read(self, rows: W) -> None:
         reader, kinds = self.reader, rows.columns.kind
-        remote = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
+        remote = np.flatnonzero((kinds == _RANGE) | (kinds == _WHOLE))
         if len(remote) < len(kinds):
             self._read_others(rows)
         reader.check()
@@ -422,13 +433,13 @@ class Batch(ABC, Generic[W]):
     def _read_others(self, rows: W) -> None:
         """Read the rows that need no fetching."""
         reader, columns = self.reader, rows.columns
-        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+        for row in np.flatnonzero(columns.kind == _FAULTY).tolist():
             self.ended(rows, row, columns.faults[row])
         reader.check()
-        for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
+        for row in np.flatnonzero(columns.kind == _INLINE).tolist():
             reader.token.check()
             self._take(rows, row, memoryview(columns.inline[row]), None)
-        for row in np.flatnonzero(columns.kind == ReferenceKind.DERIVED).tolist():
+        for row in np.flatnonzero(columns.kind == _DERIVED).tolist():
             reader.token.check()
             reader.check()
             if self._notes is not None:
@@ -478,7 +489,7 @@ class Batch(ABC, Generic[W]):
             reader.access,
             deliver,
             cancel=reader.token,
-            destination=destination,
+            destination=destination if len(keys) < len(numbers) else None,
             key=lambda position: self.key(rows, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
