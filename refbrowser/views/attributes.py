@@ -478,7 +478,7 @@ class StoredChunks:
     inline
         Chunks that stand in the document and are not counted in `size`.
     assembled
-        Tiles that are assembled from messages, whose bytes are not counted.
+        Chunks that are assembled from messages, whose bytes are not counted.
     lost
         Those of `stored` that cannot be read: their references are faulty, or what gave them is damaged.
     """

@@ -183,7 +183,7 @@ def _at(h5py: Any, file: Any, name: str) -> Any:
 
 
 def _write(h5py: Any, request: dict[str, Any]) -> None:
-    """Remove datasets of a file and add others; each is a stretch of bytes of a file beside it."""
+    """Remove datasets of a file and add others; each is a range of a file beside it."""
     path = request["path"]
     if request["removed"]:
         with h5py.File(path, "r+") as file:

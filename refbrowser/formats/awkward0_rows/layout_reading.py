@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 Positions = npt.NDArray[np.int64]
-#: Rows that lie this close are read as one stretch.
+#: Rows that lie this close are read as one run.
 NEAR = 512
-#: Stretches of one extent at most: the gaps that are read over grow until there are no more.
+#: Runs of one extent at most: the gaps that are read over grow until there are no more.
 MOST_RUNS = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """Stretches of rows; what is read of them lies one after the other.
+    """Runs of rows; what is read of them lies one after the other.
 
     Attributes
     ----------
     starts, stops
-        Of each stretch, ascending and apart.
+        Of each run, ascending and apart.
     """
 
     starts: Positions
@@ -44,7 +44,7 @@ class Extent:
 
     @classmethod
     def of(cls, start: int, stop: int) -> Extent:
-        """Return one stretch."""
+        """Return one run."""
         return cls(np.array([start], np.int64), np.array([stop], np.int64))
 
     @classmethod
@@ -80,7 +80,7 @@ class Extent:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one stretch."""
+        """Whether it is one run."""
         return len(self.starts) == 1
 
     @property
@@ -90,7 +90,7 @@ class Extent:
 
     @property
     def runs(self) -> list[tuple[int, int]]:
-        """The stretches as pairs."""
+        """The runs as pairs."""
         return list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
 
     def times(self, size: int) -> Extent:
@@ -149,7 +149,7 @@ _UNFIT = (ArithmeticError, AssertionError, LookupError, NotImplementedError, Typ
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elements:
-    """Asks for elements of a buffer; `await` gives them, stretch after stretch."""
+    """Asks for elements of a buffer; `await` gives them, run after run."""
 
     buffer: Buffer
     runs: Sequence[tuple[int, int]]

@@ -135,7 +135,7 @@ async def summed(parts: Parts, counts: Layout, items: Extent) -> tuple[Positions
 
 
 async def summed_offsets(parts: Parts, counts: Layout, items: Extent) -> Positions:
-    """Return the offsets of one stretch of lists, not empty, whose lengths are `counts`."""
+    """Return the offsets of one run of lists, not empty, whose lengths are `counts`."""
     if items.starts[0]:
         starts, stops = await summed(parts, counts, items)
         return np.append(starts[:1], stops)
@@ -226,7 +226,7 @@ async def ascending(parts: Parts, index: Layout, extent: Extent) -> tuple[Positi
     (marks,) = kept
     places, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for start, stop in extent.runs:
-        # An item equal to its mark may have equals in the stretch before.
+        # An item equal to its mark may have equals in the run before.
         first = max(0, int(np.searchsorted(marks, start, "left")) - 1) * STEP
         last = min(total, int(np.searchsorted(marks, stop, "left")) * STEP)
         if first < last:

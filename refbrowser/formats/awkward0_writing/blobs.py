@@ -139,7 +139,7 @@ class _Stream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """One way to compress a stretch of bytes.
+    """One way to compress bytes.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ class ChunkFacts:
     change
         What edits did to its reference; `before` is the saved one where that differs.
     made_of
-        Of a tile that is assembled: the names of what gives its elements, in their order, each once.
+        Of a chunk that is assembled: the names of what gives its elements, in their order, each once.
     """
 
     coords: tuple[int, ...]
@@ -92,7 +92,7 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
 
 
 def _names_of_pieces(node: ArrayNode, coords: tuple[int, ...]) -> tuple[str, ...]:
-    """Return what gives the elements of a tile."""
+    """Return what gives the elements of a chunk."""
     if node.assembled is None:
         return ()
     pieces = node.pieces(node.grid.whole_part(coords))
@@ -118,7 +118,7 @@ COLOURINGS = {
 GAP = "   "
 _LONGEST_URL = 30
 _KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "stored in parts")
-#: Messages that a tile is assembled from are named, at most so many.
+#: Messages that a chunk is assembled from are named, at most so many.
 _NAMED = 4
 _READ = ("", "being read", "read", "could not be read")
 _CHANGES = ("", "changed", "added", "removed")

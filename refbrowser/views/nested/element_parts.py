@@ -153,20 +153,20 @@ class _PartSource:
         return self._part.of(piece.decode(data))
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the kinds of the tiles of the whole elements."""
+        """Return the kinds of the chunks of the whole elements."""
         return self._whole.kinds()
 
     def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Return the kinds of some tiles of the whole elements."""
+        """Return the kinds of some chunks of the whole elements."""
         return self._whole.kinds_at(coords)
 
     def stored(self) -> int | None:
-        """Return how many tiles are not missing."""
+        """Return how many chunks are not missing."""
         return self._whole.stored()
 
 
 class _ChunkSource:
-    """The chunks of an array that has no source, as one: each tile is what its reference gives."""
+    """The chunks of an array that has no source, as one: each chunk is what its reference gives."""
 
     def __init__(self, node: ArrayNode) -> None:
         self._node = node
