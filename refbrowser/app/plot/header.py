@@ -257,8 +257,6 @@ class PlotHeader(QWidget):
                 combo.setMinimumWidth(min(combo.sizeHint().width(), _AXIS_WIDTH))
         self.x_axis.setCurrentIndex(state.x)
         self.y_axis.setCurrentIndex(len(state.names) if state.y is None else state.y)
-        # Other names take other room.
-        self._share_width()
 
     def _show_axes(self) -> None:
         for combo in (self.x_axis, self.y_axis):
