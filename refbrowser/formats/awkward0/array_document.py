@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -31,7 +31,11 @@ from refbrowser.formats.awkward0.layouts import (
     walk,
 )
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.values import Chunks
+from refbrowser.references.document.made_text import spelled_array
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import DocumentOrigin
 from refbrowser.references.text.json_text import read_value
@@ -162,24 +166,20 @@ class JsonMembers(Mapping[str, Any]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
-    def part(self, names: Iterable[str]) -> JsonMembers:
-        """Return those members alone."""
-        return JsonMembers({name: self._texts[name] for name in names})
+    @property
+    def texts(self) -> Mapping[str, bytes]:
+        """JSON of each member."""
+        return self._texts
 
 
 def with_internal(node: _Node) -> _Node:
-    """Return a node with what the format keeps for itself among its internal attributes."""
+    """Return a node, read from edited metadata, with what the format keeps for itself as internal."""
     attributes = node.attributes
     own = [name for name in FORMAT_ATTRIBUTES if name in attributes]
     if not own:
         return node
     others = {name: attributes[name] for name in attributes if name not in own}
-    internal: Mapping[str, Any]
-    if isinstance(attributes, JsonMembers):
-        internal = attributes if not others else attributes.part(own)
-    else:
-        internal = {name: attributes[name] for name in own}
-    return replace(node, attributes=others, internal_attributes=internal)
+    return replace(node, attributes=others, internal_attributes={name: attributes[name] for name in own})
 
 
 Form = dict[str, Any]
@@ -343,7 +343,8 @@ def _masked(layout: layouts.MaskedLayout) -> Form:
     return _with_key({"class": "BitMaskedArray", **form}, layout)
 
 
-_GROUP = b'{"zarr_format":2}'
+#: The first key of a group.
+_GROUP_KEY = ".zgroup"
 #: Bytes of a schema that stands in the attributes, at most; all of it is in the file anyway.
 _MOST_SCHEMA = 256 << 10
 #: References of all arrays: beyond that blobs are not cut.
@@ -390,9 +391,8 @@ class _Gathering:
     """
 
     def __init__(self, url: str) -> None:
-        self.metadata: dict[str, bytes] = {".zgroup": _GROUP}
-        #: What is in the attributes and in the metadata of buffers: the hierarchy is made from that.
-        self.parsed: dict[str, Mapping[str, Any]] = {}
+        #: Groups and arrays by each of their keys, in the order in which these are shown.
+        self.nodes: dict[str, GroupNode | ArrayNode] = {_GROUP_KEY: GroupNode(path="/")}
         self.findings: list[Finding] = []
         self._forms: dict[Built, bytes] = {}
         self._buffers = BufferMemory()
@@ -400,9 +400,13 @@ class _Gathering:
         self._chunks: list[_Chunk] = []
 
     def document(self, **fields: Any) -> ManifestDocument:
-        """Return the document: metadata first, chunks after that."""
-        manifest = ManifestBuilder(self._url, parsed=self.parsed)
-        manifest.add_metadata(self.metadata)
+        """Return the document: nodes first, chunks after that."""
+        manifest = ManifestBuilder(self._url, spell=_spelled_node)
+        for key, node in self.nodes.items():
+            if key.endswith(_GROUP_KEY):
+                # Where an array is a group too, the array counts.
+                node = self.nodes.get(f"{key.removesuffix(_GROUP_KEY)}.zarray", node)
+            manifest.add_described(key, node)
         for key, reference in self._chunks:
             if isinstance(reference, bytes):
                 manifest.add_bytes(key, reference)
@@ -430,8 +434,7 @@ class _Gathering:
             return
         if isinstance(layout, PlainLayout):
             attributes["awkward0_value"] = _json(layout.value)
-        self.metadata[f"{prefix}.zgroup"] = _GROUP
-        self._add_attributes(prefix, attributes)
+        self._add_node(_GROUP_KEY, GroupNode(path=f"/{prefix[:-1]}", **_attributes_of(attributes)))
         for each in buffers:
             self._add_buffer(f"{prefix}{each.name}/", each, {})
 
@@ -463,16 +466,14 @@ class _Gathering:
     def _add_groups_above(self, prefix: str) -> None:
         at = prefix.find("/")
         while 0 <= at < len(prefix) - 1:
-            self.metadata.setdefault(f"{prefix[: at + 1]}.zgroup", _GROUP)
+            self.nodes.setdefault(f"{prefix[: at + 1]}{_GROUP_KEY}", GroupNode(path=f"/{prefix[:at]}"))
             at = prefix.find("/", at + 1)
 
     def _add_buffer(self, prefix: str, made: BufferArray, attributes: dict[str, bytes]) -> None:
         if len(self._chunks) + made.chunks > _MOST_REFERENCES:
             made = made.uncut()
-        parsed, text = self._buffers.metadata(made)
-        self._add_metadata(prefix, parsed, text)
-        if attributes:
-            self._add_attributes(prefix, attributes)
+        fields = self._buffers.fields(made)
+        self._add_node(".zarray", ArrayNode(path=f"/{prefix[:-1]}", **fields, **_attributes_of(attributes)))
         if not made.is_expressible:
             message = f"{quoted(made.buffer.name)} holds more than this array, and is compressed"
             place = Place(path=f"/{prefix.rstrip('/')}")
@@ -482,35 +483,45 @@ class _Gathering:
         for key, reference in made.references():
             self._chunks.append((prefix + key, reference))
 
-    def _add_metadata(self, prefix: str, metadata: Mapping[str, Any], text: bytes) -> None:
-        self.metadata[f"{prefix}.zarray"] = text
-        if isinstance(metadata["dtype"], str):
-            # Types of records are not as JSON gives them.
-            self.parsed[f"{prefix}.zarray"] = metadata
-
-    def _add_attributes(self, prefix: str, attributes: dict[str, bytes]) -> None:
-        self.metadata[f"{prefix}.zattrs"] = _object(attributes)
-        self.parsed[f"{prefix}.zattrs"] = JsonMembers(attributes)
+    def _add_node(self, name: str, node: GroupNode | ArrayNode) -> None:
+        """Add a node; `name` is that of its first key."""
+        prefix = f"{node.path[1:]}/"
+        self.nodes[prefix + name] = node
+        if node.internal_attributes:
+            self.nodes[f"{prefix}.zattrs"] = node
 
     def _add_value(self, prefix: str, value: Any, attributes: dict[str, bytes]) -> bool:
         """Add a plain value as an array without dimensions; tell whether Zarr can hold it."""
         dtype = _dtype_of_value(value)
         if dtype is None:
             return False
-        metadata = {
-            "zarr_format": 2,
-            "shape": [],
-            "chunks": [],
-            "dtype": dtype.str,
-            "compressor": None,
-            "filters": None,
-            "fill_value": None,
-            "order": "C",
-        }
-        self._add_metadata(prefix, metadata, _json(metadata))
-        self._add_attributes(prefix, attributes)
+        path, values = f"/{prefix[:-1]}", Chunks(grid=RegularChunkGrid((), ()))
+        node = ArrayNode(path=path, type=DataType.of(dtype), values=values, **_attributes_of(attributes))
+        self._add_node(".zarray", node)
         self._chunks.append((f"{prefix}0", np.array(value, dtype).tobytes()))
         return True
+
+
+def _attributes_of(members: dict[str, bytes]) -> dict[str, Any]:
+    """Return the fields of a node that hold its attributes; those of the format are internal."""
+    if not members:
+        return {}
+    own = {name: text for name, text in members.items() if name in FORMAT_ATTRIBUTES}
+    others = {name: read_value(text)[0] for name, text in members.items() if name not in own}
+    return {"attributes": others, "internal_attributes": JsonMembers(own)}
+
+
+def _spelled_node(node: GroupNode | ArrayNode, name: str) -> bytes:
+    """Return the metadata of a node as text (`Spell`); schemas stand in it as they were written."""
+    if name == _GROUP_KEY:
+        return b'{"zarr_format":2}'
+    if name == ".zattrs":
+        own = node.internal_attributes
+        texts = own.texts if isinstance(own, JsonMembers) else {}
+        others = {each: _json(value) for each, value in node.attributes.items()}
+        return _object({**texts, **others})
+    assert isinstance(node, ArrayNode)
+    return _json(spelled_array(node))
 
 
 def _is_plain(layout: NumpyLayout) -> bool:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.table import usual_configuration
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.building import Built
 from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout, parts
 from refbrowser.formats.awkward0.naming import first_free
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import Buffer
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline
+from refbrowser.model.values import Chunks, CodecSpec
 
 #: Bytes of the chunks that a blob is cut into, about, and into how many at most.
 _CHUNK, _MOST_CHUNKS = 4 << 20, 4096
@@ -56,20 +61,24 @@ class BufferArray:
         """How many chunks it has."""
         return -(-self.buffer.count // self.rows) if self.buffer.count else 0
 
-    def metadata(self) -> dict[str, Any]:
-        """Return what ``.zarray`` says."""
-        dtype, codecs = self.buffer.dtype, self.buffer.codecs
-        filters = [usual_configuration(name) for name in reversed(codecs[1:])]
-        return {
-            "zarr_format": 2,
-            "shape": [self.buffer.count, *dtype.shape],
-            "chunks": [self.rows, *(max(size, 1) for size in dtype.shape)],
-            "dtype": zarr_dtype(dtype.base),
-            "compressor": usual_configuration(codecs[0]) if codecs else None,
-            "filters": filters or None,
-            "fill_value": None,
-            "order": "C",
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of an `ArrayNode` that say what it is and how it is stored."""
+        dtype = self.buffer.dtype
+        shape = (self.buffer.count, *dtype.shape)
+        grid = RegularChunkGrid(shape, (self.rows, *(max(size, 1) for size in dtype.shape)))
+        codecs = tuple(map(_codec, reversed(self.buffer.codecs)))
+        fields: dict[str, Any] = {
+            "shape": shape,
+            "type": DataType.of(np.dtype(zarr_dtype(dtype.base))),
+            "dimensions": (None,) * len(shape),
+            "values": Chunks(grid=grid, codecs=codecs),
         }
+        try:
+            if codecs:
+                CodecPipeline.for_array(ArrayNode(path="/", **fields))
+        except RefbrowserError as error:
+            fields["unreadable"] = error
+        return fields
 
     def references(self) -> Iterator[tuple[str, bytes | tuple[Any, ...]]]:
         """Yield the key of each chunk, and its bytes, or what a document says of its place.
@@ -168,15 +177,13 @@ def _rows(buffer: Buffer) -> int:
 #: Different metadata that is remembered.
 _MOST = 10_000
 
-Metadata = tuple[Mapping[str, Any], bytes]
-
 
 class BufferMemory:
-    """Remembers the names of buffers, and what is said of them."""
+    """Remembers the names of buffers, and the fields of their arrays."""
 
     def __init__(self) -> None:
         self._names: dict[Built, list[tuple[str, NumpyLayout]]] = {}
-        self._metadata: dict[tuple[Any, ...], Metadata] = {}
+        self._fields: dict[tuple[Any, ...], Mapping[str, Any]] = {}
 
     def arrays(self, built: Built) -> list[BufferArray]:
         """Return what `buffer_arrays` does."""
@@ -194,15 +201,18 @@ class BufferMemory:
             found.append(array_of(name, own))
         return found
 
-    def metadata(self, made: BufferArray) -> Metadata:
-        """Return what ``.zarray`` says, and its text."""
+    def fields(self, made: BufferArray) -> Mapping[str, Any]:
+        """Return what `BufferArray.fields` does."""
         buffer = made.buffer
         key = buffer.dtype, buffer.codecs, buffer.count, made.rows
-        known = self._metadata.get(key)
+        known = self._fields.get(key)
         if known is None:
-            parsed = made.metadata()
-            text = json.dumps(parsed, ensure_ascii=False, separators=(",", ":")).encode()
-            known = parsed, text
-            if len(self._metadata) < _MOST:
-                self._metadata[key] = known
+            known = made.fields()
+            if len(self._fields) < _MOST:
+                self._fields[key] = known
         return known
+
+
+def _codec(name: str) -> CodecSpec:
+    configuration = usual_configuration(name)
+    return CodecSpec(configuration.pop("id"), configuration)

@@ -219,8 +219,12 @@ class ManifestBuilder:
                 # A group and an array of one path: both entries are shown, the later one counts.
                 self._entries.add_bytes(key, self.spell(node, name), ValueKind.TEXT)
             else:
-                self.nodes[key] = node
-                self._entries.add_made(key)
+                self.add_described(key, node)
+
+    def add_described(self, key: str, node: GroupNode | ArrayNode) -> None:
+        """Add one key of a node alone, where keys are in another order than nodes; each is added once."""
+        self.nodes[key] = node
+        self._entries.add_made(key)
 
     def add_bytes(self, key: str, data: bytes) -> None:
         """Add a chunk whose bytes are known."""
