@@ -86,12 +86,16 @@ class Latest:
         )
 
     def _guarded(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None] | None:
-        """Return a callback that does nothing where the owner is gone."""
+        """Return a callback that does nothing where the owner is gone, or what is told."""
         if callback is None:
             return None
         owner, chosen = self._owner, callback
+        receiver = getattr(callback, "__self__", None)
 
         def tell(value: Any) -> None:
+            # What is told may be another one than the owner: a dialog that was closed.
+            if isinstance(receiver, QObject) and not shiboken6.isValid(receiver):
+                return
             alive = owner()
             if alive is not None and shiboken6.isValid(alive):
                 chosen(value)

@@ -111,3 +111,22 @@ def test_nothing_comes_after_the_end(tasks: Tasks, qtbot: QtBot, end: str) -> No
     qtbot.waitUntil(lambda: all(status.state.finished for status in tasks.statuses()))
     assert not tasks.busy()
     assert seen == []
+
+
+def test_nothing_is_told_to_a_dialog_that_is_gone(tasks: Tasks, qtbot: QtBot) -> None:
+    seen: list[object] = []
+
+    class Dialog(QObject):
+        def take(self, value: object) -> None:
+            seen.append((self.objectName(), value))
+
+    owner, kept, gone = QObject(), Dialog(), Dialog()
+    for dialog in (gone, kept):
+        latest, held = Latest(owner, "compare"), Held()
+        latest.run(Document(tasks, 1), "old", held, dialog.take)
+        if dialog is gone:
+            shiboken6.delete(gone)
+        held.go_on.set()
+        qtbot.waitUntil(lambda latest=latest: not latest.is_running)
+    qtbot.waitUntil(lambda: bool(seen))
+    assert seen == [("", "old")]
