@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: A worker decodes for one read at most this long before it looks after the others, in seconds.
 TURN = 0.01
-#: After so much small work, and so many seconds of it, a worker rests for so many seconds.
-_PIECES, _WORK, _REST = 8, 0.001, 0.0002
+#: After small work so many times, and so many seconds of it, a worker rests for so many seconds.
+_TIMES, _WORK, _REST = 8, 0.001, 0.0002
 
 
 class Rests:
@@ -33,17 +33,17 @@ class Rests:
 
     def __init__(self) -> None:
         self._is_worker = threading.current_thread() is not threading.main_thread()
-        self._pieces = 0
+        self._times = 0
         self._since = time.monotonic()
 
     def after_work(self) -> None:
         """Note that some work is done; rest when it is time."""
-        self._pieces += 1
-        if self._pieces < _PIECES or time.monotonic() - self._since < _WORK:
+        self._times += 1
+        if self._times < _TIMES or time.monotonic() - self._since < _WORK:
             return
         if self._is_worker:
             time.sleep(_REST)
-        self._pieces, self._since = 0, time.monotonic()
+        self._times, self._since = 0, time.monotonic()
 
 
 class MemoryBudget:

@@ -45,7 +45,7 @@ AT_ONCE = 256 * 1024
 #: for 20,000 chunks of 400 bytes), and the window waits behind each of them.
 TINY = 4096
 _NO_BYTES = memoryview(b"")
-#: Looked up once: this takes a member of an enumeration as long as a small comparison of columns.
+#: Looked up once: to ask an enumeration for a member takes as long as to compare a small column.
 _RANGE, _WHOLE, _FAULTY, _INLINE, _DERIVED = (
     int(kind)
     for kind in (
@@ -485,7 +485,7 @@ class Batch(ABC, Generic[W]):
 
         counters = fetch_rows(
             session.fetcher,
-            taken(rows.columns, remote),
+            rows.columns if len(remote) == len(rows.columns) else taken(rows.columns, remote),
             reader.access,
             deliver,
             cancel=reader.token,
