@@ -212,7 +212,12 @@ class Tally:
         return max(far, _power((self.high - self.low) / BINS_MOST), _SMALLEST)
 
     def _place(self, number: float) -> int:
-        return int(np.floor(number / 2.0**self.exponent))
+        return int(self._places(np.float64(number)))
+
+    def _places(self, numbers: npt.NDArray[np.float64] | np.float64) -> npt.NDArray[np.int64]:
+        """Return in which bins numbers are; one below zero is not at zero, however small its quotient."""
+        places = np.floor(numbers / 2.0**self.exponent)
+        return np.where(numbers < 0, np.minimum(places, -1), places).astype(np.int64)
 
     def _reach(self) -> int:
         return self._place(self.high) - self._place(self.low) + 1
@@ -227,8 +232,7 @@ class Tally:
 
     def _count(self, known: npt.NDArray[np.float64]) -> None:
         first, size = self._place(self.low), self._reach()
-        places = np.floor(known / 2.0**self.exponent).astype(np.int64) - first
-        bins = np.bincount(places, minlength=size).astype(np.int64)
+        bins = np.bincount(self._places(known) - first, minlength=size).astype(np.int64)
         if len(self.bins):
             start = self.first - first
             bins[start : start + len(self.bins)] += self.bins

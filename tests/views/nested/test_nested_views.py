@@ -9,7 +9,7 @@ import awkward as ak
 import numpy as np
 import pytest
 from deep import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refbrowser.engine.jobs import JobControl
@@ -151,6 +151,7 @@ class TestNumbers:
 class TestTally:
     @settings(max_examples=examples(100), deadline=None)
     @given(st.lists(st.lists(FLOATS, max_size=30), min_size=1, max_size=5))
+    @example([[2.63e210, -1e-120]])
     def test_every_number_is_counted_where_it_is(self, parts: list[list[float]]) -> None:
         tally = Tally()
         for part in parts:
