@@ -76,9 +76,10 @@ class TestJobs:
             assert (bar.maximum(), bar.value() if bar.maximum() else -1) == seen
 
     def test_escape_cancels_the_newest(self, window: MainWindow, qtbot: QtBot) -> None:
-        ended = []
+        begun, ended = [], []
 
         def work(control: TaskControl) -> None:
+            begun.append(True)
             try:
                 while True:
                     control.check()
@@ -87,7 +88,7 @@ class TestJobs:
                 ended.append(True)
 
         window.tasks.run("test", "A long job", work)
-        qtbot.waitUntil(window.actions_["cancel_newest"].isEnabled)
+        qtbot.waitUntil(lambda: bool(begun) and window.actions_["cancel_newest"].isEnabled())
         window.actions_["cancel_newest"].trigger()
         qtbot.waitUntil(lambda: bool(ended))
 

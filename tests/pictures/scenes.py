@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 from nczarr_documents import nczarr_document
-from PySide6.QtCore import QElapsedTimer, QMimeData, QPoint, QSettings, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QElapsedTimer, QEvent, QMimeData, QPoint, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -65,6 +65,8 @@ class Stage:
         self.window.close()
         self.after.close()
         self.window.deleteLater()
+        # Now: what is not gone yet would take the next theme, too.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QApplication.processEvents()
 
     # Waiting

@@ -263,14 +263,16 @@ class PlotHeader(QWidget):
             combo.setVisible(self._has_axes)
         for label in (self._x_label, self._y_label):
             label.setVisible(self._has_axes and self.width() >= _ROOMY)
+        self.share_width()
 
-        self._share_width()
-
-    def _share_width(self) -> None:
+    def share_width(self) -> None:
         """Let the colour map's name give way to the names of dimensions.
 
         By its maximum: what minimums take would be the window's least width.
         """
+        # What was shown or hidden since the last layout counts only then: the inner layout is not told of it.
+        self._switches.invalidate()
+        self._controls.invalidate()
         taken = 0 if self.map.isHidden() else min(self.map.sizeHint().width(), self.map.maximumWidth())
         room = self.width() - (self._controls.sizeHint().width() - taken)
         self.map.setMaximumWidth(max(_MAP_WIDTH, min(room, _COMBO_WIDTH)))
@@ -291,7 +293,7 @@ class PlotHeader(QWidget):
         self.log.setChecked(options.log)
         self.histogram.setChecked(options.histogram)
         self.aspect.setChecked(options.aspect)
-        self._share_width()
+        self.share_width()
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
@@ -319,7 +321,7 @@ class PlotHeader(QWidget):
         for widget in left:
             controls.addWidget(widget)
         controls.addStretch(1)
-        switches = QHBoxLayout()
+        switches = self._switches = QHBoxLayout()
         switches.setSpacing(2)
         for widget in right:
             switches.addWidget(widget)

@@ -372,6 +372,7 @@ class PlotPane(QWidget):
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
         self.tools.changed.connect(self._show_status)
+        self.tools.changed.connect(self.header.share_width)
         self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)
