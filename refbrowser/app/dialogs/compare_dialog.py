@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -18,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.views.words import count_text, one_line, plain_lines
 
 if TYPE_CHECKING:
@@ -159,9 +158,9 @@ def _example_row(example: Example) -> QTreeWidgetItem:
 
     icon, words = _SIDES[example.side]
     texts = [one_line(text) for text in (example.name, *from_difference(example.here, example.there))]
-    row = QTreeWidgetItem(texts)
+    row = ThemedItem(texts)
     row.setData(0, _EXAMPLE, example)
-    row.setIcon(0, icons.icon(icon, theme.colors().muted))
+    row.mark(0, icon, "muted")
     row.setToolTip(0, theme.plain_tooltip(f"{example.name}\n{words}"))
     for column, text in ((1, example.here), (2, example.there)):
         row.setToolTip(column, theme.plain_tooltip(text))
@@ -171,7 +170,7 @@ def _example_row(example: Example) -> QTreeWidgetItem:
 
 
 def _muted_row(text: str) -> QTreeWidgetItem:
-    row = QTreeWidgetItem([text])
-    row.setForeground(0, QColor(theme.colors().muted))
+    row = ThemedItem([text])
+    row.color(0, "muted")
     row.setSizeHint(0, QSize(0, theme.ROW))
     return row

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
@@ -31,6 +31,7 @@ from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import ThemedItem
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.editing.preview import NoSource
 from refbrowser.views.editing.rule_draft import integer
@@ -162,12 +163,12 @@ class UsesList(QWidget):
         rest = f", the first {count_text(len(found.uses))}" if more else ""
         self._title.setText(f"Used {uses_words(found)}{rest}")
         for use in found.uses:
-            item = QTreeWidgetItem([one_line(use.title), one_line(use.text)])
+            item = ThemedItem([one_line(use.title), one_line(use.text)])
             item.setData(0, _USE, use)
             item.setToolTip(0, theme.plain_tooltip(use.title))
             item.setToolTip(1, theme.plain_tooltip(use.text))
             item.setFont(1, theme.mono_font(-1))
-            item.setForeground(1, QBrush(QColor(theme.colors().muted)))
+            item.color(1, "muted")
             self.list.addTopLevelItem(item)
 
     def title(self) -> str:

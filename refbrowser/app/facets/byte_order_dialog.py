@@ -6,14 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QHBoxLayout,
     QHeaderView,
     QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -23,7 +21,7 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.exporting.streams.readings import Reading, Readings
 from refbrowser.views.numbers import value_text
 from refbrowser.views.words import count_text, one_line
@@ -155,7 +153,7 @@ class ByteOrderDialog(QDialog):
             self._summary.setText("There are no values to compare: none was sent.")
             return
         for what, big, little in rows_of(found):
-            row = QTreeWidgetItem([what, big, little])
+            row = ThemedItem([what, big, little])
             row.setSizeHint(0, QSize(0, theme.ROW))
             for column, text in ((1, big), (2, little)):
                 row.setFont(column, theme.mono_font())
@@ -186,12 +184,12 @@ class ByteOrderDialog(QDialog):
                 titles[column] += "  ✓ likelier"
             for at in range(self.list.topLevelItemCount()):
                 row = self.list.topLevelItem(at)
-                assert row is not None
+                assert isinstance(row, ThemedItem)
                 font = row.font(column)
                 font.setBold(order == likelier)
                 row.setFont(column, font)
                 if likelier is not None and order != likelier:
-                    row.setForeground(column, QColor(theme.colors().muted))
+                    row.color(column, "muted")
         self.list.setHeaderLabels(titles)
 
     def _failed(self, error: BaseException) -> None:

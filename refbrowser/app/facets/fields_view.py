@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, tool_button
 from refbrowser.views.words import count_text, one_line
 
 #: Rows that are made in all, and below one field.
@@ -88,12 +87,12 @@ class FieldsView(QTreeWidget):
 
     def _row(self, parent: QTreeWidgetItem, name: str, value: str, *, muted: bool = False) -> QTreeWidgetItem:
         self._left -= 1
-        row = QTreeWidgetItem([one_line(name), one_line(value)])
+        row = ThemedItem([one_line(name), one_line(value)])
         row.setSizeHint(0, QSize(0, theme.ROW))
         row.setFont(1, theme.mono_font(-0.5))
         row.setToolTip(1, theme.plain_tooltip(value))
         if muted:
-            row.setForeground(0, QColor(theme.colors().muted))
+            row.color(0, "muted")
         parent.addChild(row)
         return row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.facets.awkward import awkward_of
-from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.views.safety import SafetyRow, report_text, summary
 from refbrowser.views.words import count_text, one_line
 
@@ -92,9 +92,9 @@ class SafetyDialog(QDialog):
             rows = sorted(
                 (row for row in self._rows if row.section == title), key=lambda row: not row.is_refused
             )
-            head = QTreeWidgetItem([f"{title} ({count_text(len(rows))})"])
+            head = ThemedItem([f"{title} ({count_text(len(rows))})"])
             head.setSizeHint(0, QSize(0, theme.ROW))
-            head.setForeground(0, QColor(theme.colors().muted))
+            head.color(0, "muted")
             view.addTopLevelItem(head)
             head.setFirstColumnSpanned(True)
             for row in rows:
@@ -146,17 +146,16 @@ class SafetyDialog(QDialog):
 
 
 def _item(row: SafetyRow) -> QTreeWidgetItem:
-    scheme = theme.colors()
-    item = QTreeWidgetItem([one_line(row.name), row.state, count_text(row.count), one_line(row.where)])
+    item = ThemedItem([one_line(row.name), row.state, count_text(row.count), one_line(row.where)])
     item.setData(0, _ROW, row)
     item.setSizeHint(0, QSize(0, theme.ROW))
     item.setFont(_WHAT, theme.mono_font(-0.5))
     item.setToolTip(_WHAT, theme.plain_tooltip(row.name))
     item.setToolTip(_WHERE, theme.plain_tooltip(row.where))
     item.setTextAlignment(_COUNT, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    color = scheme.fault if row.is_refused else scheme.good
-    item.setIcon(_WHAT, icons.icon("lock" if row.is_refused else "done", color))
-    item.setForeground(_STATE, QColor(color))
+    icon, color = ("lock", "fault") if row.is_refused else ("done", "good")
+    item.mark(_WHAT, icon, color)
+    item.color(_STATE, color)
     return item
 
 

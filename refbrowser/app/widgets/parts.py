@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QBrush, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QToolButton,
+    QTreeWidgetItem,
     QWidget,
 )
 
@@ -34,6 +36,32 @@ class IconLabel(QWidget):
         painter = QPainter(self)
         painter.drawPixmap(0, 0, icons.pixmap(self._name, self._size, color, self.devicePixelRatioF()))
         painter.end()
+
+
+class ThemedItem(QTreeWidgetItem):
+    """A row of a list whose colours are those of the scheme that is in force when it is painted."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(texts)
+        self._roles: dict[int, str] = {}
+        self._icons: dict[int, tuple[str, str]] = {}
+
+    def color(self, column: int, role: str) -> None:
+        """Let the text of a column have a colour of the scheme."""
+        self._roles[column] = role
+
+    def mark(self, column: int, icon: str, role: str) -> None:
+        """Put an icon in a colour of the scheme before the text of a column."""
+        self._icons[column] = icon, role
+
+    def data(self, column: int, role: int) -> Any:
+        """Return what Qt asks for."""
+        if role == Qt.ItemDataRole.ForegroundRole and column in self._roles:
+            return QBrush(QColor(getattr(theme.colors(), self._roles[column])))
+        if role == Qt.ItemDataRole.DecorationRole and column in self._icons:
+            icon, of_scheme = self._icons[column]
+            return icons.icon(icon, getattr(theme.colors(), of_scheme))
+        return super().data(column, role)
 
 
 def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:

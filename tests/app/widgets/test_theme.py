@@ -39,6 +39,7 @@ from refbrowser.app.shell.centre import PLOT
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import ThemedItem
 from refbrowser.app.widgets.table_grid import GridView
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -59,6 +60,30 @@ def only_of(scheme: theme.Colors, other: theme.Colors) -> dict[int, str]:
     mine = {name: value for name, value in scheme._asdict().items() if isinstance(value, str)}
     others = {value for value in other if isinstance(value, str)}
     return {QColor(value).rgb(): name for name, value in mine.items() if value not in others}
+
+
+def test_rows_take_the_colours_of_the_scheme_that_is_in_force(styled: QApplication, qtbot: QtBot) -> None:
+    view = QTreeWidget()
+    qtbot.addWidget(view)
+    view.setColumnCount(2)
+    row = ThemedItem(["refused", "42"])
+    row.mark(0, "lock", "fault")
+    row.color(1, "muted")
+    view.addTopLevelItem(row)
+    for name, scheme in (("light", theme.LIGHT), ("dark", theme.DARK)):
+        theme.choose(styled, name)
+        place = view.model().index(0, 1)
+        assert place.data(Qt.ItemDataRole.ForegroundRole).color() == QColor(scheme.muted)
+        assert place.data() == "42"
+        icon = view.model().index(0, 0).data(Qt.ItemDataRole.DecorationRole).pixmap(32).toImage()
+        seen = {
+            icon.pixelColor(x, y).name()
+            for x in range(32)
+            for y in range(32)
+            if icon.pixelColor(x, y).alpha() == 255
+        }
+        assert QColor(scheme.fault).name() in seen
+        assert view.model().index(0, 0).data(Qt.ItemDataRole.ForegroundRole) is None
 
 
 def pixels(picture: QPixmap) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
