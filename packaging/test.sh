@@ -12,8 +12,8 @@ if ! command -v ncgen >/dev/null 2>&1 && [ ! -e "$venv/no-ncgen" ]; then
 fi
 
 cd "$root" || exit 1
-# Five workers for two cores, which take tests from each other: those of the window wait half of their time.
-workers=$((5 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) / 2))
+# Two workers a core, which take tests from each other: those of the window wait half of their time.
+workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))
 # Each worker loads all tests: what all of them would compile at the same time is compiled before, on two cores.
 unset PYTHONDONTWRITEBYTECODE
 if [ $# -eq 0 ]; then
