@@ -1,6 +1,6 @@
 """Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [SCENE...]``.
 
-A window is brought into each scene once; it is drawn light, and again when the dark theme was chosen. With
+A window is brought into each scene once; it is drawn in one theme, and again when the other was chosen. With
 ``--renew`` the expected pictures and the README's are made anew; look at them before you keep them.
 """
 
@@ -84,18 +84,21 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     for each in THEMES:
         (folder / each).mkdir(parents=True, exist_ok=True)
     sizes: dict[str, tuple[int, int]] = {}
+    themes = list(THEMES)
+    theme.choose(application, themes[0])
     for name in names or tuple(SCENES):
         # Paths are seen in the pictures.
         files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{os.environ['QT_SCALE_FACTOR']}"
-        theme.choose(application, THEMES[0])
         stage = Stage(files)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
-        save(drawn, folder / THEMES[0] / f"{name}.png")
-        for each in THEMES[1:]:
+        save(drawn, folder / themes[0] / f"{name}.png")
+        for each in themes[1:]:
             theme.choose(application, each)
             stage.follow()
             save(drawn, folder / each / f"{name}.png")
+        # The next window begins in the theme that is in force: a change of theme costs as much as a window.
+        themes.reverse()
         drawn.resize(*SMALL)
         QApplication.processEvents()
         sizes[name] = (drawn.width(), drawn.height())

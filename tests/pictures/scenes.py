@@ -13,7 +13,17 @@ from unittest.mock import patch
 
 import numpy as np
 from nczarr_documents import nczarr_document
-from PySide6.QtCore import QCoreApplication, QElapsedTimer, QEvent, QMimeData, QPoint, QSettings, Qt, QUrl
+from PySide6.QtCore import (
+    QCoreApplication,
+    QElapsedTimer,
+    QEvent,
+    QMimeData,
+    QPoint,
+    QSettings,
+    Qt,
+    QTimer,
+    QUrl,
+)
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -77,8 +87,19 @@ class Stage:
         clock.start()
         while not holds():
             if clock.elapsed() > PATIENCE:
-                raise TimeoutError("the scene was not reached")
+                raise TimeoutError(f"the scene was not reached: {self.unrest()}")
             QTest.qWait(10)
+
+    def unrest(self) -> str:
+        """Name what still runs."""
+        plot = self.window.centre.plot
+        pauses = [
+            f"{timer.parent()!r} {timer.objectName()} {timer.interval()} ms"
+            for timer in self.window.findChildren(QTimer)
+            if timer.isActive()
+        ]
+        tasks = "tasks run" if self.window.tasks.busy() else "no task runs"
+        return f"{tasks}; plot settled: {plot is None or plot.is_settled()}; timers: {pauses}"
 
     def settle(self) -> None:
         """Wait until nothing runs, twice: what was posted may begin anew."""
