@@ -89,6 +89,7 @@ class MessagesLink(FormatPage):
         self.order_bar.wanted.connect(self.compare_orders)
         self._plot.viewChanged.connect(self._view_changed)
         self._plot.settled.connect(self._view_changed)
+        self._plot.restyled.connect(self.mark.restyle)
         self._plot.set_note(self._words_at)
 
     # The stream that is shown

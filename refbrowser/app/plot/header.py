@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
@@ -125,6 +125,13 @@ _WHOLES = {(LENGTH,): "rows", (CHARTS,): "values", (ROWS, LENGTH): "charts"}
 _AXIS_WIDTH, _MAP_WIDTH, _COMBO_WIDTH = 48, 44, 200
 #: A narrower header, in pixels, leaves out what tool tips say too.
 _ROOMY = 480
+
+
+class _Choice(QComboBox):
+    """A box as wide as its words: Qt keeps the least size for those that it had first."""
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
 
 class PlotHeader(QWidget):
@@ -263,23 +270,26 @@ class PlotHeader(QWidget):
             combo.setVisible(self._has_axes)
         for label in (self._x_label, self._y_label):
             label.setVisible(self._has_axes and self.width() >= _ROOMY)
-        self.share_width()
 
-    def share_width(self) -> None:
+    def _share_width(self) -> None:
         """Let the colour map's name give way to the names of dimensions.
 
         By its maximum: what minimums take would be the window's least width.
         """
-        # What was shown or hidden since the last layout counts only then: the inner layout is not told of it.
-        self._switches.invalidate()
-        self._controls.invalidate()
         taken = 0 if self.map.isHidden() else min(self.map.sizeHint().width(), self.map.maximumWidth())
         room = self.width() - (self._controls.sizeHint().width() - taken)
         self.map.setMaximumWidth(max(_MAP_WIDTH, min(room, _COMBO_WIDTH)))
 
+    def event(self, event: QEvent) -> bool:
+        # Controls came or went, or have another size in another style; layouts know it by now.
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._share_width()
+        return super().event(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_axes()
+        self._share_width()
 
     def set_options(self, options: PlotOptions) -> None:
         """Show only the controls that do something for what is shown, as they are now."""
@@ -293,7 +303,6 @@ class PlotHeader(QWidget):
         self.log.setChecked(options.log)
         self.histogram.setChecked(options.histogram)
         self.aspect.setChecked(options.aspect)
-        self.share_width()
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
@@ -321,7 +330,7 @@ class PlotHeader(QWidget):
         for widget in left:
             controls.addWidget(widget)
         controls.addStretch(1)
-        switches = self._switches = QHBoxLayout()
+        switches = QHBoxLayout()
         switches.setSpacing(2)
         for widget in right:
             switches.addWidget(widget)
@@ -333,7 +342,7 @@ class PlotHeader(QWidget):
         layout.addLayout(controls)
 
     def _combo(self, name: str, accessible: str) -> QComboBox:
-        combo = QComboBox()
+        combo = _Choice()
         combo.setObjectName(name)
         combo.setAccessibleName(accessible)
         combo.setToolTip(accessible)

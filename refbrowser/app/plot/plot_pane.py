@@ -119,6 +119,8 @@ class PlotPane(QWidget):
         The look of the plot was switched, or can be switched otherwise: `look().options` is another one.
     settled()
         What was asked for is on the screen: a finished picture, a value, or a card.
+    restyled()
+        Everything took the colours of another theme.
     """
 
     elementHovered = Signal(str)
@@ -130,6 +132,7 @@ class PlotPane(QWidget):
     arrayChanged = Signal()
     optionsChanged = Signal()
     settled = Signal()
+    restyled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -372,7 +375,6 @@ class PlotPane(QWidget):
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
         self.tools.changed.connect(self._show_status)
-        self.tools.changed.connect(self.header.share_width)
         self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)
@@ -431,3 +433,4 @@ class PlotPane(QWidget):
         self.tools.restyle()
         self._show_playing()
         self._presenter.stage.redraw()
+        self.restyled.emit()

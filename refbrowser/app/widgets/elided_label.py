@@ -131,6 +131,8 @@ class WrappedLabel(QLabel):
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
+        #: The width of its widest word, in pixels, with the text and the font that it was measured for.
+        self._widest: tuple[str, QFontMetrics, int] = "", self.fontMetrics(), 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
         area = self.contentsRect()
@@ -161,11 +163,12 @@ class WrappedLabel(QLabel):
 
     def _is_too_narrow(self, room: int) -> bool:
         """Whether a word does not fit into a line."""
-        text = self.text()
-        metrics = self.fontMetrics()
-        if len(text) * metrics.maxWidth() <= room:
-            return False
-        return max((metrics.horizontalAdvance(word) for word in text.split()), default=0) > room
+        # Layouts ask many times for each change.
+        text, metrics = self.text(), self.fontMetrics()
+        if self._widest[:2] != (text, metrics):
+            widest = max((metrics.horizontalAdvance(word) for word in text.split()), default=0)
+            self._widest = text, metrics, widest
+        return self._widest[2] > room
 
     def _laid(self, width: int) -> tuple[QTextLayout, int]:
         """Return the text in lines of a width, and their height."""

@@ -130,3 +130,11 @@ def test_another_page_brings_the_rest_of_the_window_back(
     assert window.menuBar().isVisible()
     assert window.centre.tabs.currentIndex() == 2
     assert dock_sizes(window) == before
+
+
+def test_boxes_are_as_wide_as_their_words(window: MainWindow, plotted: OpenDocument) -> None:
+    plot = window.centre.plot
+    assert plot is not None
+    QApplication.processEvents()
+    for box in (plot.header.x_axis, plot.header.y_axis):
+        assert box.width() == box.sizeHint().width()
