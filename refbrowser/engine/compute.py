@@ -1,0 +1,650 @@
+"""Where long work runs: in threads of this process, in processes of this machine, or on a Dask cluster.
+
+A `Compute` says where, as a value; opened, it is an `Executor`, to which functions and items are given. What
+is sent away is pickled, so functions are those of modules, and items are plain values. Dask is imported where
+it is asked for, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    import concurrent.futures
+
+    import distributed
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+#: Threads of this process that work at once: while one waits for bytes, others decode and write.
+THREADS = 4
+#: Items that are given away at once, for each thread that works on them: one is worked on, others wait.
+AHEAD = 3
+#: Items that are given away at once, however many threads there are.
+MOST_AHEAD = 4096
+#: Processes that ``local:N`` starts at most.
+MOST_PROCESSES = 1024
+#: A scheduler has this long to answer, and then to have its first worker, in seconds.
+CONNECTING, FIRST_WORKER = 10.0, 12.0
+#: Work that waits, and of which nothing ended for so long, has workers no more if there are none then.
+WORKERLESS = 20.0
+#: How often it is looked whether work was cancelled, and whether there are workers, in seconds.
+LOOK, LOOK_AFTER_WORKERS = 0.1, 2.0
+#: What is shared is given with each item up to this size; above it, workers read it from a file.
+INLINE = 64 * 1024
+_PORT = 8786
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?/?")
+_LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
+_INSTALL = "install it with: pip install 'refbrowser[dask]'"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeStatus:
+    """Who works, at one moment.
+
+    Attributes
+    ----------
+    workers, threads
+        Processes, and threads of them all; this process and its threads where no other works. 0 where an
+        executor does not tell.
+    memory, memory_limit
+        Bytes that the workers use, and may use; None where that is not known.
+    dashboard
+        Link to the scheduler's page, None where there is none.
+    """
+
+    workers: int
+    threads: int
+    memory: int | None = None
+    memory_limit: int | None = None
+    dashboard: str | None = None
+
+
+class Executor(Protocol):
+    """What runs functions; may be used from any thread while it is open.
+
+    Attributes
+    ----------
+    is_apart
+        Whether what it runs is in other processes, as far as can be told.
+    """
+
+    is_apart: bool
+
+    def run(
+        self, function: Callable[[Item], Answer], items: Iterable[Item], token: CancelToken
+    ) -> Iterator[tuple[Item, Answer | BaseException]]:
+        """Run a function for each item; yields each with its answer or error, in the order in which they end.
+
+        Few items are under way at once. What is not under way yet when the iterator is closed is not begun.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: there is nobody left to run it.
+        Cancelled
+            `token` was cancelled.
+        """
+        ...
+
+    def share(self, data: bytes) -> Any:
+        """Return what stands for bytes in items, so that they go to each worker once: see `shared`."""
+        ...
+
+    def status(self) -> ComputeStatus:
+        """Return who works now.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: the scheduler does not answer any more.
+        """
+        ...
+
+    def versions(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what is installed where the functions run, by worker; empty where nobody tells."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Where long work runs.
+
+    Attributes
+    ----------
+    address
+        Empty: threads of this process. ``local`` or ``local:N``: N processes of this machine. ``tcp://…`` or
+        ``tls://…``: a Dask scheduler.
+    ca, cert, key
+        Files for ``tls://``; what Dask's own settings say where they are empty.
+    given
+        A `distributed.Client` or a `concurrent.futures.Executor`, which is left open; then the rest is empty.
+    """
+
+    address: str = ""
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+    given: Any = None
+
+    @classmethod
+    def parse(cls, text: str, *, ca: str = "", cert: str = "", key: str = "") -> Compute:
+        """Return where work runs from what a user wrote; empty text is this process.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is neither ``local[:N]`` nor the address of a scheduler, or files for TLS are given
+            where none is spoken.
+        """
+        text = text.strip()
+        if (local := _LOCAL.fullmatch(text)) is not None:
+            count = local[1]
+            if count is not None and not 1 <= int(count) <= MOST_PROCESSES:
+                raise RefbrowserError(
+                    ErrorKind.USAGE, f"{quoted(text)}: there can be 1 to {MOST_PROCESSES} processes"
+                )
+            address = text if count is None else f"local:{int(count)}"
+        elif (found := _ADDRESS.fullmatch(text)) is not None:
+            port = int(found[3] or _PORT)
+            if not 0 < port < 1 << 16:
+                raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)}: there is no such port")
+            address = f"{found[1]}://{found[2]}:{port}"
+        elif text:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"{quoted(text)} is neither local, local:N, tcp://HOST:PORT nor tls://HOST:PORT",
+                advice="a Dask scheduler tells its address when it starts",
+            )
+        else:
+            address = ""
+        if (ca or cert or key) and not address.startswith("tls:"):
+            raise RefbrowserError(ErrorKind.USAGE, "files for TLS are for an address tls://HOST:PORT")
+        return cls(address, ca, cert, key)
+
+    @classmethod
+    def of(cls, client: Any) -> Compute:
+        """Return where work runs from what a program gives: text as `parse` takes it, a client, an executor.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none of these.
+        """
+        if client is None or isinstance(client, str):
+            return cls.parse(client or "")
+        if isinstance(client, Compute):
+            return client
+        if not callable(getattr(client, "submit", None)) or getattr(client, "asynchronous", False):
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                f"{quoted(type(client).__name__)} is neither a distributed.Client (one that is not "
+                "asynchronous) nor a concurrent.futures.Executor",
+            )
+        return cls(given=client)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this process."""
+        return self.given is None and not self.address
+
+    @property
+    def processes(self) -> int:
+        """How many processes of this machine are started; 0 where none are."""
+        found = _LOCAL.fullmatch(self.address)
+        return 0 if found is None else int(found[1] or os.cpu_count() or 1)
+
+    def __str__(self) -> str:
+        if self.given is not None:
+            return f"the {type(self.given).__name__} that was given"
+        return self.address or "this process"
+
+    @contextmanager
+    def open(self, token: CancelToken | None = None) -> Iterator[Executor]:
+        """Give what runs functions there; what was started for it ends with it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: the scheduler does not answer, or has no workers. `E_USAGE`: Dask is not installed, or
+            the files for TLS cannot be used.
+        Cancelled
+            `token` was cancelled.
+        """
+        with ExitStack() as stack:
+            if self.given is not None:
+                cluster = hasattr(self.given, "scheduler_info")
+                yield (_Cluster(self.given, str(self), token) if cluster else _Given(self.given, stack))
+            elif self.is_here:
+                yield _Threads(stack)
+            else:
+                yield _Cluster(stack.enter_context(self._client()), str(self), token)
+
+    @contextmanager
+    def _client(self) -> Iterator[distributed.Client]:
+        """Connect to the scheduler, or start processes here."""
+        try:
+            import distributed
+        except ImportError as error:
+            raise RefbrowserError(
+                ErrorKind.USAGE, f"Dask is not installed, which {quoted(self.address)} needs", advice=_INSTALL
+            ) from error
+        import logging
+
+        with ExitStack() as stack:
+            stack.enter_context(_quiet())
+            if self.processes:
+                cores = os.cpu_count() or 1
+                cluster = stack.enter_context(
+                    distributed.LocalCluster(
+                        host="127.0.0.1",
+                        n_workers=self.processes,
+                        threads_per_worker=max(1, cores // self.processes),
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+                yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+                return
+            security = self._security(distributed.Security) if self.address.startswith("tls:") else None
+            try:
+                client = distributed.Client(
+                    self.address, timeout=CONNECTING, security=security, set_as_default=False
+                )
+            except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+                raise RefbrowserError(
+                    ErrorKind.SOURCE,
+                    f"no scheduler answered at {quoted(self.address)} within {CONNECTING:.0f} s"
+                    f"{_cause(error)}",
+                    advice="start one with: dask scheduler",
+                ) from error
+            # Leaving it closes it, with the patience that is given here: its scheduler may be gone.
+            stack.callback(client.close, timeout=2)
+            yield client
+
+    def _security(self, security: Any) -> Any:
+        """Return the files of TLS, looked at: what is not said here is in Dask's own settings."""
+        files = {"tls_ca_file": self.ca, "tls_client_cert": self.cert, "tls_client_key": self.key}
+        found = security(require_encryption=True, **{name: path for name, path in files.items() if path})
+        for name, what in zip(files, ("authority", "certificate", "key"), strict=True):
+            path = getattr(found, name)
+            if not path:
+                message = f"{quoted(self.address)} needs a file of the {what} for TLS"
+                advice = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
+                raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+            if not os.path.isfile(path):
+                raise RefbrowserError(ErrorKind.IO, "there is no such file", Place(path=path))
+        try:
+            found.get_connection_args("client")
+        except OSError as error:  # those of SSL are of its kind
+            message = f"the files for TLS cannot be used{_cause(error)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(path=found.tls_client_cert)) from error
+        return found
+
+
+def _cause(error: BaseException) -> str:
+    """Return the words of what is at the bottom of an error, where they tell more than that it took long."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = " ".join(str(error).split())
+    return f": {quoted(text)}" if text and "imed out" not in text else ""
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let what Dask logs of workers that come and go not be mixed with what we tell."""
+    import logging
+
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado.application")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def versions_here() -> dict[str, str]:
+    """Return what is installed here of that which decides about the bytes that are written."""
+    import numcodecs
+    import numpy as np
+
+    from refbrowser import __version__
+
+    return {"refbrowser": __version__, "numpy": np.__version__, "numcodecs": numcodecs.__version__}
+
+
+def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Raise `E_SOURCE` where a worker has other versions than those that are wanted; both are named.
+
+    Parameters
+    ----------
+    worker
+        What it is called in the message.
+    """
+    for name, version in wanted.items():
+        if found.get(name) != version:
+            raise RefbrowserError(
+                ErrorKind.SOURCE,
+                f"{worker} has {name} {found.get(name) or 'not at all'}, this program has {name} {version}",
+                advice="install the same versions on the workers",
+            )
+
+
+# ---- What is the same for all
+
+
+class _Futures:
+    """Runs functions by futures, those of Python or of Dask."""
+
+    is_apart = True
+
+    def run(
+        self, function: Callable[[Item], Answer], items: Iterable[Item], token: CancelToken
+    ) -> Iterator[tuple[Item, Answer | BaseException]]:
+        """Run a function for each item, a bounded number at once."""
+        from queue import Empty, SimpleQueue
+
+        waiting, running = enumerate(items), dict[int, tuple[Item, Any]]()
+        ended: SimpleQueue[int] = SimpleQueue()
+        looked = quiet_since = time.monotonic()
+        try:
+            while True:
+                token.check()
+                for number, item in islice(waiting, max(0, self.ahead() - len(running))):
+                    future = self.submit(function, item)
+                    running[number] = item, future
+                    future.add_done_callback(partial(_note, ended, number))
+                if not running:
+                    return
+                try:
+                    number = ended.get(timeout=LOOK)
+                except Empty:
+                    now = time.monotonic()
+                    if now - looked > LOOK_AFTER_WORKERS:
+                        looked = now
+                        self.look(now - quiet_since)
+                    continue
+                item, future = running.pop(number)
+                quiet_since = time.monotonic()
+                yield item, self.answer(future)
+        finally:
+            for _, future in running.values():
+                future.cancel()
+            self.leave([future for _, future in running.values()])
+
+    def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
+        """Give an item away."""
+        raise NotImplementedError
+
+    def answer(self, future: Any) -> Any:
+        """Return what an ended future gives: a value, or an error."""
+        raise NotImplementedError
+
+    def ahead(self) -> int:
+        """Return how many items are given away at once."""
+        raise NotImplementedError
+
+    def look(self, quiet: float) -> None:
+        """Raise where nobody is left to work; nothing has ended for so many seconds."""
+
+    def leave(self, futures: list[Any]) -> None:
+        """Wait for what cannot be taken back, where it would work on with what the caller gives up."""
+
+
+def _note(ended: Any, number: int, _: Any) -> None:
+    ended.put(number)
+
+
+class _Pool(_Futures):
+    """Futures of Python."""
+
+    pool: concurrent.futures.Executor
+
+    def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
+        """Give an item away."""
+        from concurrent.futures import BrokenExecutor
+
+        try:
+            return self.pool.submit(function, item)
+        except (BrokenExecutor, RuntimeError) as error:
+            raise _ended("the executor that was given", error) from error
+
+    def answer(self, future: Any) -> Any:
+        """Return what an ended future gives."""
+        from concurrent.futures import BrokenExecutor, CancelledError
+
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            return _ended("a worker process", error)
+        except CancelledError as error:
+            return _ended("the executor that was given", error)
+        except Exception as error:  # noqa: BLE001 - whatever a task raised is its outcome
+            return error
+
+    def ahead(self) -> int:
+        """Return how many items are given away at once."""
+        return min(AHEAD * (self.status().threads or THREADS), MOST_AHEAD)
+
+    def status(self) -> ComputeStatus:
+        """Return who works now."""
+        raise NotImplementedError
+
+    def versions(self) -> Mapping[str, Mapping[str, str]]:
+        """Nobody tells beforehand."""
+        return {}
+
+
+def _ended(who: str, error: BaseException) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.SOURCE, f"{who} ended while it worked{_cause(error)}")
+
+
+class _Threads(_Pool):
+    """Threads of this process; functions and items are passed as they are."""
+
+    is_apart = False
+
+    def __init__(self, stack: ExitStack) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        self.pool = stack.enter_context(ThreadPoolExecutor(THREADS, "compute"))
+
+    def ahead(self) -> int:
+        """Return how many items are given away at once: none has to wait."""
+        return THREADS
+
+    def leave(self, futures: list[Any]) -> None:
+        """Wait for what is under way."""
+        from concurrent.futures import wait
+
+        wait(futures)
+
+    def share(self, data: bytes) -> Any:
+        """Return the bytes."""
+        return data
+
+    def status(self) -> ComputeStatus:
+        """Return who works now."""
+        return ComputeStatus(1, THREADS)
+
+
+class _Given(_Pool):
+    """An executor of Python that a program gave."""
+
+    def __init__(self, pool: concurrent.futures.Executor, stack: ExitStack) -> None:
+        self.pool = pool
+        self._stack = stack
+
+    def leave(self, futures: list[Any]) -> None:
+        """Wait for what is under way: it writes to what the caller gives up."""
+        from concurrent.futures import wait
+
+        wait(futures)
+
+    def share(self, data: bytes) -> Any:
+        """Return the bytes, or a file of them."""
+        if len(data) <= INLINE:
+            return data
+        import tempfile
+
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="refbrowser-shared-"))
+        path = os.path.join(folder, "shared")
+        with open(path, "xb") as stream:
+            stream.write(data)
+        return _SharedFile(path, hashlib.sha256(data).hexdigest())
+
+    def status(self) -> ComputeStatus:
+        """Return who works now, as far as the executor tells."""
+        count = int(getattr(self.pool, "_max_workers", 0))
+        return ComputeStatus(count, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedFile:
+    path: str
+    digest: str
+
+
+def shared(data: Any) -> bytes:
+    """Return the bytes that what `Executor.share` gave stands for; called where they are needed.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_SOURCE`: they cannot be had there.
+    """
+    if isinstance(data, bytes):
+        return data
+    assert isinstance(data, _SharedFile)
+    try:
+        with open(data.path, "rb") as stream:
+            found = stream.read()
+    except OSError as error:
+        message = f"a worker cannot read what the program shares with it: {error.strerror or error}"
+        raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path)) from error
+    if hashlib.sha256(found).hexdigest() != data.digest:
+        message = "what a worker read is not what the program shares with it"
+        raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path))
+    return found
+
+
+# ---- Dask
+
+
+class _Cluster(_Futures):
+    """A Dask cluster."""
+
+    def __init__(self, client: distributed.Client, name: str, token: CancelToken | None) -> None:
+        self.client = client
+        self.name = name
+        self._ahead = 0
+        self._counted = -LOOK_AFTER_WORKERS
+        self._shared: list[Any] = []
+        end = time.monotonic() + FIRST_WORKER
+        while not self.status().workers:
+            if time.monotonic() > end:
+                raise RefbrowserError(
+                    ErrorKind.SOURCE,
+                    f"the scheduler {quoted(name)} has no workers; waited {FIRST_WORKER:.0f} s for one",
+                    advice="start some with: dask worker ADDRESS",
+                )
+            if token is not None:
+                token.check()
+            time.sleep(LOOK)
+
+    def share(self, data: bytes) -> Any:
+        """Return a future of the bytes: made by a task, so that a worker that dies takes nothing with it."""
+        key = f"refbrowser-shared-{hashlib.sha256(data).hexdigest()}"
+        future = self.client.submit(_same, data, key=key)
+        self._shared.append(future)
+        return future
+
+    def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
+        """Give an item away; futures in it are given as what they stand for."""
+        return self.client.submit(function, item, pure=False)
+
+    def answer(self, future: Any) -> Any:
+        """Return what an ended future gives."""
+        if future.status == "finished":
+            return future.result()
+        if future.status != "error":
+            return self._gone(None)
+        error = future.exception()
+        if type(error).__name__ == "KilledWorker":
+            return RefbrowserError(
+                ErrorKind.SOURCE,
+                f"workers of {quoted(self.name)} died again and again over the same task",
+                advice="they may need more memory; --resume goes on from here",
+            )
+        if isinstance(error, ImportError):
+            message = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
+            return RefbrowserError(
+                ErrorKind.SOURCE, message, advice="install the same versions on the workers"
+            )
+        return error
+
+    def ahead(self) -> int:
+        """Return how many items are given away at once, for those who work now."""
+        now = time.monotonic()
+        if now - self._counted > LOOK_AFTER_WORKERS:
+            self._ahead, self._counted = min(AHEAD * max(1, self.status().threads), MOST_AHEAD), now
+        return self._ahead
+
+    def look(self, quiet: float) -> None:
+        """Raise where the scheduler is gone, or nothing ends and there are no workers."""
+        if not self.status().workers and quiet > WORKERLESS:
+            raise RefbrowserError(
+                ErrorKind.SOURCE,
+                f"the scheduler {quoted(self.name)} has no workers any more: none for {WORKERLESS:.0f} s",
+                advice="--resume goes on from here",
+            )
+
+    def status(self) -> ComputeStatus:
+        """Return who works now."""
+        try:
+            found: Any = self.client.scheduler_info()
+            workers = list(found["workers"].values())
+            dashboard = self.client.dashboard_link if found.get("services", {}).get("dashboard") else None
+        except Exception as error:  # of Dask, its transport or its loop
+            raise self._gone(error) from error
+        return ComputeStatus(
+            workers=len(workers),
+            threads=sum(int(each.get("nthreads", 0)) for each in workers),
+            memory=sum(int(each.get("metrics", {}).get("memory", 0)) for each in workers),
+            memory_limit=sum(int(each.get("memory_limit") or 0) for each in workers) or None,
+            dashboard=dashboard or None,
+        )
+
+    def versions(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what is installed on each worker; one that cannot tell has nothing."""
+        found = self.client.run(versions_here, on_error="return")
+        return {
+            worker: {} if isinstance(answer, BaseException) else answer for worker, answer in found.items()
+        }
+
+    def _gone(self, error: BaseException | None) -> RefbrowserError:
+        return RefbrowserError(
+            ErrorKind.SOURCE,
+            f"the scheduler {quoted(self.name)} does not answer any more{_cause(error) if error else ''}",
+            advice="--resume goes on from here",
+        )
+
+
+def _same(data: bytes) -> bytes:
+    return data
