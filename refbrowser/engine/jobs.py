@@ -68,6 +68,8 @@ class JobStatus:
         Progress in a unit of the job's choice; `total` is None while unknown.
     read_bytes, requests
         What the job has read so far.
+    tasks, tasks_total
+        Tasks that are done, and all of them, where the job consists of such; else 0.
     started, finished
         Seconds of `time.monotonic`, None before.
     value, error
@@ -81,6 +83,8 @@ class JobStatus:
     total: int | None = None
     read_bytes: int = 0
     requests: int = 0
+    tasks: int = 0
+    tasks_total: int = 0
     note: str = ""
     started: float | None = None
     finished: float | None = None
@@ -109,6 +113,8 @@ class JobControl:
         *,
         read_bytes: int | None = None,
         requests: int | None = None,
+        tasks: int | None = None,
+        tasks_total: int | None = None,
         note: str | None = None,
     ) -> None:
         """Tell how far the job is; cheap enough to be called for every item."""
@@ -118,7 +124,15 @@ class JobControl:
         if now - self._last < PROGRESS_INTERVAL and done != total:
             return
         self._last = now
-        changes = {"done": done, "total": total, "read_bytes": read_bytes, "requests": requests, "note": note}
+        changes = {
+            "done": done,
+            "total": total,
+            "read_bytes": read_bytes,
+            "requests": requests,
+            "tasks": tasks,
+            "tasks_total": tasks_total,
+            "note": note,
+        }
         self._publish({name: value for name, value in changes.items() if value is not None})
 
     def stage(self, note: str) -> None:

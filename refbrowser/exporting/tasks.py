@@ -235,6 +235,7 @@ class _Progress:
         self.control = control
         self.total = sum(array.layout.grid.size * (2 if array.plan.spooled else 1) for array in arrays)
         self.done = 0
+        self.tasks, self.tasks_total = 0, sum(array.plan.tasks.size for array in arrays)
 
     def follow(self, run: ExportRun) -> None:
         """Run everything."""
@@ -257,6 +258,7 @@ class _Progress:
 
         tasks = (task for array in arrays for task in array.tasks())
         for task in _in_threads(work, tasks, run.token):
+            self.tasks += 1
             self._tell(len(by_path[task.array].plan.coords(task.number)))
 
     def _fill(self, run: ExportRun, array: ArrayExport) -> None:
@@ -292,7 +294,14 @@ class _Progress:
     def _tell(self, count: int) -> None:
         self.done += count
         tally = self.tally
-        self.control.progress(self.done, self.total, read_bytes=tally.read_bytes, requests=tally.requests)
+        self.control.progress(
+            self.done,
+            self.total,
+            read_bytes=tally.read_bytes,
+            requests=tally.requests,
+            tasks=self.tasks,
+            tasks_total=self.tasks_total,
+        )
 
 
 def _in_threads(

@@ -58,3 +58,17 @@ def size_text(size: int | None) -> str:
 def count_text(count: int) -> str:
     """Return a whole number with thin spaces between the thousands."""
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def time_text(seconds: float) -> str:
+    """Return how long something takes, in its two largest units (``4.6 s``, ``3 min 20 s``, ``2 d 4 h``)."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,7 @@ from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
+from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -159,6 +161,7 @@ class ExportDialog(QDialog):
         self._document = document
         self._estimating = Latest(self, "export cost")
         self._job: int | None = None
+        self._speed = Speed()
         self._result = ""
         self._carried: Order | None = None
         #: What an interrupted export left at the target: the value of `Leftover`.
@@ -483,6 +486,7 @@ class ExportDialog(QDialog):
 
     def _show_running(self, running: bool) -> None:
         self._progress.setVisible(running)
+        self._speed = Speed()
         self._bar.setRange(0, 0)
         self._cancel.setVisible(running)
         self._cancel.setText("Cancel the check" if self._is_check else "Cancel the export")
@@ -499,12 +503,13 @@ class ExportDialog(QDialog):
         for status in statuses:
             if status.number != self._job:
                 continue
+            self._speed.take(status, time.monotonic())
+            show_progress(self._bar, status.done, status.total)
             if status.total:
-                show_progress(self._bar, status.done, status.total)
                 what = "parts" if self._is_check else "chunks"
                 amount = f"{count_text(status.done)} of {count_text(status.total)} {what}"
-                read = "" if self._is_check else f", {size_text(status.read_bytes)} read"
-                self._amount.setText(f"{amount}{read}")
+                read = [] if self._is_check else [f"{size_text(status.read_bytes)} read"]
+                self._amount.setText(SEPARATOR.join([amount, *read, *speed_words(self._speed)]))
             if status.state == "cancelled":
                 (self._check_ended if self._is_check else self._cancelled)()
 

@@ -1,4 +1,4 @@
-"""The jobs pane: what runs, how far it is, what it read, and Cancel."""
+"""The jobs pane: what runs, how far it is, how fast it goes and how long it still takes, and Cancel."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import hint_label, push_button
-from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
-from refbrowser.views.words import count_text, one_line, size_text
+from refbrowser.app.widgets.table_models import LEFT, ROOT, Index, TitledModel
+from refbrowser.views.speed import SEPARATOR, Speed, job_words
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
 
 
-COLUMNS = ("Job", "State", "Progress", "Read", "Requests", "Time")
-_WIDTHS = (190, 72, 138, 72, 86, 60)
-#: The widest numbers that usually stand in the last columns.
-_WIDEST = ("", "", "", "88,888 TB", "8 888 888", "88888.8 s")
-#: Around a text of the table, in pixels.
-_AROUND = 16
-_PROGRESS = 2
+COLUMNS = ("Job", "State")
+_STATE_WIDTH = 84
+#: Around a text of the table, in pixels, and the bar that shows how much is done.
+_AROUND, _BAR = 8, 70
 #: Share of the work done, 0 to 1, or None where it is not known.
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
+#: What is told of a job beside its title and state, what matters most first.
+WORDS_ROLE = Qt.ItemDataRole.UserRole + 2
 #: Jobs that ended stay in the list up to this number.
 KEPT = 100
 #: A job that ends well within this many seconds is not worth a row.
@@ -54,6 +54,7 @@ class JobsModel(TitledModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[JobStatus] = []
+        self._speeds: dict[int, Speed] = {}
 
     def update(self, statuses: list[JobStatus]) -> None:
         """Take over what changed."""
@@ -63,6 +64,7 @@ class JobsModel(TitledModel):
             row = places.get(status.number)
             if row is not None:
                 self._rows[row] = status
+            self._follow(status)
         gone = [status for status in self._rows if _is_brief(status)]
         if fresh or gone:
             self.beginResetModel()
@@ -71,6 +73,17 @@ class JobsModel(TitledModel):
             self.endResetModel()
         elif self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1))
+
+    def _follow(self, status: JobStatus) -> None:
+        if status.state.finished:
+            self._speeds.pop(status.number, None)
+        elif status.state == "running":
+            self._speeds.setdefault(status.number, Speed()).take(status, time.monotonic())
+
+    def words(self, status: JobStatus) -> str:
+        """Return what is told of a job beside its title and state."""
+        speed = self._speeds.get(status.number, Speed())
+        return SEPARATOR.join(job_words(status, share_of(status), speed, time.monotonic()))
 
     def status(self, row: int) -> JobStatus | None:
         """Return the job of a row."""
@@ -84,22 +97,22 @@ class JobsModel(TitledModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
-        """Put numbers to the right, all else to the left."""
-        return RIGHT if column >= 3 else LEFT
+        """Put everything to the left."""
+        return LEFT
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         status = self.status(index.row())
         if status is None:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return _texts(status)[index.column()]
+            return str(status.state) if index.column() else one_line(status.job.title)
         if role == SHARE_ROLE:
             return share_of(status)
+        if role in (WORDS_ROLE, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return self.words(status)
         if role == Qt.ItemDataRole.ToolTipRole:
             error = f"\n{error_text(status.error)}" if status.error is not None else ""
-            return theme.plain_tooltip(f"{status.job.title}{error}")
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self.alignment(index.column())
+            return theme.plain_tooltip(f"{status.job.title}\n{self.words(status)}{error}")
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 1 and status.state == "failed":
             return QColor(theme.colors().fault)
         return None
@@ -117,17 +130,15 @@ class JobsPane(QWidget):
         self._table.setTabKeyNavigation(False)
         self._table.setAccessibleName("Jobs")
         self._table.setModel(self.model)
-        self._table.setItemDelegateForColumn(_PROGRESS, _ProgressDelegate(self._table))
+        self._table.setItemDelegateForColumn(0, _JobDelegate(self._table))
         self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self._table.setShowGrid(False)
         self._table.verticalHeader().hide()
-        self._table.verticalHeader().setDefaultSectionSize(26)
+        self._table.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().lineSpacing() + _AROUND)
         self._table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._table.horizontalHeader().setHighlightSections(False)
-        for section, (width, widest) in enumerate(zip(_WIDTHS, _WIDEST, strict=True)):
-            least = self._table.fontMetrics().horizontalAdvance(widest) + _AROUND
-            self._table.horizontalHeader().resizeSection(section, max(width, least))
+        self._table.horizontalHeader().resizeSection(1, _STATE_WIDTH)
         self._empty = hint_label(hint_of("jobsDock"))
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty)
@@ -192,30 +203,36 @@ class JobsPane(QWidget):
         self._cancel_all.setEnabled(bool(self.model.running()))
 
 
-class _ProgressDelegate(QStyledItemDelegate):
-    """A thin bar with the numbers beside it."""
+class _JobDelegate(QStyledItemDelegate):
+    """The title of a job; below it a bar of how much is done, and what else is told."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, QModelIndex())
-        area = QRect(option.rect).adjusted(8, 0, -8, 0)
+        area = QRect(option.rect).adjusted(_AROUND, _AROUND // 2, -_AROUND, -_AROUND // 2)
+        line = painter.fontMetrics().lineSpacing()
         scheme = theme.colors()
-        share = index.data(SHARE_ROLE)
-        text = index.data() or ""
-        bar = QRect(area.left(), area.center().y() - 2, 70, 5)
         painter.save()
-        painter.setPen(Qt.PenStyle.NoPen)
-        if share is not None:
-            painter.setBrush(QColor(scheme.border))
-            painter.drawRoundedRect(bar, 2, 2)
-            painter.setBrush(QColor(scheme.accent))
-            painter.drawRoundedRect(
-                QRect(bar.left(), bar.top(), round(bar.width() * share), bar.height()), 2, 2
-            )
-            area.setLeft(bar.right() + 8)
         painter.setPen(QColor(scheme.text))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
-        painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        _write(painter, QRect(area.left(), area.top(), area.width(), line), index.data() or "")
+        below = QRect(area.left(), area.bottom() - line + 1, area.width(), line)
+        share = index.data(SHARE_ROLE)
+        if share is not None:
+            bar = QRect(below.left(), below.center().y() - 2, _BAR, 5)
+            done = QRect(bar.left(), bar.top(), round(bar.width() * share), bar.height())
+            painter.setPen(Qt.PenStyle.NoPen)
+            for each, color in ((bar, scheme.border), (done, scheme.accent)):
+                painter.setBrush(QColor(color))
+                painter.drawRoundedRect(each, 2, 2)
+            below.setLeft(bar.right() + _AROUND)
+        painter.setPen(QColor(scheme.muted))
+        _write(painter, below, index.data(WORDS_ROLE) or "")
         painter.restore()
+
+
+def _write(painter: QPainter, area: QRect, text: str) -> None:
+    """Write one line, cut at the end where it does not fit."""
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
+    painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 def share_of(status: JobStatus) -> float | None:
@@ -228,22 +245,6 @@ def share_of(status: JobStatus) -> float | None:
     if not status.total or (status.done >= status.total and not status.state.finished):
         return None
     return max(0.0, min(1.0, status.done / status.total))
-
-
-def _texts(status: JobStatus) -> tuple[str, ...]:
-    share = share_of(status)
-    progress = status.note or ("" if share is None else f"{share:.0%}")
-    seconds = 0.0
-    if status.started is not None:
-        seconds = (status.finished or time.monotonic()) - status.started
-    return (
-        one_line(status.job.title),
-        str(status.state),
-        one_line(progress),
-        size_text(status.read_bytes) if status.read_bytes else "",
-        count_text(status.requests) if status.requests else "",
-        f"{seconds:.1f} s",
-    )
 
 
 def _is_brief(status: JobStatus) -> bool:
