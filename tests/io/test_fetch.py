@@ -105,6 +105,14 @@ def test_connections_stay_within_the_limit(fetcher: Fetcher, limits: Callable[..
         assert 8 <= server.most_connections <= 12
 
 
+def test_small_whole_objects_are_read_over_many_connections(fetcher: Fetcher) -> None:
+    """Their sizes are known from the first answers only."""
+    with HttpServer({f"/{i}": pattern(1000) for i in range(300)}, latency=0.03) as server:
+        found = Reading(server, fetcher).fetch([(f"/{i}", *WHOLE) for i in range(300)])
+        assert set(found.values()) == {pattern(1000)}
+        assert server.most_connections >= 100
+
+
 def test_what_comes_first_is_asked_for_first(fetcher: Fetcher, limits: Callable[..., None]) -> None:
     limits(connections_total=4)
     with HttpServer({"/a": pattern(20 << 20)}, latency=0.02, per_connection=5e6) as server:

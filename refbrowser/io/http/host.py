@@ -6,6 +6,7 @@ import heapq
 import itertools
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 from urllib.parse import urljoin
@@ -23,6 +24,10 @@ from refbrowser.limits import LIMITS
 #: Signed addresses expire, and redirects change.
 _KEPT = 60.0
 _MOST = 10_000
+#: Taken for the bytes of an object that is asked for whole, until so many answers have told their own.
+_OBJECT, _ANSWERS = 256 << 10, 3
+#: Answers of which the mean is taken then.
+_SAMPLES = 32
 
 
 class Redirects:
@@ -121,7 +126,9 @@ class HttpHost:
         self._client = client
         self._queue: list[tuple[Rank, HttpRequest]] = []
         self._serial = itertools.count()
-        self._backlog = 0
+        #: Bytes of the ranges that are queued, and objects whose sizes only their answers tell.
+        self._backlog = self._objects = 0
+        self._object_sizes: deque[int] = deque(maxlen=_SAMPLES)
         self._busy: dict[HttpRequest, Connection | None] = {}
         self._idle: list[Connection] = []
         self.wholes = WholeObjects()
@@ -138,7 +145,10 @@ class HttpHost:
         # Bytes of two answers at once would be counted twice.
         assert request.connection is None
         request.host, request.rank = self, rank
-        self._backlog += request.size
+        if not self._queue and not self._busy:
+            # Metadata tell nothing of chunks.
+            self._object_sizes.clear()
+        self._weigh(request, 1)
         heapq.heappush(self._queue, ((*rank, next(self._serial)), request))
 
     def pump(self) -> None:
@@ -211,6 +221,8 @@ class HttpHost:
         connection = self._busy.get(request)
         if connection is not None:
             self.model.saw_first_byte(connection.active_at - connection.sent_at)
+        if request.is_whole and head.length is not None:
+            self._object_sizes.append(head.length)
         if head.status in THROTTLING:
             wait = retry_after(head) or 0.0
             if 0 < wait <= LIMITS.http_retry_after:
@@ -331,7 +343,7 @@ class HttpHost:
         if connection is None and request.wanted and not self._client.may_open(self):
             return False
         heapq.heappop(self._queue)
-        self._backlog -= request.size
+        self._weigh(request, -1)
         if not request.wanted or self.wholes.join(request) or not self._admitted(request):
             self._give_back(connection)
             return True
@@ -346,10 +358,20 @@ class HttpHost:
     def _keep_queued(self, wanted: Callable[[HttpRequest], bool]) -> None:
         self._queue = [entry for entry in self._queue if wanted(entry[1])]
         heapq.heapify(self._queue)
-        self._backlog = sum(entry[1].size for entry in self._queue)
+        self._backlog = self._objects = 0
+        for _, request in self._queue:
+            self._weigh(request, 1)
+
+    def _weigh(self, request: HttpRequest, sign: int) -> None:
+        if request.is_whole:
+            self._objects += sign
+        else:
+            self._backlog += sign * request.size
 
     def _wanted_connections(self) -> int:
-        return self.model.link.connections(self._backlog, len(self._queue))
+        sizes = self._object_sizes
+        mean = sum(sizes) / len(sizes) if len(sizes) >= _ANSWERS else _OBJECT
+        return self.model.link.connections(self._backlog + self._objects * mean, len(self._queue))
 
     def _is_quiet(self) -> bool:
         return time.monotonic() < self._quiet_until
