@@ -21,6 +21,7 @@ from refbrowser.exporting.blocks import (
     element_size,
     encode_plan,
 )
+from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.layout import ArrayLayout
 from refbrowser.exporting.objects import Assembled, Assembly, ObjectCoder
 from refbrowser.exporting.request import ExportEstimate, Tally
@@ -122,6 +123,8 @@ class ExportRun:
         Of the blocks that are held.
     spool
         A folder for what is needed while the export runs.
+    buffers
+        Memory for the bytes of chunks and objects.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class ExportRun:
         self.spool = spool
         self.tally = tally
         self.skip_bad = skip_bad
+        self.buffers = Buffers()
         self._lock = threading.Lock()
 
     def open_objects(self, array: ArrayExport, number: int) -> dict[Coords, str]:
@@ -188,7 +192,7 @@ class ExportRun:
 
     def assembly(self, array: ArrayExport) -> Assembly:
         """Return an object that is put together from units."""
-        return Assembly(array.coder, self.spool)
+        return Assembly(array.coder, self.spool, self.buffers)
 
     def reader(self, array: ArrayExport) -> BlockReader:
         """Return what reads blocks of an array."""

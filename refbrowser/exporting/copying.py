@@ -19,12 +19,13 @@ from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.shards import inner_columns, shard_tables
 from refbrowser.engine.reading.wanted import too_long, without_large
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
 from refbrowser.exporting.objects import Assembled, Assembly
 from refbrowser.io.access import Access, Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import open_regular
+from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, without
 
@@ -131,79 +132,84 @@ def _unconfirmed(error: RefbrowserError) -> Finding:
     )
 
 
-def read_local(
-    columns: ReferenceColumns,
-    access: Access,
-    take: Callable[[int, bytes], None],
-    token: CancelToken,
-    size_limit: int,
-) -> list[int]:
-    """Read the rows of `columns` that are in local files, and return those that were.
+@dataclass(frozen=True, slots=True)
+class LocalRows:
+    """References whose bytes are in local files.
 
-    What is longer than `size_limit` is not read. What cannot be read just so is left for the fetcher, which
-    knows the words for every fault.
+    What cannot be read just so is left for the fetcher, which knows the words for every fault.
 
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
+    Attributes
+    ----------
+    size_limit
+        What is longer is not read.
+    buffers
+        Give the memory for what is read.
     """
-    done: list[int] = []
-    for location, rows in _files(columns, access):
-        token.check()
-        for row, data in _rows(location, rows, columns, access, size_limit):
-            take(row, data)
-            done.append(row)
-    return done
 
+    columns: ReferenceColumns
+    access: Access
+    size_limit: int
+    buffers: Buffers
 
-def _rows(
-    location: Location, rows: list[int], columns: ReferenceColumns, access: Access, size_limit: int
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of the rows of one file that can be read."""
-    with ExitStack() as stack:
-        try:
-            descriptor, identity = stack.enter_context(open_regular(location.path))
-            access.memory.identities.confirm(location.url, identity.as_object())
-        except RefbrowserError:
-            return
-        for row in rows:
+    def read(self, take: Callable[[int, memoryview], None], token: CancelToken) -> list[int]:
+        """Read all that can be, and return the rows that were.
+
+        Raises
+        ------
+        Cancelled
+            `token` was cancelled.
+        """
+        done: list[int] = []
+        for location, rows in self._files():
+            token.check()
+            for row, data in self._of_file(location, rows):
+                take(row, data)
+                done.append(row)
+        return done
+
+    def _of_file(self, location: Location, rows: list[int]) -> Iterator[tuple[int, memoryview]]:
+        """Yield the bytes of the rows of one file that can be read."""
+        with ExitStack() as stack:
             try:
-                data = _read(descriptor, identity, columns, row, size_limit)
-                same = FileIdentity.of(os.fstat(descriptor)) == identity
-            except OSError:
+                descriptor, identity = stack.enter_context(open_regular(location.path))
+                self.access.memory.identities.confirm(location.url, identity.as_object())
+            except RefbrowserError:
+                return
+            for row in rows:
+                try:
+                    data = self._read(descriptor, identity, row)
+                    same = FileIdentity.of(os.fstat(descriptor)) == identity
+                except OSError:
+                    continue
+                if data is not None and same:
+                    yield row, data
+
+    def _read(self, descriptor: int, identity: FileIdentity, row: int) -> memoryview | None:
+        """Return the bytes of a row, None where it is not all there."""
+        columns = self.columns
+        whole = columns.kind[row] == ReferenceKind.WHOLE
+        start = 0 if whole else int(columns.offset[row])
+        size = identity.size if whole else int(columns.length[row])
+        if start < 0 or not 0 <= size <= self.size_limit or start + size > identity.size:
+            return None
+        data = self.buffers.take(size)
+        return data if read_exactly(descriptor, [data], start) == size else None
+
+    def _files(self) -> Iterator[tuple[Location, list[int]]]:
+        """Yield each local file that may be read, with the rows that are in it."""
+        columns = self.columns
+        kinds = (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
+        remote = np.flatnonzero(kinds)
+        order = remote[np.argsort(columns.url[remote], kind="stable")]
+        cuts = np.flatnonzero(np.diff(columns.url[order])) + 1
+        for rows in np.split(order, cuts) if len(order) else ():
+            try:
+                location = self.access.resolve(columns.urls[columns.url[rows[0]]])
+            except RefbrowserError:
                 continue
-            if data is not None and same:
-                yield row, data
-
-
-def _read(
-    descriptor: int, identity: FileIdentity, columns: ReferenceColumns, row: int, size_limit: int
-) -> bytes | None:
-    """Return the bytes of a row, None where it is not all there."""
-    whole = columns.kind[row] == ReferenceKind.WHOLE
-    start = 0 if whole else int(columns.offset[row])
-    size = identity.size if whole else int(columns.length[row])
-    if start < 0 or not 0 <= size <= size_limit or start + size > identity.size:
-        return None
-    data = os.pread(descriptor, size, start)
-    return data if len(data) == size else None
-
-
-def _files(columns: ReferenceColumns, access: Access) -> Iterator[tuple[Location, list[int]]]:
-    """Yield each local file that may be read, with the rows that are in it."""
-    kinds = (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
-    remote = np.flatnonzero(kinds)
-    order = remote[np.argsort(columns.url[remote], kind="stable")]
-    cuts = np.flatnonzero(np.diff(columns.url[order])) + 1
-    for rows in np.split(order, cuts) if len(order) else ():
-        try:
-            location = access.resolve(columns.urls[columns.url[rows[0]]])
-        except RefbrowserError:
-            continue
-        # Where in its archive a zip member lies only the fetcher finds out.
-        if location.origin.scheme == "file" and not location.member:
-            yield location, rows.tolist()
+            # Where in its archive a zip member lies only the fetcher finds out.
+            if location.origin.scheme == "file" and not location.member:
+                yield location, rows.tolist()
 
 
 Ints = npt.NDArray[np.int64]
@@ -284,6 +290,7 @@ class _Copier:
             else:
                 run.bad(error)
                 self.take_sound(row, data)
+            run.buffers.give(data)
 
         def key(row: int) -> str:
             return manifest.key(tuple(chunks[row].tolist()))
@@ -296,12 +303,13 @@ class _Copier:
             deliver(row, columns.inline[row])
         read = 0
 
-        def take_local(row: int, data: bytes) -> None:
+        def take_local(row: int, data: memoryview) -> None:
             nonlocal read
             read += len(data)
             deliver(row, data)
 
-        here = read_local(columns, run.access, take_local, run.token, pipeline.stored_most)
+        local = LocalRows(columns, run.access, pipeline.stored_most, run.buffers)
+        here = local.read(take_local, run.token)
         run.read(read, len(here))
         counters = fetch_rows(
             run.session.fetcher,

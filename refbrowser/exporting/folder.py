@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, owner_of
-from refbrowser.exporting.objects import Buffer
 from refbrowser.exporting.paths import ignores_case, path_below
 from refbrowser.io.atomic import check_unprotected, fill_atomically, remove_leftovers
 from refbrowser.io.processes import is_running

@@ -10,9 +10,10 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +21,18 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.buffers import Buffer, Buffers
 from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.limits import LIMITS
 
 #: Bytes of an object that are held in memory; larger ones are put together in a file.
-HELD = 64 * 1024 * 1024
+HELD = LIMITS.export_block
 #: Bytes that are taken from such a file at once.
 PORTION = 16 * 1024 * 1024
 #: Offset and length of an inner chunk that is not stored, in the index of a shard.
 _ABSENT = 2**64 - 1
 #: Stands for the elements of a unit that is not stored.
 _NO_UNIT = "-"
-
-Buffer = bytes | memoryview
 
 
 class Stored(Protocol):
@@ -126,18 +127,25 @@ class Assembled:
 
 
 class Assembly:
-    """One object being put together from its units, which are added in any order.
+    """One object being put together from its units, which are added in any order and stand in C order.
 
     Parameters
     ----------
     folder
         Where a file is made for an object that is too large to be held.
+    buffers
+        Gives the memory of any other.
     """
 
-    def __init__(self, coder: ObjectCoder, folder: Path) -> None:
-        self.coder = coder
-        self._file = tempfile.SpooledTemporaryFile(HELD, dir=str(folder))  # noqa: SIM115 - closed by `finish`
+    def __init__(self, coder: ObjectCoder, folder: Path, buffers: Buffers) -> None:
+        assert coder.shard is not None
+        self.shard = coder.shard
+        self._folder = folder
+        self._buffers = buffers
         count = prod(coder.units)
+        # What is never written to is never there.
+        self._held: memoryview | None = buffers.take(min(HELD, count * coder.unit_pipeline.stored_most))
+        self._file: BinaryIO | None = None
         self._table = np.full((count, 2), _ABSENT, np.uint64)
         self._digests: list[str | None] = [_NO_UNIT] * count
         self._at = 0
@@ -149,32 +157,61 @@ class Assembly:
 
     def add(self, unit: int, data: Buffer, digest: str | None) -> None:
         """Add the bytes of a unit, by its number in C order, and the digest of its elements if known."""
+        end = self._at + len(data)
+        if self._held is not None and end > len(self._held):
+            # Closed when its bytes were taken, or the object is given up.
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            self._file.write(self._held[: self._at])
+            self._release()
+        if self._held is not None:
+            self._held[self._at : end] = memoryview(data).cast("B")
+        elif self._file is not None:
+            self._file.write(data)
         self._table[unit] = self._at, len(data)
         self._digests[unit] = digest
-        self._file.write(data)
-        self._at += len(data)
+        self._at = end
 
     def finish(self) -> Assembled:
         """Return the whole object; its bytes can be taken once."""
-        shard = self.coder.shard
+        shard, table = self.shard, np.full_like(self._table, _ABSENT)
         digest = None if None in self._digests else _joined(filter(None, self._digests))
-        if shard is None:
-            return Assembled(self._portions(), self._at, digest)
-        stored = self._table[:, 0] != _ABSENT
-        if not shard.index_at_end:
-            self._table[stored, 0] += np.uint64(shard.index_size)
-        index = shard.index.encode(self._table.reshape(*shard.grid.grid_shape, 2))
+        stored = np.flatnonzero(self._table[:, 0] != _ABSENT)
+        added, sizes = self._table[stored, 0], self._table[stored, 1]
+        before = 0 if shard.index_at_end else shard.index_size
+        table[stored, 0] = np.cumsum(sizes) - sizes + np.uint64(before)
+        table[stored, 1] = sizes
+        index = shard.index.encode(table.reshape(*shard.grid.grid_shape, 2))
         if len(index) != shard.index_size:
             raise RefbrowserError(ErrorKind.META, "the index of the shard has another size than it says")
-        parts = (self._portions(), [index]) if shard.index_at_end else ([index], self._portions())
-        return Assembled((portion for part in parts for portion in part), self._at + len(index), digest)
+        # Units that were added in their order are taken together.
+        cuts = np.flatnonzero(added[1:] != added[:-1] + sizes[:-1]) + 1
+        runs = [(int(some[0, 0]), int(some[-1].sum())) for some in np.split(self._table[stored], cuts)]
+        units = self._portions(runs)
+        portions = chain(units, [index]) if shard.index_at_end else chain([index], units)
+        return Assembled(portions, self._at + len(index), digest)
 
-    def _portions(self) -> Iterator[bytes]:
-        with self._file:
-            self._file.seek(0)
-            while portion := self._file.read(PORTION):
-                yield portion
+    def _portions(self, runs: list[tuple[int, int]]) -> Iterator[Buffer]:
+        """Yield the bytes of runs of units, given by where they begin and end."""
+        for start, stop in runs:
+            for at in range(start, stop, PORTION):
+                end = min(at + PORTION, stop)
+                if self._held is not None:
+                    yield self._held[at:end]
+                elif self._file is not None:
+                    self._file.seek(at)
+                    yield self._file.read(end - at)
+        self._release()
+        self.discard()
+
+    def _release(self) -> None:
+        """Let the memory be used again."""
+        if self._held is not None:
+            self._buffers.give(self._held)
+        self._held = None
 
     def discard(self) -> None:
-        """Give up the object."""
-        self._file.close()
+        """Give up the object; what still comes for it after a failure may be in any state."""
+        # Its memory is not used again: a unit that is being added would end up in another object.
+        self._held = None
+        if self._file is not None:
+            self._file.close()

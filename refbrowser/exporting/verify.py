@@ -13,11 +13,12 @@ import numpy as np
 
 from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.folder import CompleteFolder, TargetFolder
 from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.layout import ArrayLayout, StoreLayout
-from refbrowser.exporting.objects import PORTION, Assembled, Buffer, ObjectCoder, Stored
+from refbrowser.exporting.objects import PORTION, Assembled, ObjectCoder, Stored
 from refbrowser.exporting.zip_file import CompleteZip, TargetZip
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import StoredFile, TargetPlace, remove
 from refbrowser.exporting.journal import Written
-from refbrowser.exporting.objects import Buffer
 from refbrowser.exporting.paths import checked_parts
 
 _LOCAL = struct.Struct("<4s5H3L2H")
