@@ -211,7 +211,7 @@ class ExpansionRows:
 
     def key(self, row: int) -> str | None:
         """Return the key of a row; None where it could not be made."""
-        return self._expansion.item(row)[0]
+        return self._expansion.key(row)
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows; ``…`` for those that the budget left for later."""
@@ -266,7 +266,7 @@ class ExpansionRows:
 
     def _inline_text(self, row: int) -> str:
         refs = self.document.refs
-        return refs.value_text(refs.slot(row))[: 4 * CELL_LIMIT].decode("utf-8", "replace")
+        return refs.value_beginning(refs.slot(row), 4 * CELL_LIMIT).decode("utf-8", "replace")
 
 
 class FirstRows:
@@ -293,7 +293,7 @@ class FirstRows:
         slot = self._refs.slot(row)
         value, key = self._refs.value(slot), self._refs.key(row)
         if value.kind is not None:
-            text = self._refs.value_text(slot)[:_FIRST_SHOWN].decode("utf-8", "replace")
+            text = self._refs.value_beginning(slot, _FIRST_SHOWN).decode("utf-8", "replace")
             return ReferenceRow(row, key, "inline", text, None, None, "refs")
         kind = "whole" if value.length is None else "range"
         return ReferenceRow(row, key, kind, value.url, value.offset, value.length, "refs")
@@ -377,5 +377,5 @@ class ChangedOnlyRows:
     def _gone(self, key: str) -> list[str]:
         refs = self._saved.refs
         slot = refs.find_slot(key)
-        text = b"" if slot is None else refs.value_text(slot)[: 4 * CELL_LIMIT]
+        text = b"" if slot is None else refs.value_beginning(slot, 4 * CELL_LIMIT)
         return cells(ReferenceRow(None, key, "gone", text.decode("utf-8", "replace"), None, None, "saved"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QShowEvent, QTextCursor
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -24,7 +27,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.parts import one_shot, plain_label
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.views.rows import Column, NoRows
 from refbrowser.views.words import size_text
@@ -65,6 +68,104 @@ TEXT_SHOWN = 500_000
 JSON_SHOWN = 2_000_000
 
 
+#: A line of more characters is shown as several: to lay out one of 500,000 takes Qt up to some ten seconds.
+LINE_SHOWN = 4_000
+#: Characters that are put into the field at once: 10 ms where lines are short.
+AT_ONCE = 50_000
+#: After these Qt begins another line.
+_LINE_ENDS = re.compile("\r\n|[\n\r\u2029\ufdd0\ufdd1]")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A text in lines of bounded length.
+
+    Attributes
+    ----------
+    portions
+        What is put into the field one after the other: whole lines.
+    broken
+        Numbers of the lines that go on in the next one.
+    """
+
+    portions: tuple[str, ...] = ()
+    broken: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, text: str) -> ShownText:
+        """Return a text as it is shown."""
+        lines: list[str] = []
+        broken: list[int] = []
+        portions: list[str] = []
+        first = size = 0
+        for line in _LINE_ENDS.split(text):
+            for some in _cut_line(line):
+                if size > AT_ONCE:
+                    portions.append("\n".join(lines[first:]))
+                    first, size = len(lines), 0
+                lines.append(some)
+                size += len(some) + 1
+                broken.append(len(lines) - 1)
+            broken.pop()
+        portions.append("\n".join(lines[first:]))
+        return cls(tuple(portions), frozenset(broken))
+
+
+def _cut_line(line: str) -> Iterator[str]:
+    """Yield a line as several of bounded length, each to the end of a word where there is one."""
+    start = 0
+    while len(line) - start > LINE_SHOWN:
+        stop = line.rfind(" ", start + LINE_SHOWN // 2, start + LINE_SHOWN) + 1 or start + LINE_SHOWN
+        yield line[start:stop]
+        start = stop
+    yield line[start:]
+
+
+class LongText(QPlainTextEdit):
+    """Text that cannot be edited, of any length: it is there from the top, the rest comes a little later."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self._shown = ShownText()
+        self._there = 0
+        self._soon = one_shot(self, 0, self._add)
+
+    def show_text(self, text: ShownText) -> None:
+        """Show another text from its top."""
+        self._soon.stop()
+        self._shown, self._there = text, 1
+        self.setPlainText("".join(text.portions[:1]))
+        if len(text.portions) > 1:
+            self._soon.start()
+
+    def _add(self) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(f"\n{self._shown.portions[self._there]}")
+        self._there += 1
+        if self._there < len(self._shown.portions):
+            self._soon.start()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Return what is copied: long lines as one."""
+        cursor, texts = self.textCursor(), []
+        start, stop = cursor.selectionStart(), cursor.selectionEnd()
+        block = self.document().findBlock(start)
+        while block.isValid() and block.position() <= stop:
+            cursor.setPosition(max(start, block.position()))
+            end = block.position() + block.length() - 1
+            cursor.setPosition(min(stop, end), QTextCursor.MoveMode.KeepAnchor)
+            texts.append(cursor.selectedText())
+            if stop > end and block.blockNumber() not in self._shown.broken:
+                texts.append("\n")
+            block = block.next()
+        data = QMimeData()
+        data.setText("".join(texts))
+        return data
+
+
 class View(StrEnum):
     """The ways to look at a value."""
 
@@ -90,16 +191,15 @@ class RawValuePane(QWidget):
         self._key: str | None = None
         self._reading = Latest(self, "raw")
         self._data = b""
-        self._texts: dict[View, str] = {}
+        self._texts: dict[View, ShownText] = {}
         self._read = False
         self._title = ElidedLabel("rawTitle", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self._title.setMargin(theme.SMALL)
         self._size = plain_label("", role="muted", wrap=False)
         self._buttons = self._make_buttons()
-        self._text = QPlainTextEdit()
+        self._text = LongText()
         self._text.setObjectName("rawText")
         self._text.setAccessibleName("Raw value as text")
-        self._text.setReadOnly(True)
         self._text.setProperty("role", "bare")
         self._text.setFont(theme.mono_font())
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -183,7 +283,7 @@ class RawValuePane(QWidget):
     def _show_place(self, found: Excerpt) -> None:
         wide = len(str(found.lines[-1][0])) if found.lines else 1
         text = "\n".join(f"{number:>{wide}}  {line}" for number, line in found.lines)
-        self._text.setPlainText(text)
+        self._text.show_text(ShownText((text,)))
         self._pages.setCurrentWidget(self._text)
         cursor = self._text.textCursor()
         block = self._text.document().findBlockByNumber(found.row)
@@ -214,7 +314,7 @@ class RawValuePane(QWidget):
             self._hex.set_model(HexRows(self._data))
             self._pages.setCurrentWidget(self._hex)
         elif view in self._texts:
-            self._text.setPlainText(self._texts[view])
+            self._text.show_text(self._texts[view])
             self._pages.setCurrentWidget(self._text)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -241,13 +341,13 @@ class RawValuePane(QWidget):
         self._read = True
         dataset = document.dataset
 
-        def read(control: TaskControl) -> tuple[bytes, dict[View, str]]:
+        def read(control: TaskControl) -> tuple[bytes, dict[View, ShownText]]:
             data = dataset.read_key(key, control.token)
             return data, texts_of(data)
 
         self._reading.run(document, f"Read {key[:80]}", read, self._show, self._failed)
 
-    def _show(self, result: tuple[bytes, dict[View, str]]) -> None:
+    def _show(self, result: tuple[bytes, dict[View, ShownText]]) -> None:
         self._data, self._texts = result
         self._size.setText(size_text(len(self._data)))
         for button in self._buttons.buttons():
@@ -262,7 +362,7 @@ class RawValuePane(QWidget):
         self._pages.setCurrentWidget(self._error_page)
 
 
-def texts_of(data: bytes) -> dict[View, str]:
+def texts_of(data: bytes) -> dict[View, ShownText]:
     """Return how bytes read as text and as JSON, where they do."""
     try:
         text = data.decode("utf-8")
@@ -279,7 +379,7 @@ def texts_of(data: bytes) -> dict[View, str]:
     return texts
 
 
-def _cut(text: str) -> str:
+def _cut(text: str) -> ShownText:
     if len(text) <= TEXT_SHOWN:
-        return text
-    return f"{text[:TEXT_SHOWN]}\n… {len(text) - TEXT_SHOWN} more characters: see Hex"
+        return ShownText.of(text)
+    return ShownText.of(f"{text[:TEXT_SHOWN]}\n… {len(text) - TEXT_SHOWN} more characters: see Hex")

@@ -476,17 +476,15 @@ class ReferencesPane(QWidget):
     def _show_origin(self) -> None:
         """Tell beneath the table that the current row comes from a rule, where it does."""
         state = None if self._document is None else self._document.document
-        row, key = self.current_row(), self.current_key()
-        if (
-            state is None
-            or row is None
-            or key is None
-            or row < state.expansion.refs_rows
-            or state.rules_are_made
-        ):
+        row = self.current_row()
+        if state is None or row is None or row < state.expansion.refs_rows or state.rules_are_made:
             self.generated.hide()
             return
-        self.generated.show_row(key, *state.expansion.origin(row))
+        key = self.current_key()
+        if key is None:
+            self.generated.hide()
+        else:
+            self.generated.show_row(key, *state.expansion.origin(row))
 
     # Renaming
 

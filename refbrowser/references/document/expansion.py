@@ -283,6 +283,11 @@ class Expansion:
             return self._refs.key_of(slot), self._of_slot(slot)
         return _of_generated(self.generated[origin].row(inner))
 
+    def key(self, row: int) -> str | None:
+        """Return the key of a row, None where it could not be made; no value is read for it."""
+        origin, inner = self.origin(row)
+        return self._refs.key(inner) if origin == REFS else self.generated[origin].row(inner).key
+
     def _of_slot(self, slot: int) -> Reference | RefbrowserError:
         try:
             return self._view.reference(slot)

@@ -355,6 +355,11 @@ class References:
         patch = self.patch(slot)
         return self.table.value_text(slot) if patch is None else patch.raw
 
+    def value_beginning(self, slot: int, most: int) -> bytes:
+        """Return the JSON text of an entry's value, cut after so many bytes: what is seen of a long one."""
+        patch = self.patch(slot)
+        return self.table.value_beginning(slot, most) if patch is None else patch.raw[:most]
+
     # Changes, each giving another value
 
     def with_patch(self, slot: int, patch: Patch) -> References:

@@ -124,6 +124,10 @@ class ReferenceTable(ABC):
     def value_text(self, row: int) -> bytes:
         """Return the JSON text of a row's value."""
 
+    def value_beginning(self, row: int, most: int) -> bytes:
+        """Return the JSON text of a row's value, cut after so many bytes; less is read where that can be."""
+        return self.value_text(row)[:most]
+
     @abstractmethod
     def value(self, row: int) -> Value:
         """Return what a row means, with its faults and warnings."""
@@ -388,8 +392,7 @@ class TextTable(ReferenceTable):
 
     def inline(self, row: int) -> bytes:
         """Return the bytes of a row that holds them."""
-        start = int(self.offset[row])
-        data = self.text.read(start, start + int(self.length[row]))
+        data = self.value_text(row)
         if self.url[row] == ValueKind.OBJECT:
             return data
         text = data.decode()
@@ -409,12 +412,21 @@ class TextTable(ReferenceTable):
 
     def value_text(self, row: int) -> bytes:
         """Return the JSON text of a row's value."""
+        if self.url[row] < 0:
+            return self.value_beginning(row, int(self.length[row]))
         node = self.member(row).value
         raw = self.text.read(node.start, node.stop)
         if not self._url_changed(row):
             return raw
         value = node.to_python()
         return rewrite(raw, parse(raw), [self.urls[self.url[row]], *value[1:]])
+
+    def value_beginning(self, row: int, most: int) -> bytes:
+        """Return the JSON text of a row's value, cut after so many bytes."""
+        if self.url[row] >= 0:
+            return self.value_text(row)[:most]
+        start = int(self.offset[row])
+        return self.text.read(start, start + min(int(self.length[row]), most))
 
 
 _KIND_OF_CODE = np.zeros(6, np.uint8)

@@ -202,7 +202,7 @@ def stored_draft(document: Document, key: str) -> ReferenceDraft | None:
     slot = document.refs.find_slot(key)
     if slot is None:
         return None
-    raw = document.refs.value_text(slot)
+    raw = document.refs.value_beginning(slot, EDITED_BYTES + 1)
     if len(raw) > EDITED_BYTES:
         return ReferenceDraft.too_long(key, raw[:EDITED_BYTES].decode("utf-8", "replace"))
     value = json.loads(raw)

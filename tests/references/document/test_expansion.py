@@ -91,7 +91,7 @@ def test_a_page_is_its_items() -> None:
         assert len(page) == len(rows)
         for at, row in enumerate(rows):
             key, found = expansion.item(row)
-            assert page.keys[at] == key
+            assert page.keys[at] == key == expansion.key(row)
             assert (page.origins[at], page.rows[at]) == expansion.origin(row)
             assert (at in page.errors) == isinstance(found, RefbrowserError)
             if isinstance(found, ByteRange):
@@ -100,6 +100,21 @@ def test_a_page_is_its_items() -> None:
                     found.offset,
                     found.length,
                 )
+
+
+def test_the_beginning_of_a_value_is_that_of_its_text() -> None:
+    edited = DOCUMENT.apply(SetReference("a/2", "edited")).apply(SetReference("a/9", "base64:AA=="))
+    for document in (
+        DOCUMENT,
+        edited,
+        document_of({"a": 5, "b": {"c": 1}, "c": " base64:", "d": "base64:*"}),
+    ):
+        refs = document.refs
+        for position in range(len(refs)):
+            slot = refs.slot(position)
+            text = refs.value_text(slot)
+            json.loads(text)
+            assert [refs.value_beginning(slot, most) for most in (0, 3, 99)] == [b"", text[:3], text[:99]]
 
 
 def test_chunks_combine_refs_and_rules() -> None:
