@@ -1,6 +1,6 @@
 """awkward0 0.15.5 as independent reader and writer: an old interpreter and the packages of its time.
 
-The packages are installed once in a checkout, below its cache; tests are skipped where that cannot be done.
+Its tests are skipped where the packages cannot be installed.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from installed import python_packages
 
 TESTS = Path(__file__).resolve().parent
-CACHE = TESTS.parent / ".cache"
 #: awkward0 0.15.5 is the last release; numpy 1.23 is the last that it was used with, 3.11 its last Python.
 PACKAGES = (
     "awkward0==0.15.5",
@@ -29,7 +28,6 @@ PACKAGES = (
     "psutil==5.9.8",
 )
 VERSIONS = ("3.11", "3.10", "3.9", "3.8")
-_PATIENCE = 100
 
 
 def old_python() -> str:
@@ -52,41 +50,10 @@ def _interpreters(version: str) -> Iterator[str]:
             yield candidate
 
 
-def awkward0_folder(python: str) -> Path:
-    """Return the folder with awkward0, made on the first call in a checkout; skip where it cannot be."""
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    version = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    folder = CACHE / f"awkward0-{version}"
-    if not folder.is_dir():
-        CACHE.mkdir(exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=CACHE))
-        failure = _install(python, made)
-        if failure:
-            shutil.rmtree(made, ignore_errors=True)
-            pytest.skip(f"awkward0 cannot be installed: {failure}")
-        try:
-            made.rename(folder)
-        except OSError:  # Another worker was first.
-            shutil.rmtree(made, ignore_errors=True)
-    return folder
-
-
-def _install(python: str, folder: Path) -> str:
-    """Install into `folder`; return the last line of what went wrong, or nothing."""
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--target", str(folder), *PACKAGES]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-    return "" if not done.returncode else (lines or ["pip failed"])[-1]
-
-
 def old_environment() -> tuple[str, dict[str, str]]:
     """Return an interpreter and the variables with which it finds awkward0."""
     python = old_python()
-    paths = os.pathsep.join([str(awkward0_folder(python)), str(TESTS)])
+    paths = os.pathsep.join([str(python_packages("awkward0", PACKAGES, python=python)), str(TESTS)])
     return python, {**os.environ, "PYTHONPATH": paths}
 
 

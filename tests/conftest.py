@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from servers.object_servers import ObjectServer, object_server
 from source import sources
 
 if TYPE_CHECKING:
@@ -54,6 +55,27 @@ def awkward0() -> Iterator[Awkward0Process]:
     process = Awkward0Process()
     yield process
     process.close()
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[ObjectServer]:
+    """moto; tests that ask for it are skipped where it cannot be had."""
+    with object_server("s3") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def gs_server() -> Iterator[ObjectServer]:
+    """gcp-storage-emulator."""
+    with object_server("gs") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def abfs_server() -> Iterator[ObjectServer]:
+    """Azurite; tests that ask for it are skipped where it cannot be had."""
+    with object_server("abfs") as server:
+        yield server
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,7 +17,8 @@ from refbrowser.io.task import Attempt, FetchTask
 #: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
 _PACKAGES = {
     "s3": ("s3fs", "S3FileSystem"),
-    "gs": ("gcsfs", "GCSFileSystem"),
+    # Not what gcsfs exports, which asks Google over gRPC for the kind of a bucket, for up to a minute.
+    "gs": ("gcsfs.core", "GCSFileSystem"),
     "abfs": ("adlfs", "AzureBlobFileSystem"),
 }
 
@@ -119,7 +120,7 @@ def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any
     except ImportError:
         raise RefbrowserError(
             ErrorKind.PROTOCOL,
-            f"reading {scheme} needs the package {module}",
+            f"reading {scheme} needs the package {module.partition('.')[0]}",
             advice="install it with: pip install refbrowser[cloud]",
         ) from None
     return kind(skip_instance_cache=True, **box.options)

@@ -48,7 +48,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Store]]:
     Store.files = {"bucket/a": DATA, "bucket/denied": DATA}
     for module, name in (
         ("s3fs", "S3FileSystem"),
-        ("gcsfs", "GCSFileSystem"),
+        ("gcsfs.core", "GCSFileSystem"),
         ("adlfs", "AzureBlobFileSystem"),
     ):
         fake = types.ModuleType(module)

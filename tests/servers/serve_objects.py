@@ -1,0 +1,69 @@
+"""Run an object store on a free port of loopback until standard input ends: ``serve_objects.py s3|gs|abfs``.
+
+Prints ``{"port": n}`` when it answers. It ends with the process that started it, however that ends.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+
+
+def serve_s3() -> int:
+    """Serve moto; return its port."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    return server.get_host_and_port()[1]
+
+
+def serve_gs() -> int:
+    """Serve gcp-storage-emulator, in memory; return its port."""
+    from gcp_storage_emulator.server import create_server
+
+    logging.disable(logging.CRITICAL)
+    server = create_server("127.0.0.1", 0, in_memory=True)
+    server._api.daemon = True
+    server.start()
+    while server._api._httpd is None:
+        pass
+    return server._api._httpd.server_port
+
+
+def serve_abfs(script: str) -> int:
+    """Serve Azurite, in memory; return its port."""
+    options = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
+    process = subprocess.Popen(
+        ["node", script, "--blobHost", "127.0.0.1", "--blobPort", "0", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    children.append(process)
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        found = re.search(r"listens on http://127\.0\.0\.1:(\d+)", line)
+        if found:
+            return int(found[1])
+    raise SystemExit("".join(lines))
+
+
+children: list[subprocess.Popen[str]] = []
+
+if __name__ == "__main__":
+    port = {"s3": serve_s3, "gs": serve_gs, "abfs": serve_abfs}[sys.argv[1]](*sys.argv[2:])
+    sys.stdout.write(json.dumps({"port": port}) + "\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+    for child in children:
+        child.kill()
+    os._exit(0)
