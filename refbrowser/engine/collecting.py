@@ -17,7 +17,7 @@ def collected_later() -> Iterator[None]:
     """Put collections off in this process until the block ends, on all threads that are in such a block.
 
     The collector would look through what is being made again and again: a fourth of the time of opening a
-    store of 10,000 arrays.
+    store of 10,000 arrays. At the end all that there is counts as old, and is not looked through at once.
     """
     global _holders, _was_enabled
     with _lock:
@@ -31,4 +31,7 @@ def collected_later() -> Iterator[None]:
         with _lock:
             _holders -= 1
             if not _holders and _was_enabled:
+                if not gc.get_freeze_count():
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 
@@ -29,3 +30,30 @@ def test_a_program_without_collections_keeps_them_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_was_made_counts_as_old_and_is_collected_all_the_same() -> None:
+    finalized: list[bool] = []
+    gc.unfreeze()
+    try:
+        with collected_later():
+            weakref.finalize(made := _Made(), finalized.append, True)
+            made.itself = made
+        assert any(each is made for each in gc.get_objects(generation=2))
+        del made
+        gc.collect()
+        assert finalized
+    finally:
+        # As the tests had it.
+        gc.freeze()
+
+
+def test_what_a_program_has_frozen_stays_so() -> None:
+    assert (frozen := gc.get_freeze_count())
+    with collected_later():
+        pass
+    assert gc.get_freeze_count() >= frozen
+
+
+class _Made:
+    itself: object = None

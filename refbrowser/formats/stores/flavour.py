@@ -36,7 +36,7 @@ def find_flavour(keys: Iterable[str], value: Callable[[str], bytes]) -> Flavour 
     """
     known = dict.fromkeys(keys)
     if ENTRY in known:
-        return _of_entry(_parsed(value, ENTRY))
+        return flavour_of_entry(_parsed(value, ENTRY))
     last = {key: key.rpartition("/")[2] for key in known}
     if any(name in _V2_NAMES for name in last.values()):
         return Flavour.NCZARR if _is_nczarr(last, value) else Flavour.ZARR_V2
@@ -49,7 +49,7 @@ def find_flavour(keys: Iterable[str], value: Callable[[str], bytes]) -> Flavour 
     return Flavour.ZARR_V3 if ENTRY in last.values() else None
 
 
-def _of_entry(document: Any) -> Flavour:
+def flavour_of_entry(document: Any) -> Flavour:
     """Return the flavour of a store with a ``zarr.json`` at its top; a broken one counts as the final v3."""
     if not isinstance(document, dict):
         return Flavour.ZARR_V3

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.stores.flavour import ENTRY, find_flavour
+from refbrowser.formats.stores.flavour import ENTRY, find_flavour, flavour_of_entry
 from refbrowser.formats.stores.reader import Answers, BelowFolder, Names, StoreReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.formats.zarr.metadata_json import with_escapes
@@ -31,6 +31,8 @@ class StoreContents:
         The one leading folder that it lies in, with a ``/`` at its end; empty for none.
     metadata
         Metadata documents by key, parents first.
+    parsed
+        The objects that some of them were made of, by key; equal ones are one.
     unread
         Metadata keys that are there and could not be read.
     problems
@@ -48,13 +50,20 @@ class StoreContents:
     problems: list[Finding] = field(default_factory=list)
     is_consolidated: bool = False
     has: Callable[[str], bool] = lambda key: False
-    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parsed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _objects: dict[bytes, Mapping[str, Any]] = field(default_factory=dict)
     _alike: dict[str, list[int]] = field(default_factory=dict)
     _size: int = 0
     _full: bool = False
 
-    def add(self, key: str, answer: bytes | RefbrowserError, value: dict[str, Any] | None = None) -> bool:
-        """Take note of a document, and its value if known; returns False once there is no room for more."""
+    def add(self, key: str, answer: bytes | RefbrowserError, value: Mapping[str, Any] | None = None) -> bool:
+        """Take note of a document; returns False once there is no room for more.
+
+        Parameters
+        ----------
+        value
+            The object that it was made of, where it has nothing odd in it.
+        """
         if self._full:
             return False
         if isinstance(answer, RefbrowserError):
@@ -65,14 +74,16 @@ class StoreContents:
             self._full = True
             self.warn(f"the store has more metadata than is read: only {len(self.metadata)} documents", key)
             return False
-        self.metadata[key] = with_escapes(answer)
-        if value is not None:
-            self._values[key] = value
+        if value is None:
+            self.metadata[key] = with_escapes(answer)
+        else:
+            self.metadata[key] = answer
+            self.parsed[key] = self._objects.setdefault(answer, value)
         return True
 
-    def value(self, key: str) -> dict[str, Any]:
+    def value(self, key: str) -> Mapping[str, Any]:
         """Return the JSON object in a document; empty where it is none."""
-        known = self._values.get(key)
+        known = self.parsed.get(key)
         return parsed(self.metadata[key]) if known is None else known
 
     def warn(self, message: str, key: str | None = None, advice: str = "") -> None:
@@ -104,36 +115,49 @@ def parsed(data: bytes | RefbrowserError | None) -> dict[str, Any]:
 
 CONSOLIDATED_V3 = "consolidated_metadata"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_STRICT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-def add_consolidated(contents: StoreContents, root: Answers) -> bool:
+def add_consolidated(contents: StoreContents, root: Answers, entry: dict[str, Any]) -> bool:
     """Add the documents that the metadata of the root repeats; returns whether it repeats any.
 
     They stand alone in `contents`: of two copies, an edit would leave one behind.
+
+    Parameters
+    ----------
+    root
+        The documents of the root.
+    entry
+        The object in its ``zarr.json``.
     """
     if contents.flavour is Flavour.ZARR_V3:
-        return _add_v3(contents, root)
+        return _add_v3(contents, root, entry)
     entries = parsed(root.get(CONSOLIDATED_V2)).get("metadata")
     if not isinstance(entries, dict):
         if CONSOLIDATED_V2 in root:
             contents.warn("the consolidated metadata cannot be read; each node was read", CONSOLIDATED_V2)
         return False
     single = {key: data for key, data in root.items() if key != CONSOLIDATED_V2 and key in entries}
+    is_exact = not _has_long_number(root[CONSOLIDATED_V2])
     for key, value in entries.items():
         if not is_metadata_key(key) or not is_safe_key(key):
             contents.warn("an entry of the consolidated metadata is not the metadata of a node", key)
-        elif not contents.add(key, single[key] if key in single else _text(value, key), _object(value)):
+        elif not (
+            contents.add(key, single[key]) if key in single else _add_value(contents, key, value, is_exact)
+        ):
             break
     return True
 
 
-def _add_v3(contents: StoreContents, root: Answers) -> bool:
-    document = parsed(root.get(ENTRY))
-    consolidated = document.pop(CONSOLIDATED_V3, None)
+def _add_v3(contents: StoreContents, root: Answers, entry: dict[str, Any]) -> bool:
+    consolidated = entry.get(CONSOLIDATED_V3)
     entries: Any = consolidated.get("metadata") if isinstance(consolidated, dict) else None
     if not isinstance(entries, dict):
         return False
-    contents.add(ENTRY, _text(document, ENTRY))
+    is_exact = not _has_long_number(root[ENTRY])
+    own = {name: value for name, value in entry.items() if name != CONSOLIDATED_V3}
+    _add_value(contents, ENTRY, own, is_exact)
     for path, value in entries.items():
         key = f"{path}/{ENTRY}"
         if not is_safe_key(key):
@@ -141,20 +165,36 @@ def _add_v3(contents: StoreContents, root: Answers) -> bool:
             continue
         if isinstance(value, dict) and CONSOLIDATED_V3 in value:
             value = {name: inner for name, inner in value.items() if name != CONSOLIDATED_V3}
-        if not contents.add(key, _text(value, key), _object(value)):
+        if not _add_value(contents, key, value, is_exact):
             break
     return True
 
 
-def _object(value: Any) -> dict[str, Any] | None:
-    return value if isinstance(value, dict) else None
+def _has_long_number(data: bytes | RefbrowserError) -> bool:
+    """Whether a document may have a number of more digits than are kept."""
+    return isinstance(data, bytes) and b"0" * (LIMITS.json_digits + 1) in data.translate(_DIGITS_ALIKE)
 
 
-def _text(value: Mapping[str, Any], key: str) -> bytes | RefbrowserError:
+def _add_value(contents: StoreContents, key: str, value: Any, is_exact: bool) -> bool:
+    """Add the text of a value, and with it the value where reading the text would give just that.
+
+    Parameters
+    ----------
+    is_exact
+        All of its integers are of few digits.
+    """
     try:
-        return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+        text = _STRICT.encode(value).encode()
     except RecursionError:
-        return RefbrowserError(ErrorKind.BUDGET, "values are nested too deep", Place(key=key))
+        return contents.add(
+            key, RefbrowserError(ErrorKind.BUDGET, "values are nested too deep", Place(key=key))
+        )
+    except ValueError:
+        # NaN, or half of a surrogate pair: who reads the text in full tells it.
+        return contents.add(key, _ENCODER.encode(value).encode("utf-8", "surrogatepass"))
+    is_plain = is_exact and isinstance(value, dict)
+    is_flat = text.count(b"{") + text.count(b"[") <= LIMITS.json_nesting
+    return contents.add(key, text, value if is_plain and is_flat else None)
 
 
 ARRAY, GROUP, ATTRIBUTES = ".zarray", ".zgroup", ".zattrs"
@@ -360,8 +400,10 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
     root = {key: answer for key, answer in reader.read(ROOT_KEYS).items() if not _is_page(answer)}
     if root and all(isinstance(answer, RefbrowserError) for answer in root.values()):
         raise next(answer for answer in root.values() if isinstance(answer, RefbrowserError))
+    entry = parsed(root.get(ENTRY))
     if flavour is None:
-        flavour = _flavour_of(reader, root)
+        is_entry = isinstance(root.get(ENTRY), bytes)
+        flavour = flavour_of_entry(entry) if is_entry else _flavour_of(reader, root)
     if flavour is None:
         return None
     contents = StoreContents(flavour, has=reader.has)
@@ -369,7 +411,7 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
     if flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         walk_draft(reader, contents, own)
     else:
-        contents.is_consolidated = add_consolidated(contents, own)
+        contents.is_consolidated = add_consolidated(contents, own, entry)
         if not contents.is_consolidated:
             walk_tree(reader, contents, own)
     return contents if contents.metadata or contents.unread else None

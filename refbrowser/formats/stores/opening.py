@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,31 +43,41 @@ def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:
     if contents.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         yield from _of_hierarchy(contents)
         return
-    name = _NODE_V3 if contents.flavour is Flavour.ZARR_V3 else _ARRAY_V2
-    read = _layout_v3 if contents.flavour is Flavour.ZARR_V3 else _layout_v2
+    is_v3 = contents.flavour is Flavour.ZARR_V3
+    name, members, read = (_NODE_V3, _GRID_V3, _grid_v3) if is_v3 else (_ARRAY_V2, _GRID_V2, _grid_v2)
+    known: dict[bytes, _Grid | None] = {}
     for key in contents.metadata:
         prefix, _, last = key.rpartition("/")
         if last != name:
             continue
-        try:
-            layout = read(f"{prefix}/" if prefix else "", contents.value(key))
-        except RefbrowserError:
-            continue  # The reader of the hierarchy tells what is wrong.
-        if layout is not None:
-            yield layout
+        document = contents.value(key)
+        if is_v3 and document.get("node_type") != "array":
+            continue
+        said = [document.get(member, usual) for member, usual in members.items()]
+        # Most arrays are divided like others. Version 2 writes equal values alike, however they are shared.
+        mark = marshal.dumps(said, 2)
+        if mark not in known:
+            try:
+                known[mark] = read(*said)
+            except RefbrowserError:
+                known[mark] = None  # The reader of the hierarchy tells what is wrong.
+        grid = known[mark]
+        if grid is not None:
+            yield ChunkLayout(f"{prefix}/" if prefix else "", *grid)
 
 
-def _layout_v2(prefix: str, document: dict[str, Any]) -> ChunkLayout:
-    grid = parse_grid(parse_shape(document.get("shape")), document.get("chunks"))
-    encoding = v2.parse_chunk_keys(document.get("dimension_separator", "."))
-    return ChunkLayout(prefix, grid.grid_shape, encoding)
+_Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
+#: What tells the grid of an array and its keys, and what counts where it is absent.
+_GRID_V2 = {"shape": None, "chunks": None, "dimension_separator": "."}
+_GRID_V3 = {"shape": None, "chunk_grid": None, "chunk_key_encoding": None}
 
 
-def _layout_v3(prefix: str, document: dict[str, Any]) -> ChunkLayout | None:
-    if document.get("node_type") != "array":
-        return None
-    grid = v3.parse_chunk_grid(parse_shape(document.get("shape")), document.get("chunk_grid"))
-    return ChunkLayout(prefix, grid.grid_shape, v3.parse_chunk_keys(document.get("chunk_key_encoding")))
+def _grid_v2(shape: Any, chunks: Any, separator: Any) -> _Grid:
+    return parse_grid(parse_shape(shape), chunks).grid_shape, v2.parse_chunk_keys(separator)
+
+
+def _grid_v3(shape: Any, chunk_grid: Any, encoding: Any) -> _Grid:
+    return v3.parse_chunk_grid(parse_shape(shape), chunk_grid).grid_shape, v3.parse_chunk_keys(encoding)
 
 
 def _of_hierarchy(contents: StoreContents) -> Iterator[ChunkLayout]:
@@ -237,8 +248,10 @@ def _add_chunks(
             key = layout.prefix + layout.encoding.encode((0,) * len(layout.grid_shape))
             manifest.add_whole(key, head + spelled(key) + tail)
         elif count:
-            manifest.layouts.append(replace(layout, head=head + spelled(layout.prefix), tail=tail))
+            at = head + spelled(layout.prefix)
+            manifest.layouts.append(ChunkLayout(layout.prefix, layout.grid_shape, layout.encoding, at, tail))
     manifest.add_metadata(contents.metadata)
+    manifest.parsed.update(contents.parsed)
     for key in contents.unread:
         manifest.elsewhere.append(key)
         manifest.add_whole(key, head + spelled(key) + tail)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
@@ -25,7 +26,7 @@ from refbrowser.formats.zarr.documents import (
     not_read,
 )
 from refbrowser.formats.zarr.metadata_json import warning
-from refbrowser.formats.zarr.shapes import dimensions_needed, parse_dimension_names, with_paths
+from refbrowser.formats.zarr.shapes import Sides, dimension_paths, dimensions_needed, parse_dimension_names
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.values import Chunks
@@ -122,6 +123,20 @@ def hierarchy_of_documents(reader: MetadataReader, manifests: ManifestMaker, for
     return Hierarchy(root=builder.root(), format=format, problems=tuple(builder.findings))
 
 
+class _FoundArray(NamedTuple):
+    """An array of which all is known but the groups that declare its dimensions."""
+
+    make: Callable[..., ArrayNode]
+    fields: Mapping[str, Any]
+    sides: Sides
+
+    def node(self, seen: Mapping[str, Dimension], paths: Mapping[str, str]) -> ArrayNode:
+        """Return its node; `seen` and `paths` are as those of `dimension_paths`."""
+        sides = self.sides
+        full = dimension_paths(sides, seen, paths)
+        return self.make(**self.fields, dimensions=sides.dimensions, dimension_paths=full)
+
+
 class _Builder:
     """Makes nodes, from the leaves to the root, and gathers findings."""
 
@@ -156,7 +171,7 @@ class _Builder:
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
         if not self._is_array("", documents):
             return self._group("", {}, {})
-        array = self._array("", documents)
+        array = self._array("", documents).node({}, {})
         if not self.children[""]:
             return array
         group = self._group("", {}, {})
@@ -182,17 +197,17 @@ class _Builder:
             documents = _NOTHING  # They are the array's, which shares the path with this group.
         node = self._own_group(path, documents)
         members = self.children.get(path, {})
-        arrays = {}
+        found = {}
         for child in members:
             child_documents = self.nodes.get(child, _NOTHING)
             if self._is_array(child, child_documents):
-                arrays[_name(child)] = self._array(child, child_documents)
-        dimensions = dimensions_needed(arrays, above, self.findings.append)
+                found[_name(child)] = self._array(child, child_documents)
+        sides = (array.sides for array in found.values())
+        dimensions = dimensions_needed(sides, above, self.findings.append)
         seen = {**above, **dimensions} if dimensions else above
         if dimensions:
             paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
-        if seen:
-            arrays = with_paths(arrays, seen, paths)
+        arrays = {name: array.node(seen, paths) for name, array in found.items()}
         groups = {
             _name(child): self._group(child, seen, paths)
             for child in members
@@ -240,7 +255,7 @@ class _Builder:
         self._report(documents.errors.get(ATTRIBUTES_V2))
         return documents.documents.get(ATTRIBUTES_V2, {})
 
-    def _array(self, path: str, documents: NodeDocuments) -> ArrayNode:
+    def _array(self, path: str, documents: NodeDocuments) -> _FoundArray:
         if isinstance(documents.node, ArrayNode):
             return self._described_array(path, documents.node, tuple(dict.fromkeys(documents.keys)))
         # Version 3 counts, but where it is broken and version 2 is there.
@@ -267,22 +282,19 @@ class _Builder:
             )
         except RefbrowserError as error:
             self._report(located(error, key))
-            return ArrayNode(**common, error=located(error, key))
+            return _FoundArray(ArrayNode, {**common, "error": located(error, key)}, Sides(path, (), ()))
         names = documents.documents[name].get("dimension_names") if is_v3 else None
-        common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
-        # Which a group declares is found when all of its arrays are known.
-        common["dimension_paths"] = (None,) * len(common["dimensions"])
-        return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
+        dimensions = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
+        sides = Sides(common["path"], dimensions, fields["shape"])
+        return _FoundArray(ArrayNode, {**common, **fields, **self._readable(fields, path, key)}, sides)
 
-    def _described_array(self, path: str, node: ArrayNode, keys: tuple[str, ...]) -> ArrayNode:
+    def _described_array(self, path: str, node: ArrayNode, keys: tuple[str, ...]) -> _FoundArray:
         key = _key(path, ARRAY_V2)
         if _key(path, GROUP_V2) in keys:
             self.findings.append(warning(_ALSO_A_GROUP, key))
         changes = self._readable({"unreadable": node.unreadable, "values": node.values}, path, key)
-        # Which a group declares is found when all of its arrays are known.
-        unnamed = (None,) * len(node.shape)
-        dimensions = node.dimensions or unnamed
-        return replace(node, metadata_keys=keys, dimensions=dimensions, dimension_paths=unnamed, **changes)
+        sides = Sides(node.path, node.dimensions or (None,) * len(node.shape), node.shape)
+        return _FoundArray(partial(replace, node), {"metadata_keys": keys, **changes}, sides)
 
     def _dimension_names(
         self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import ArrayNode, Dimension
+from refbrowser.model.nodes import Dimension
 
 
 def parse_shape(value: Any) -> tuple[int, ...]:
@@ -69,8 +68,16 @@ def wrong(name: str, value: Any, wanted: str) -> RefbrowserError:
     return RefbrowserError(ErrorKind.META, f"{name} is {quoted(value)}, not {wanted}")
 
 
+class Sides(NamedTuple):
+    """The path, the names of dimensions and the shape of an array."""
+
+    path: str
+    dimensions: tuple[str | None, ...]
+    shape: tuple[int, ...]
+
+
 def dimensions_needed(
-    arrays: Mapping[str, ArrayNode], above: Mapping[str, Dimension], report: Callable[[Finding], None]
+    arrays: Iterable[Sides], above: Mapping[str, Dimension], report: Callable[[Finding], None]
 ) -> dict[str, Dimension]:
     """Return the dimensions that the arrays of a group need and no group above has.
 
@@ -84,40 +91,39 @@ def dimensions_needed(
         Is given a warning for each array that has another size for a dimension.
     """
     found: dict[str, Dimension] = {}
-    for node in arrays.values():
-        for name, size in zip(node.dimensions, node.shape, strict=False):
-            if name is None or (name in above and above[name].size == size and name not in found):
+    for path, dimensions, shape in arrays:
+        for name, size in zip(dimensions, shape, strict=False):
+            if name is None:
                 continue
-            dimension = found.setdefault(name, Dimension(name, size))
-            if dimension.size != size:
+            dimension = found.get(name)
+            if dimension is None:
+                if name not in above or above[name].size != size:
+                    found[name] = Dimension(name, size)
+            elif dimension.size != size:
                 message = (
-                    f"dimension {quoted(name)} of array {quoted(node.path)} has {size} elements, "
+                    f"dimension {quoted(name)} of array {quoted(path)} has {size} elements, "
                     f"in another array of the group {dimension.size}"
                 )
-                place = Place(path=node.path)
+                place = Place(path=path)
                 report(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place))
     return found
 
 
-def with_paths(
-    arrays: Mapping[str, ArrayNode], seen: Mapping[str, Dimension], paths: Mapping[str, str]
-) -> dict[str, ArrayNode]:
-    """Return the arrays of a group with the full name of each dimension that a group declares.
+def dimension_paths(
+    sides: Sides, seen: Mapping[str, Dimension], paths: Mapping[str, str]
+) -> tuple[str | None, ...]:
+    """Return the full name of each dimension of an array that a group declares; None for others.
 
     Parameters
     ----------
-    arrays
-        Of the group.
     seen
-        The dimensions of the group and of those above it: the nearest of each name.
+        The dimensions of its group and of those above it: the nearest of each name.
     paths
         Their full names, ``/ocean/x``.
     """
-    found = {}
-    for key, node in arrays.items():
-        full = tuple(
+    return tuple(
+        [
             paths[name] if name is not None and name in seen and seen[name].size == size else None
-            for name, size in zip(node.dimensions, node.shape, strict=False)
-        )
-        found[key] = node if full == node.dimension_paths else replace(node, dimension_paths=full)
-    return found
+            for name, size in zip(sides.dimensions, sides.shape, strict=False)
+        ]
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.zarr.documents import ManifestMaker, MetadataSource, ancestors
 from refbrowser.formats.zarr.metadata_json import parse_object, warning
-from refbrowser.formats.zarr.shapes import dimensions_needed
+from refbrowser.formats.zarr.shapes import Sides, dimensions_needed
 from refbrowser.formats.zarr_draft.draft_arrays import array_node, broken_array
 from refbrowser.formats.zarr_draft.draft_keys import (
     ENTRY,
@@ -112,7 +112,8 @@ class TreeBuilder:
             for child in members
             if NodeKind.ARRAY in self._documents.get(child, {})
         }
-        dimensions = dimensions_needed(arrays, above, self.findings.append)
+        sides = (Sides(node.path, node.dimensions, node.shape) for node in arrays.values())
+        dimensions = dimensions_needed(sides, above, self.findings.append)
         groups = {
             _name(child): self._group(child, {**above, **dimensions})
             for child in members

@@ -373,6 +373,51 @@ def test_with_the_whole_store_gone_no_chunk_is_missing(tmp_path: Path) -> None:
         assert caught.value.kind is ErrorKind.IO
 
 
+def test_odd_attributes_are_told_of_consolidated_metadata_as_of_single_documents(tmp_path: Path) -> None:
+    texts = {
+        "plain": '{"x": [1, 2.5, "é"]}',
+        "nan": '{"x": NaN}',
+        "large": '{"x": 1e999}',
+        "long": f'{{"x": {10**LIMITS.json_digits}}}',
+        "fits": f'{{"x": {10**LIMITS.json_digits - 1}}}',
+        "half": '{"x": "\\ud800"}',
+        "deep": f'{{"x": {"[" * 300}{"]" * 300}}}',
+        "many": f'{{"x": [{", ".join(["[]"] * 300)}]}}',
+    }
+    group = {"zarr_format": 3, "node_type": "group"}
+    documents = {}
+    for name, text in texts.items():
+        head = json.dumps(group)[:-1]
+        documents[name] = f'{head}, "attributes": {text}}}'
+    single = tmp_path / "single"
+    for name, document in {".": json.dumps(group), **documents}.items():
+        (single / name).mkdir(parents=True, exist_ok=True)
+        (single / name / "zarr.json").write_text(document.replace("1e999", "Infinity"))
+    alone = told_of(single)
+    assert {name for name, _, _ in alone} == {"nan", "large", "long", "deep"}
+    # A long number anywhere has all read in full: what is without one is looked at too.
+    for left_out in ("long", "plain"):
+        folder = tmp_path / f"without {left_out}"
+        folder.mkdir()
+        entries = ", ".join(f'"{key}": {each}' for key, each in documents.items() if key != left_out)
+        head = json.dumps(group)[:-1]
+        consolidated = f'{head}, "consolidated_metadata": {{"metadata": {{{entries}}}}}}}'
+        (folder / "zarr.json").write_text(consolidated)
+        told = told_of(folder)
+        assert [each for each in told if each[0] != "half"] == [each for each in alone if each[0] != left_out]
+        assert [kind for name, kind, _ in told if name == "half"] == [ErrorKind.ENCODING]
+        with refbrowser.open(folder) as dataset, refbrowser.open(single) as other:
+            for path in ("/many", "/fits"):
+                assert dataset.hierarchy.find(path).attributes == other.hierarchy.find(path).attributes
+
+
+def told_of(folder: Path) -> list[tuple[str, ErrorKind, str]]:
+    """Return node, kind and message of the problems of a store, by node."""
+    with refbrowser.open(folder) as dataset:
+        problems = dataset.hierarchy.problems
+    return sorted((str(each.place.key).partition("/")[0], each.kind, each.message) for each in problems)
+
+
 def test_special_files_in_place_of_consolidated_metadata(tmp_path: Path) -> None:
     group = zarr.create_group(tmp_path / "s", zarr_format=2)
     group.create_array("a", shape=(4,), chunks=(2,), dtype="<i2")[:] = range(4)
