@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-
 
 class Flavour(StrEnum):
     """Whose rules the metadata of a dataset follows."""
@@ -30,6 +28,8 @@ class Flavour(StrEnum):
         try:
             return cls(name)
         except ValueError:
+            from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+
             message = f"there is no flavour {quoted(name)}"
             raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
 

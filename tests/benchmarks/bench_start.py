@@ -30,20 +30,25 @@ window.show()
 application.exec()
 """
 
-#: `firstPainted` is told before anything is made that was not painted.
+#: `firstPainted` is told before anything is made that was not painted. The window's module is imported when
+#: the program itself does it: before, PySide6 would look through the source of each module.
 OURS = """
 import os, sys
 from refbrowser.app.shell import launch
-from refbrowser.app.shell.main_window import MainWindow
-show = MainWindow.show
 def painted():
     heavy = ("numpy", "pyqtgraph", "zarr", "jinja2", "fsspec")
     print(*(name for name in heavy if name in sys.modules), flush=True)
     os._exit(0)
-def shown(window):
-    window.firstPainted.connect(painted)
-    show(window)
-MainWindow.show = shown
+prepare = launch._import_uninspected
+def prepared():
+    prepare()
+    from refbrowser.app.shell.main_window import MainWindow
+    show = MainWindow.show
+    def shown(window):
+        window.firstPainted.connect(painted)
+        show(window)
+    MainWindow.show = shown
+launch._import_uninspected = prepared
 launch.run([])
 """
 

@@ -6,16 +6,7 @@ from bisect import bisect_left
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import (
-    QLabel,
-    QSizePolicy,
-    QStyle,
-    QStyleOptionToolButton,
-    QStylePainter,
-    QToolButton,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.views.words import one_line
@@ -190,6 +181,9 @@ class LineButton(QToolButton):
     """A button whose words, however long, are cut to the room there is; its tool tip has to have them."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        # Not before the window is painted, which has no such button: `QStyle` has many enumerations to make.
+        from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter
+
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
         beside = 0 if option.icon.isNull() else option.iconSize.width() + theme.SMALL
