@@ -88,6 +88,9 @@ class Limits:
         1 << 32, "chunks", "chunks of one store that are remembered one by one when listed"
     )
     audit_folders: int = _limit(10_000_000, "folders", "folders of an object store that are listed")
+    target_objects: int = _limit(
+        50_000_000, "objects", "objects of an object store that are listed below one target"
+    )
     zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")

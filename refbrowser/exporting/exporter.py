@@ -29,8 +29,6 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.checks.lacking import lacking
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.exporting.check import CheckReport
@@ -41,7 +39,9 @@ Question = Callable[[RefbrowserError], bool]
 class TargetPlaced(Protocol):
     """Where a target is made: under another name until it is complete and verified."""
 
-    target: Path
+    @property
+    def target(self) -> Any:
+        """Its final name: a path or a URL."""
 
     def check_replaceable(self, *, force: bool) -> None:
         """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -14,10 +15,13 @@ from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, owner_of
 from refbrowser.exporting.paths import ignores_case, path_below
 from refbrowser.io.atomic import check_unprotected, fill_atomically, remove_leftovers
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import in_object_store, scheme_of, split_url
+from refbrowser.io.permissions import state_folder
 from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
-_DATASET_MARKS = (
+DATASET_MARKS = (
     ".zgroup",
     ".zarray",
     ".zattrs",
@@ -38,7 +42,11 @@ _active_lock = threading.Lock()
 
 
 def partial_of(target: str) -> Path:
-    """Return the folder in which a target is made."""
+    """Return the folder in which a target is made; of one in an object store, the folder of its journal."""
+    if in_object_store(target):
+        parts = split_url(target)
+        name = hashlib.sha256(f"{parts.origin}/{parts.path.strip('/')}".encode()).hexdigest()[:32]
+        return state_folder() / "exports" / name
     path = Path(os.path.realpath(target))
     return path.with_name(f".{path.name}.refbrowser-partial")
 
@@ -57,65 +65,36 @@ def _is_written(partial: Path) -> bool:
     return str(partial) in _active or (owner not in (None, os.getpid()) and is_running(owner))
 
 
-class TargetPlace:
-    """The final name of a target, and the folder beside it in which it is made.
+class Making:
+    """Where a target is made until it is complete and verified: by one export at a time.
 
-    Parameters
+    Attributes
     ----------
     target
-        Its final name.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_IO`: there is no folder to make it in.
+        Its final name, a path or a URL.
+    partial
+        A folder of this computer for what is needed meanwhile.
+    token
+        Ends what waits while it is written.
     """
 
     #: Whether an export that ended early is gone on with.
     goes_on: ClassVar[bool] = False
 
-    def __init__(self, target: str) -> None:
-        self.target = Path(os.path.realpath(target))
-        self.partial = partial_of(target)
-        parent = self.target.parent
-        if not parent.is_dir():
-            raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(parent)))
+    def __init__(self, target: Any, partial: Path) -> None:
+        self.target = target
+        self.partial = partial
+        self.token = CancelToken()
 
     @property
     def exists(self) -> bool:
         """Whether there is something under the final name."""
-        return os.path.lexists(self.target)
+        raise NotImplementedError
 
     @property
-    def ignores_case(self) -> bool:
-        """Whether names that differ in case only are the same file."""
-        return ignores_case(self.target.parent)
-
-    def check_replaceable(self, *, force: bool) -> None:
-        """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
-        if not self.exists:
-            return
-        place = Place(path=str(self.target))
-        if not force:
-            raise RefbrowserError(
-                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
-            )
-        is_dataset = any((self.target / mark).exists() for mark in _DATASET_MARKS)
-        if self.target.is_dir() and not is_dataset and any(self.target.iterdir()):
-            raise RefbrowserError(
-                ErrorKind.IO, "the target is a folder that holds no dataset, and is not replaced", place
-            )
-        check_unprotected(self.target)
-
-    def check_space(self, size: int) -> None:
-        """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""
-        free = shutil.disk_usage(self.target.parent).free
-        if free < size * (1 + RESERVE):
-            raise RefbrowserError(
-                ErrorKind.IO,
-                f"the disk has {free} bytes left, the export may need {size}",
-                Place(path=str(self.target.parent)),
-            )
+    def is_begun(self) -> bool:
+        """Whether an export of it ended early."""
+        return self.partial.is_dir()
 
     def open(self, *, resume: bool) -> None:
         """Make the incomplete folder, or go on in the one that is there.
@@ -135,14 +114,18 @@ class TargetPlace:
                 )
             _active.add(str(self.partial))
         try:
-            if self.partial.is_symlink() or self.partial.is_file():
-                self.partial.unlink()
-            if self.partial.is_dir() and not resume:
-                shutil.rmtree(self.partial)
-            self.partial.mkdir(exist_ok=True)
+            self.prepare(resume=resume)
         except BaseException:
             self.leave()
             raise
+
+    def prepare(self, *, resume: bool) -> None:
+        """Make the incomplete folder, or go on in the one that is there; nobody else does meanwhile."""
+        if self.partial.is_symlink() or self.partial.is_file():
+            self.partial.unlink()
+        if self.partial.is_dir() and not resume:
+            shutil.rmtree(self.partial)
+        self.partial.mkdir(exist_ok=True)
 
     def leave(self) -> None:
         """Let another export write this target, from its beginning where none goes on with what is there."""
@@ -175,6 +158,72 @@ class TargetPlace:
         """A folder for what is needed while the export runs."""
         return self.partial / SPOOL
 
+
+class TargetPlace(Making):
+    """The final name of a target on a disk, and the folder beside it in which it is made.
+
+    Parameters
+    ----------
+    target
+        Its final name.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: there is no folder to make it in; `E_USAGE`: it is on no disk.
+    """
+
+    target: Path
+
+    def __init__(self, target: str) -> None:
+        if (scheme_of(target) or "file") != "file":
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                "this cannot be written to a URL",
+                Place(url=target),
+                "write it to a file and copy that; Zarr stores in folders, and reference documents, can be "
+                "written to s3, gs and abfs",
+            )
+        super().__init__(Path(os.path.realpath(target)), partial_of(target))
+        parent = self.target.parent
+        if not parent.is_dir():
+            raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(parent)))
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is something under the final name."""
+        return os.path.lexists(self.target)
+
+    @property
+    def beside(self) -> Path:
+        """Where files lie that are needed while a complete target is read."""
+        return self.target.parent
+
+    @property
+    def ignores_case(self) -> bool:
+        """Whether names that differ in case only are the same file."""
+        return ignores_case(self.target.parent)
+
+    def check_replaceable(self, *, force: bool) -> None:
+        """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
+        if not self.exists:
+            return
+        place = Place(path=str(self.target))
+        if not force:
+            raise RefbrowserError(
+                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+            )
+        is_dataset = any((self.target / mark).exists() for mark in DATASET_MARKS)
+        if self.target.is_dir() and not is_dataset and any(self.target.iterdir()):
+            raise RefbrowserError(
+                ErrorKind.IO, "the target is a folder that holds no dataset, and is not replaced", place
+            )
+        check_unprotected(self.target)
+
+    def check_space(self, size: int) -> None:
+        """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""
+        check_space(self.target.parent, size)
+
     def swap(self, made: Path, *, force: bool) -> None:
         """Give what was made its final name."""
         self.check_replaceable(force=force)
@@ -195,10 +244,30 @@ class FilePlace(TargetPlace):
         fill_atomically(self.target, work)
 
 
-class TargetFolder(TargetPlace):
-    """A folder being made. Writing is safe from any thread."""
+class StorePlace(TargetPlace):
+    """What takes the objects of a store, from any thread."""
 
     goes_on = True
+
+    def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
+        """Write the metadata before all else; returns what `write` gives, by key."""
+        return {key: self.write(key, [data], len(data)) for key, data in metadata.items()}
+
+    def write(self, key: str, portions: Iterable[Buffer], size: int) -> Any:
+        """Write one object whole."""
+        raise NotImplementedError
+
+    def confirmed(self, entries: Sequence[Written]) -> frozenset[str]:
+        """Return the keys of objects that need not be read to know that they are as they were written."""
+        return frozenset()
+
+    def concluded(self, metadata: Mapping[str, bytes], entries: Sequence[Written]) -> dict[str, Any]:
+        """Write what metadata is to come after all else; returns what `write` gives, by key."""
+        return {}
+
+
+class TargetFolder(StorePlace):
+    """A folder being made. Writing is safe from any thread."""
 
     def __init__(self, target: str) -> None:
         super().__init__(target)
@@ -303,6 +372,17 @@ class CompleteFolder:
             It is not there.
         """
         return StoredFile(self.folder.joinpath(*key.split("/")))
+
+
+def check_space(folder: Path, size: int) -> None:
+    """Raise `E_IO` where `size` bytes and a reserve do not fit the disk of a folder."""
+    free = shutil.disk_usage(folder).free
+    if free < size * (1 + RESERVE):
+        raise RefbrowserError(
+            ErrorKind.IO,
+            f"the disk has {free} bytes left, the export may need {size}",
+            Place(path=str(folder)),
+        )
 
 
 def remove(path: Path) -> None:

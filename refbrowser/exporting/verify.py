@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,11 +16,9 @@ from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.chunks import ArrayExport
-from refbrowser.exporting.folder import CompleteFolder, TargetFolder
 from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.layout import ArrayLayout, StoreLayout
 from refbrowser.exporting.objects import PORTION, Assembled, ObjectCoder, Stored
-from refbrowser.exporting.zip_file import CompleteZip, TargetZip
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -27,12 +26,36 @@ from refbrowser.model.values import NO_MANIFEST
 
 #: Keys of chunks that differ which an error names.
 NAMED = 5
+#: Objects of each array that are read again where the store has confirmed the bytes of all.
+SAMPLED = 16
+
+
+class ObjectPlace(Protocol):
+    """What objects are written into: a folder, a zip file, or a part of an object store."""
+
+    target: Any
+    partial: Path
+
+    def begin(self, entries: Iterable[Written]) -> None:
+        """Go on with what an earlier run has written."""
+
+    def write(self, key: str, portions: Iterable[Buffer], size: int) -> Any:
+        """Write one object whole; returns where it is."""
+
+    def holds(self, entry: Written) -> bool:
+        """Tell whether an object that an earlier run has written is still there."""
+
+    def stored(self, key: str, place: Any) -> Stored:
+        """Return an object as it was written, by its key and what `write` gave."""
+
+    def confirmed(self, entries: Sequence[Written]) -> Collection[str]:
+        """Return the keys of objects that need not be read to know that they are as they were written."""
 
 
 class JournalSink:
     """Writes objects to the incomplete target and notes them."""
 
-    def __init__(self, target: TargetFolder | TargetZip, journal: Journal) -> None:
+    def __init__(self, target: ObjectPlace, journal: Journal) -> None:
         self.target = target
         self.journal = journal
         self._known = {entry.key for entry in journal.entries() if target.holds(entry)}
@@ -55,10 +78,17 @@ def _hashed(portions: Iterable[Buffer], digest: Any) -> Iterator[Buffer]:
         yield portion
 
 
+class Complete(Protocol):
+    """A target that an export has written."""
+
+    def stored(self, key: str) -> Stored:
+        """Return an object."""
+
+
 class CompareSink:
     """Compares objects with those of a complete target."""
 
-    def __init__(self, target: CompleteFolder | CompleteZip) -> None:
+    def __init__(self, target: Complete) -> None:
         self.target = target
         self.compared = 0
         self.different: list[str] = []
@@ -87,13 +117,16 @@ class CompareSink:
 
 
 def verify_chunks(
-    target: TargetFolder | TargetZip,
+    target: ObjectPlace,
     journal: Journal,
     arrays: Iterable[ArrayExport],
     pool: DecodePool,
     token: CancelToken,
 ) -> int:
     """Read every object of the target again and compare it; returns how many.
+
+    Of objects whose bytes the target confirms by itself some of each array are read: their elements are
+    compared too.
 
     Raises
     ------
@@ -111,7 +144,8 @@ def verify_chunks(
             different.append(entry.key)
 
     entries = journal.entries()
-    for entry in entries:
+    confirmed = target.confirmed(entries)
+    for entry in _unconfirmed(entries, confirmed):
         queue.put(partial(check, entry), min(entry.size, PORTION))
     queue.join()
     for key in different:
@@ -122,7 +156,19 @@ def verify_chunks(
     return len(entries)
 
 
-def _is_good(target: TargetFolder | TargetZip, entry: Written, coder: ObjectCoder | None) -> bool:
+def _unconfirmed(entries: Sequence[Written], confirmed: Collection[str]) -> Iterator[Written]:
+    """Yield the objects that are to be read: those that nothing confirms, and some of the others."""
+    of_array: dict[str, list[Written]] = {}
+    for entry in entries:
+        if entry.key in confirmed:
+            of_array.setdefault(entry.array, []).append(entry)
+        else:
+            yield entry
+    for some in of_array.values():
+        yield from some[:: -(-len(some) // SAMPLED)]
+
+
+def _is_good(target: ObjectPlace, entry: Written, coder: ObjectCoder | None) -> bool:
     try:
         stored = Held.of(target.stored(entry.key, entry.place))
         if stored.size != entry.size or _digest(stored) != entry.sha256:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.folder import StoredFile, TargetPlace, remove
+from refbrowser.exporting.folder import StoredFile, StorePlace, remove
 from refbrowser.exporting.journal import Written
 from refbrowser.exporting.paths import checked_parts
 
@@ -53,7 +53,7 @@ class Member(NamedTuple):
     has_room: bool = False
 
 
-class TargetZip(TargetPlace):
+class TargetZip(StorePlace):
     """A zip file being made. Writing is safe from any thread.
 
     Parameters
@@ -61,8 +61,6 @@ class TargetZip(TargetPlace):
     folder
         Folder within the file below which all keys lie; empty: at the top.
     """
-
-    goes_on = True
 
     def __init__(self, target: str, folder: str = "") -> None:
         super().__init__(target)

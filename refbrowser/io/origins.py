@@ -229,6 +229,11 @@ def scheme_of(text: str) -> str | None:
     return "file" if text[:5].lower() == "file:" else None
 
 
+def in_object_store(named: str) -> bool:
+    """Tell whether a path or URL names something in an object store."""
+    return PROTOCOLS.get(scheme_of(named) or "") in OBJECT_STORES
+
+
 def local_path(named: str) -> str | None:
     """Return the path that a path or a ``file:`` URL stands for, None for a URL elsewhere.
 

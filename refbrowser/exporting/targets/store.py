@@ -48,6 +48,7 @@ from refbrowser.exporting.request import (
     Tally,
 )
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
+from refbrowser.exporting.targets.bucket_place import BucketPlace
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.tasks import carry_out
 from refbrowser.exporting.verify import (
@@ -59,6 +60,7 @@ from refbrowser.exporting.verify import (
 )
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import in_object_store
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 
-AnyPlace = TargetFolder | TargetZip
+AnyPlace = TargetFolder | TargetZip | BucketPlace
 
 
 class StoreTarget(Target):
@@ -192,28 +194,38 @@ class StoreTarget(Target):
     @classmethod
     def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
         """Read a store with the programs that know its format, and compare it with the source."""
-        above = os.path.dirname(os.path.realpath(request.target))
+        above = None
+        if not in_object_store(request.target):
+            above = os.path.dirname(os.path.realpath(request.target))
         with tempfile.TemporaryDirectory(prefix=".refbrowser-check-", dir=above) as folder:
             return _Check(dataset, request, control, Path(folder) / GATHERED).report()
 
     def place(self) -> AnyPlace:
-        """Return the folder or the zip file that is made."""
+        """Return the folder, the zip file or the part of an object store that is made."""
         if self.options.container == "zip":
             return TargetZip(self.name, self.options.zip_folder)
+        if in_object_store(self.name):
+            return BucketPlace.of(self.name, self.dataset.access)
         return TargetFolder(self.name)
+
+    def room(self, cost: ExportEstimate) -> int:
+        """Return the bytes that must be free on the disk."""
+        return cost.spool_bytes if in_object_store(self.name) else super().room(cost)
 
     def write(self, made: AnyPlace, tally: Tally, control: JobControl) -> None:
         """Write metadata and chunks; what an earlier run has written stays."""
         tally.skipped = list(self.skipped)
         with closing(Journal(made.partial, self.fingerprint())) as journal:
             made.begin(journal.entries())
+            made.token = control.token
             gathered = self.gather(made.partial / GATHERED, control)
-            self._places = {key: made.write(key, [data], len(data)) for key, data in self.metadata.items()}
+            self._places = made.described(self.metadata)
             self._carry_out(JournalSink(made, journal), made.spool, tally, control)
             gathered.tell(tally)
             remove(made.partial / GATHERED)
             pool = self.dataset.session.pool
             self._verified = verify_chunks(made, journal, self.exports, pool, control.token)
+            self._places |= made.concluded(self.metadata, journal.entries())
 
     def verify(self, made: AnyPlace, tally: Tally, control: JobControl) -> int:
         """Read metadata again; chunks were compared while their hashes were known."""
@@ -223,11 +235,11 @@ class StoreTarget(Target):
 
     def compared(self, place: AnyPlace, control: JobControl) -> Tally | None:
         """Verify a complete target against the source; None where there is none."""
-        if not place.exists or place.partial.is_dir():
+        if not place.exists or place.is_begun:
             return None
         complete, tally = place.complete(), Tally(skipped=list(self.skipped))
         sink = CompareSink(complete)
-        with tempfile.TemporaryDirectory(prefix=f".{place.target.name}.", dir=place.target.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=".refbrowser-verify-", dir=place.beside) as folder:
             gathered = self.gather(Path(folder) / GATHERED, control)
             self._carry_out(sink, Path(folder) / SPOOL, tally, control)
             gathered.tell(tally)

@@ -1,0 +1,395 @@
+"""A part of an object store as what an export writes into: objects get their names at once, metadata last.
+
+There is no folder beside the target which could be given its name. While a store is written a mark lies in
+it, written only where none was: it tells other programs that somebody writes here. Chunks come first;
+metadata, that of the root last, when all of them are there and compared: an unfinished store is not taken for
+one. The journal lies in a folder of this computer, and goes with the mark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import secrets
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.buffers import Buffer
+from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
+from refbrowser.exporting.journal import Written
+from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
+from refbrowser.io.bucket import Bucket, ExistsError
+from refbrowser.io.bucket_calls import ObjectFacts
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import ConnectionSettings, split_url
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+
+#: Lies in a target while it is written.
+MARK = ".refbrowser-export.json"
+#: Its copy beside the journal: they belong together.
+_OWN_MARK = "mark.json"
+#: Bytes of a mark.
+_MARK_SIZE = 4096
+#: Names of chunks below the folder of their array: of v2, of v3, and of v3 with the keys of v2.
+_CHUNK = re.compile(r"(?:.*/)?(?:c|(?:c[./])?\d+(?:[./]\d+)*)")
+#: Where the v3 draft has all but its entry point.
+_DRAFT = ("meta/root", "data/root")
+#: Names of strange objects that are told.
+_NAMED = 5
+
+
+class BucketPlace(Making):
+    """What lies below a key of a bucket, being made. Writing is safe from any thread and any process.
+
+    `write` and `stored` need no `open`: that, the journal and the end are of the one who exports.
+
+    Parameters
+    ----------
+    target
+        URL of the store.
+    settings
+        Of the connection to its bucket.
+
+    Raises
+    ------
+    RefbrowserError
+        The URL is refused; `E_USAGE`: it is that of a whole bucket.
+    """
+
+    goes_on = True
+    #: Keys that differ in case are different objects.
+    ignores_case = False
+
+    def __init__(self, target: str, settings: ConnectionSettings) -> None:
+        parts = split_url(target)
+        key = parts.path.strip("/")
+        if not key:
+            message = "the target is a whole bucket"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), "name a folder in it")
+        super().__init__(f"{parts.origin}/{key}", partial_of(target))
+        self.bucket = Bucket(parts.origin, settings, self.token)
+        self._key = key
+        self._prefix = f"{key}/"
+        self._force = False
+        #: What was there at the beginning, by key; None where nobody looked yet.
+        self._before: dict[str, ObjectFacts] | None = None
+        #: Whether an export of somebody ended here early.
+        self._was_begun = False
+        #: Keys of the root's metadata, as long as the target is not finished.
+        self._root: list[str] = []
+
+    @classmethod
+    def of(cls, target: str, access: Access) -> BucketPlace:
+        """Return the place with the connection that the user has chosen for its bucket."""
+        return cls(target, access.connection(split_url(target).origin))
+
+    # What is there
+
+    def _listed(self) -> dict[str, ObjectFacts]:
+        """Return what lies below the target, by key."""
+        cut = len(self._prefix)
+        return {facts.key[cut:]: facts for facts in self.bucket.objects(self._prefix) if facts.key[cut:]}
+
+    @property
+    def found(self) -> dict[str, ObjectFacts]:
+        """What lay below the target at the beginning, by key."""
+        if self._before is None:
+            self._before = self._listed()
+        return self._before
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is something that no unfinished export has written."""
+        return bool(self.found) and MARK not in self.found
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether an export of it ended early."""
+        return MARK in self.found
+
+    @property
+    def beside(self) -> Path:
+        """Where files lie that are needed while a complete target is read."""
+        self.partial.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self.partial.parent
+
+    def check_replaceable(self, *, force: bool) -> None:
+        """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
+        place = Place(url=self.target)
+        with suppress(FileNotFoundError):
+            _head(self.bucket, self._key)
+            message = "the target is there already: an object, where a folder is to be made"
+            raise RefbrowserError(ErrorKind.IO, message, place, "choose another name")
+        if not self.exists:
+            return
+        if not force:
+            raise RefbrowserError(
+                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+            )
+        if not any(mark in self.found for mark in DATASET_MARKS):
+            message = "the target is a folder that holds no dataset, and is not replaced"
+            raise RefbrowserError(ErrorKind.IO, message, place)
+
+    def check_space(self, size: int) -> None:
+        """Raise `E_IO` where what is needed beside the target does not fit the disk of this computer."""
+        check_space(self.beside, size)
+
+    # Beginning
+
+    def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify the target, and end it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: another export is writing it, or it must not be replaced. What `work` raises.
+        """
+        self._force = force
+        super().fill(work, resume=resume, force=force)
+
+    def prepare(self, *, resume: bool) -> None:
+        """Mark the target as being written, or find that it is our own."""
+        own = self.partial / _OWN_MARK
+        known = own.read_bytes() if own.is_file() else None
+        self._was_begun = self.is_begun
+        if self._was_begun:
+            mark = self._read_mark()
+            if mark != known:
+                known = None
+                if not self._force:
+                    raise self._of_others(mark)
+        else:
+            known = None
+        _ = self.beside
+        super().prepare(resume=resume and known is not None)
+        if known is None:
+            known = self._put_mark()
+        own.write_bytes(known)
+        if self._was_begun:
+            self.bucket.give_up(self._prefix)
+        # From here on it is no dataset, until it is a whole one.
+        self._delete(key for key in self.found if "/" not in key and _is_metadata(key))
+
+    def _read_mark(self) -> bytes:
+        size = min(self.found[MARK].size, _MARK_SIZE)
+        return self.bucket.read(self._prefix + MARK, 0, size)
+
+    def _put_mark(self) -> bytes:
+        facts = {
+            "refbrowser_export": 1,
+            "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+            "computer": platform.node(),
+            "process": os.getpid(),
+            "id": secrets.token_hex(8),
+        }
+        mark = json.dumps(facts).encode()
+        try:
+            self.bucket.put(self._prefix + MARK, [mark], len(mark), new=not self._was_begun)
+        except ExistsError:
+            raise self._of_others(b"") from None
+        return mark
+
+    def _of_others(self, mark: bytes) -> RefbrowserError:
+        try:
+            facts = json.loads(mark)
+            who = f" (begun {quoted(facts['begun'])} on {quoted(facts['computer'])})"
+        except (ValueError, LookupError, TypeError):
+            who = ""
+        return RefbrowserError(
+            ErrorKind.IO,
+            f"another export is writing this target, or was interrupted{who}",
+            Place(url=self.target),
+            "wait for it; --resume goes on where it was begun, --force begins anew over what is there",
+        )
+
+    def begin(self, entries: Iterable[Written]) -> None:
+        """Go on with what an earlier run has written: that was listed."""
+
+    def holds(self, entry: Written) -> bool:
+        """Tell whether an object that an earlier run has written is still there."""
+        return _is_same(self.found.get(entry.key), entry)
+
+    # Writing
+
+    def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
+        """Write nothing: metadata comes after the chunks."""
+        self.bucket.token = self.token
+        return {}
+
+    def write(self, key: str, portions: Iterable[Buffer], size: int) -> list[Any]:
+        """Write one object whole; returns its size, its tag, and whether the store has compared its bytes.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: it cannot be written.
+        """
+        put = self.bucket.put(self._prefix + key, portions, size)
+        return [size, put.tag, put.is_confirmed]
+
+    def stored(self, key: str, place: Any) -> StoredObject:
+        """Return an object as it is in the store, by its key and what `write` gave."""
+        return StoredObject(self.bucket, self._prefix + key, place[0])
+
+    def confirmed(self, entries: Sequence[Written]) -> frozenset[str]:
+        """Return the keys of objects whose bytes the store had compared, and that are listed as written."""
+        found = self._listed()
+        return frozenset(
+            entry.key for entry in entries if entry.place[2] and _is_same(found.get(entry.key), entry)
+        )
+
+    # The end
+
+    def concluded(self, metadata: Mapping[str, bytes], entries: Sequence[Written]) -> dict[str, Any]:
+        """Write the metadata when all else is there, that of the root last; remove what a dataset had before.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: there is what should not be there, or something is not there.
+        """
+        chunks = {entry.key for entry in entries}
+        self._delete(self._replaced({*chunks, *metadata}))
+        places = {}
+        root = [key for key in metadata if "/" not in key]
+        for key in metadata:
+            if key not in root:
+                places[key] = self.write(key, [metadata[key]], len(metadata[key]))
+        self._check_whole({*chunks, *places})
+        # Where consolidated metadata is, readers look at nothing else.
+        for key in sorted(root, key=lambda key: (key == CONSOLIDATED_V2, key)):
+            data = metadata[key]
+            try:
+                put = self.bucket.put(self._prefix + key, [data], len(data), new=True)
+            except ExistsError:
+                raise self._of_others(b"") from None
+            self._root.append(key)
+            places[key] = [len(data), put.tag, put.is_confirmed]
+        return places
+
+    def _replaced(self, wanted: Collection[str]) -> list[str]:
+        """Return the keys of what a dataset, or an unfinished one, had here; nothing else is deleted."""
+        arrays = {
+            key.rpartition("/")[0] for key in self.found if key.rpartition("/")[2] in (ARRAY_V2, NODE_V3)
+        }
+
+        def belongs(key: str) -> bool:
+            if key == MARK:
+                return False
+            if _is_metadata(key) or (NODE_V3 in self.found and key.startswith(_DRAFT)):
+                return True
+            if _CHUNK.fullmatch(key) is None:
+                return False
+            folders = ["", *(key[:at] for at, letter in enumerate(key) if letter == "/")]
+            return self._was_begun or any(folder in arrays for folder in folders)
+
+        return [key for key in self.found if key not in wanted and belongs(key)]
+
+    def _check_whole(self, wanted: Collection[str]) -> None:
+        """List the target, and compare: what lies there beside the dataset was there before, and is none."""
+        found = self._listed()
+        # What a list does not show, or still shows, is asked for by itself.
+        missing = [key for key in wanted if key not in found and not self._is_there(key)]
+        if missing:
+            raise self._wrong(f"{len(missing)} objects are not there that were written", missing)
+        strange = [key for key in found if key not in wanted and key != MARK]
+        strange = [key for key in strange if _is_part(key) and self._is_there(key)]
+        if strange:
+            raise self._wrong(f"{len(strange)} objects are there that another program wrote", strange)
+
+    def _is_there(self, key: str) -> bool:
+        try:
+            _head(self.bucket, self._prefix + key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _wrong(self, what: str, keys: list[str]) -> RefbrowserError:
+        named = ", ".join(map(quoted, keys[:_NAMED])) + (", …" if len(keys) > _NAMED else "")
+        return RefbrowserError(
+            ErrorKind.IO,
+            f"verification failed: {what}: {named}",
+            Place(url=self.target, key=keys[0]),
+            "--resume goes on once nobody else writes there",
+        )
+
+    def _delete(self, keys: Iterable[str]) -> None:
+        self.bucket.delete(self._prefix + key for key in keys)
+
+    def finish(self, *, force: bool) -> None:
+        """Take the mark away: the store is whole."""
+        self._delete([MARK])
+        self._root = []
+        remove(self.partial)
+
+    def leave(self) -> None:
+        """Let another export write this target; what is not finished is no dataset."""
+        if self._root:
+            self.bucket.token = CancelToken()
+            with suppress(RefbrowserError):
+                self._delete(self._root)
+            self._root = []
+        self._before = None
+        super().leave()
+
+    def complete(self) -> CompleteBucket:
+        """Return the finished target for reading."""
+        return CompleteBucket(self.bucket, self._prefix)
+
+
+class StoredObject:
+    """An object that can be read in parts."""
+
+    def __init__(self, bucket: Bucket, key: str, size: int) -> None:
+        self._bucket, self._at = bucket, key
+        self.size = size
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Return bytes of the object; fewer where it ends."""
+        return self._bucket.read(self._at, offset, min(offset + size, self.size))
+
+
+class CompleteBucket:
+    """A store in a bucket that an export has written."""
+
+    def __init__(self, bucket: Bucket, prefix: str) -> None:
+        self._bucket, self._prefix = bucket, prefix
+
+    def stored(self, key: str) -> StoredObject:
+        """Return an object.
+
+        Raises
+        ------
+        OSError
+            It is not there.
+        """
+        facts = _head(self._bucket, self._prefix + key)
+        return StoredObject(self._bucket, facts.key, facts.size)
+
+
+def _head(bucket: Bucket, key: str) -> ObjectFacts:
+    try:
+        return bucket.head(key)
+    except AbsentError:
+        raise FileNotFoundError(key) from None
+
+
+def _is_same(facts: ObjectFacts | None, entry: Written) -> bool:
+    return facts is not None and facts.size == entry.size and facts.tag == entry.place[1]
+
+
+def _is_metadata(key: str) -> bool:
+    return key.rpartition("/")[2] in METADATA_NAMES
+
+
+def _is_part(key: str) -> bool:
+    """Tell whether a key is one that a store may have."""
+    return _is_metadata(key) or _CHUNK.fullmatch(key) is not None
