@@ -49,7 +49,7 @@ BLOCK = 16 * 1024 * 1024
 #: What is wanted of a large packed member is held alone where it is no more than one part in so many.
 PART = 8
 #: Options of a fetch that belong to its rows.
-_OF_ROWS = ("destination", "timed")
+_OF_ROWS = ("destination", "ranges", "timed")
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from refbrowser.io.task import (
     FetchEvent,
     FetchOptions,
     FetchTask,
+    RangesOf,
     RowKey,
     Timed,
     Witness,
@@ -45,7 +46,7 @@ _NOWHERE = Location("", Origin("file"), "")
 #: Bytes of one file that a thread reads before another may take over.
 _TURN = 16 << 20
 #: Up to so many runs, and bytes, of local files are read by the thread that asks: a hand-over takes longer.
-_FEW, _SMALL = 4, 1 << 20
+_FEW, _SMALL = 8, 1 << 20
 #: Turns are handed over one by one, unless each thread gets more than so many; then this many together.
 _SHARES, _MOST_FILES = 16, 64
 _FILE_THREADS = min(4, os.cpu_count() or 1)
@@ -89,6 +90,7 @@ class Fetcher:
         *,
         cancel: CancelToken | None = None,
         destination: Destination | None = None,
+        ranges: RangesOf | None = None,
         key: RowKey | None = None,
         export: bool = False,
         priority: int = 0,
@@ -109,6 +111,9 @@ class Fetcher:
         destination
             Asked for where the bytes of a row should be written; used where a request brings just that row.
             The bytes in it are good only once the row is delivered. Called in I/O threads.
+        ranges
+            Asked for the only bytes of a row that are looked at. Of local files nothing else is read where it
+            tells them: what is delivered between them is undefined.
         key
             Names a row in errors.
         export
@@ -131,6 +136,7 @@ class Fetcher:
         """
         options = FetchOptions(
             destination=destination,
+            ranges=ranges,
             export=export,
             priority=priority,
             size_limit=size_limit,
@@ -218,6 +224,7 @@ class Fetcher:
             elif place.scheme in OBJECT_STORES:
                 stored.append(segment)
             else:
+                segment.find_ranges()
                 local.append(segment)
         if remote:
             self._http().submit(task, remote)
@@ -294,7 +301,7 @@ def _read_turns(turns: Sequence[tuple[Location, list[Segment]]]) -> None:
 
 def _size(segments: Sequence[Segment]) -> int:
     """Return the bytes of segments; a turn for each whole file, whose size is not known."""
-    return sum(segment.size or _TURN for segment in segments)
+    return sum(segment.read_size or _TURN for segment in segments)
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
@@ -306,7 +313,7 @@ def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment
             yield turn[0].location, turn
             turn, size = [], 0
         turn.append(segment)
-        size += segment.size or _TURN
+        size += segment.read_size or _TURN
     if turn:
         yield turn[0].location, turn
 

@@ -77,6 +77,35 @@ def read_exactly(
     return done
 
 
+def read_ranges(
+    descriptor: int,
+    buffer: memoryview,
+    offset: int,
+    ranges: Sequence[tuple[int, int]],
+    task: FetchTask,
+) -> int:
+    """Fill some ranges of `buffer`, which stands for the bytes from `offset` on; return how many came.
+
+    Stops early when `task` is not live any more.
+
+    Parameters
+    ----------
+    ranges
+        Offsets in the buffer, and sizes.
+    """
+    done = 0
+    for start, size in ranges:
+        if not task.live:
+            break
+        view = buffer[start : start + size]
+        count = _read_into(descriptor, [view], offset + start)
+        if count != size:
+            # Rare: a signal came, or the file has ended.
+            count += read_exactly(descriptor, [view[count:]], offset + start + count, task)
+        done += count
+    return done
+
+
 def _check_regular(status: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise RefbrowserError(ErrorKind.IO, "is a folder, not a file", Place(url=path))

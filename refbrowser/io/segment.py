@@ -12,7 +12,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import failed, open_regular, read_exactly
+from refbrowser.io.local import failed, open_regular, read_exactly, read_ranges
 from refbrowser.io.plan import TO_THE_END, RangePlan
 from refbrowser.io.task import Attempt, FetchTask
 
@@ -28,6 +28,10 @@ class Segment:
         Bytes of the object; `stop` is None until the size of a whole file is known.
     requests
         Bounds of its requests, relative to `start`; empty for a whole file.
+    ranges
+        Offsets, relative to `start`, and sizes of the only bytes that are looked at; None: all are read.
+    read_size
+        Number of bytes that are read of a file, None for a whole one.
     """
 
     __slots__ = (
@@ -39,6 +43,8 @@ class Segment:
         "_stops",
         "buffer",
         "location",
+        "ranges",
+        "read_size",
         "requests",
         "settled",
         "start",
@@ -65,11 +71,29 @@ class Segment:
         self._sent: float | None = None
         self.settled = False
         self.buffer: memoryview | None = None
+        self.ranges: list[tuple[int, int]] | None = None
+        self.read_size = self.size
 
     @property
     def size(self) -> int | None:
         """Number of bytes, None for a whole file before its answer."""
         return None if self.stop is None else self.stop - self.start
+
+    def find_ranges(self) -> None:
+        """Ask for the only bytes that need be read; every row must have such."""
+        wanted = self.task.options.ranges
+        if wanted is None or self.stop is None:
+            return
+        ranges: list[tuple[int, int]] = []
+        read_size = 0
+        for row, cut in zip(self._rows, self._cuts, strict=True):
+            found = wanted(row)
+            if found is None:
+                return
+            offsets, size = found
+            ranges += [(cut + offset, size) for offset in offsets]
+            read_size += len(offsets) * size
+        self.ranges, self.read_size = ranges, read_size
 
     def sent(self) -> None:
         """Note that a request for it is sent; the time of its rows counts from the first one."""
@@ -259,11 +283,16 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     whole = segment.stop is None
     if whole and size > task.options.size_limit:
         raise oversize(size, task.options.size_limit, url)
-    scattered = None if whole else segment.scattered()
+    ranges = segment.ranges
+    scattered = None if whole or ranges is not None else segment.scattered()
     buffer = room_for(size) if whole else None if scattered else segment.allocate()
     views = scattered if scattered is not None else [buffer]
     segment.sent()
-    count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
+    if ranges is not None and buffer is not None:
+        size = segment.read_size or 0
+        count = read_ranges(descriptor, buffer, segment.start, ranges, task)
+    else:
+        count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
     task.count(size=count)
     if not task.live:
         return

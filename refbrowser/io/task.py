@@ -94,6 +94,9 @@ class FetchEvent:
 Deliver = Callable[[int, "memoryview | RefbrowserError"], None]
 #: Called with a row of the plan; returns where its bytes should be written, of exactly their length, or None.
 Destination = Callable[[int], "memoryview | None"]
+#: Called with a row of the plan; returns where the only bytes of it lie that are looked at, by their offsets
+#: within the row in ascending order, and the number of bytes at each of them; None for all bytes of the row.
+RangesOf = Callable[[int], "tuple[list[int], int] | None"]
 #: Called with a row of the plan; returns the key that messages name.
 RowKey = Callable[[int], str]
 #: Called with rows whose bytes have come, and the seconds since their request was sent.
@@ -123,6 +126,7 @@ class FetchOptions:
     """How a fetch reads; see `Fetcher.fetch`."""
 
     destination: Destination | None = None
+    ranges: RangesOf | None = None
     export: bool = False
     priority: int = 0
     size_limit: int = LIMITS.chunk_size

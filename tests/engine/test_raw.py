@@ -38,15 +38,32 @@ def test_spans_hold_what_the_selection_takes(box, random, dtype, span_limit, spa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raw, "SPAN_LIMIT", span_limit)
         patch.setattr(raw, "SPAN_COUNT", span_count)
+        patch.setattr(raw, "PIECE_GAP", span_limit)
         spans = raw_spans(shape, chunk.itemsize, tuple(axes), inside)
+        pieces = [spans.pieces(number) for number in range(len(spans))]
     out = np.full(chunk[inside].shape, 99, dtype)
     offsets, lengths = spans.ranges()
     assert len(offsets) == len(lengths) == len(spans)
     for number, (offset, length) in enumerate(zip(offsets, lengths, strict=True)):
         data = stored[offset : offset + length]
         assert len(data) == length
+        if (found := pieces[number]) is not None:
+            # What lies between its pieces is not looked at.
+            needed, data = data, b"?" * length
+            for at in found[0]:
+                data = data[:at] + needed[at : at + found[1]] + data[at + found[1] :]
+            assert len(data) == length
         spans.scatter(number, memoryview(data), chunk.dtype, out)
     np.testing.assert_array_equal(out, chunk[inside])
+
+
+def test_pieces_lie_far_from_each_other() -> None:
+    line = raw_spans((64, 128, 128), 4, (0, 1, 2), (slice(64), slice(3, 4), slice(5, 6)), 1 << 20)
+    assert line.pieces(0) == ([i << 16 for i in range(64)], 4)
+    box = raw_spans((64, 128, 128), 4, (0, 1, 2), (slice(20), slice(20), slice(20)), 1 << 20)
+    assert box.pieces(0) == ([i << 16 for i in range(20)], 19 * 512 + 80)
+    plane = raw_spans((64, 128, 128), 4, (0, 1, 2), (slice(64), slice(128), slice(1)), 1 << 20)
+    assert plane.pieces(0) is None
 
 
 def test_a_block_of_rows_is_one_span_and_columns_are_many() -> None:

@@ -162,6 +162,24 @@ def test_destinations_with_gaps_are_left_alone(fetcher: Fetcher, access: Access)
     assert found == {0: DATA[:60], 1: DATA[40:100]}
 
 
+def test_of_rows_with_ranges_only_these_are_read(fetcher: Fetcher, access: Access) -> None:
+    table = columns([("a", 100, 5000), ("a", 5100, 4000), ("a", 70_000, 3000)])
+    pieces = {0: ([0, 2000, 4990], 10), 1: ([5], 20), 2: None}
+    found: dict[int, bytes] = {}
+    counters = fetcher.fetch(
+        fetcher.plan(table, access),
+        access,
+        lambda row, data: found.__setitem__(row, bytes(data)),
+        ranges=pieces.get,
+    )
+    assert counters.bytes == 3 * 10 + 20 + 3000
+    for row, (offset, length) in enumerate([(100, 5000), (5100, 4000), (70_000, 3000)]):
+        offsets, size = pieces[row] or ([0], length)
+        assert len(found[row]) == length
+        for at in offsets:
+            assert found[row][at : at + size] == DATA[offset + at : offset + at + size]
+
+
 def test_nothing_is_written_to_a_destination_after_cancellation(
     fetcher: Fetcher, access: Access, tmp_path: Path
 ) -> None:

@@ -212,11 +212,21 @@ class ChunkBatch(Batch[Wanted]):
             return None
         return target.reshape(-1).view(np.uint8).data if target.flags.c_contiguous else None
 
+    def pieces(self, rows: Wanted, row: int) -> tuple[list[int], int] | None:
+        """Return which bytes of a span are looked at only."""
+        if row not in rows.spans:
+            return None
+        spans, number = rows.spans[row]
+        return spans.pieces(number)
+
     def cost(self, rows: Wanted, row: int, size: int) -> int:
         """Return the bytes of memory that decoding takes in the pool; 0 where it is not worth a hand-over."""
         pipeline = rows.pipeline
         if pipeline.is_raw:
             at_once = AT_ONCE
+            if row in rows.spans:
+                spans, number = rows.spans[row]
+                size = spans.selected_bytes(number)
         else:
             # Objects are as large as they like, whatever the references to them take.
             at_once = TINY if pipeline.objects is None and pipeline.decoded_size <= TINY else 0

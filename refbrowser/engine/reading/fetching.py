@@ -163,6 +163,7 @@ def _fetch_rows(
             deliver(row, _own(error, total, int(columns.offset[row]), stop))
     if inside:
         destination, timed = options.pop("destination", None), options.pop("timed", None)
+        options.pop("ranges", None)
         counters.add(
             fetcher.fetch(
                 fetcher.plan(taken(columns, np.array(inside, np.int64)), access),
@@ -224,7 +225,7 @@ def _learn_totals(
         offset=np.zeros(count, np.int64),
         length=np.ones(count, np.int64),
     )
-    rest = {name: value for name, value in options.items() if name not in ("destination", "timed")}
+    rest = {name: value for name, value in options.items() if name not in ("destination", "ranges", "timed")}
 
     def note(row: int, data: memoryview | RefbrowserError) -> None:
         if isinstance(data, RefbrowserError) and data.kind is not ErrorKind.RANGE:

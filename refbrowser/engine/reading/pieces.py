@@ -507,6 +507,11 @@ class PieceBatch(Batch[PieceRows]):
             return None
         return target.reshape(-1).view(np.uint8).data if target.flags.c_contiguous else None
 
+    def pieces(self, rows: PieceRows, row: int) -> tuple[list[int], int] | None:
+        """Return which bytes of a range are looked at only."""
+        cut = rows.each[row].cut
+        return None if cut is None else cut.spans.pieces(cut.number)
+
     def arrived(self, rows: PieceRows, row: int, data: memoryview) -> None:
         """Look at all bytes of a piece where there is something to be checked."""
         each = rows.each[row]

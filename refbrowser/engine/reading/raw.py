@@ -21,6 +21,8 @@ SPAN_LIMIT = 4 * 1024 * 1024
 SPAN_COUNT = 4096
 FIRST_GAP = 256
 LAST_GAP = 1024 * 1024
+#: Bytes of a local file that are read over in the time that a call of the system takes.
+PIECE_GAP = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,19 @@ class RawSpans:
         start = int(block) * self.group
         index: tuple[Any, ...] = (*map(int, single), slice(start, start + self.group), ...)
         return view[index]
+
+    def pieces(self, number: int) -> tuple[list[int], int] | None:
+        """Return where the elements of span `number` lie in it: offsets, and bytes at each of them.
+
+        None where they lie so close that all of it is read at once.
+        """
+        counts, strides = list(self._inner_counts(number)), list(self.strides[self.split :])
+        split, group = _split(counts, strides, self.itemsize, PIECE_GAP)
+        if not counts or group == counts[split]:
+            return None
+        found = RawSpans((), tuple(counts), tuple(strides), 0, split, group, self.itemsize)
+        offsets, lengths = found.ranges()
+        return offsets.tolist(), int(lengths[0])
 
     def is_dense(self, number: int) -> bool:
         """Whether span `number` holds selected elements only, in the order of `target`."""

@@ -358,6 +358,10 @@ class Batch(ABC, Generic[W]):
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
         return None
 
+    def pieces(self, rows: W, row: int) -> tuple[list[int], int] | None:
+        """Return which bytes of a row are looked at only, where they lie far from each other (`RangesOf`)."""
+        return None
+
     def arrived(self, rows: W, row: int, data: memoryview) -> None:
         """Look at bytes that were read to their place."""
 
@@ -469,6 +473,10 @@ class Batch(ABC, Generic[W]):
                 placed[position] = view
             return view
 
+        def pieces(position: int) -> tuple[list[int], int] | None:
+            row = numbers[position]
+            return None if row in keys else self.pieces(rows, row)
+
         def deliver(position: int, data: memoryview | RefbrowserError) -> None:
             row = numbers[position]
             if isinstance(data, RefbrowserError):
@@ -490,6 +498,7 @@ class Batch(ABC, Generic[W]):
             deliver,
             cancel=reader.token,
             destination=destination if len(keys) < len(numbers) else None,
+            ranges=pieces,
             key=lambda position: self.key(rows, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
