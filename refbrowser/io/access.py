@@ -357,6 +357,10 @@ class Access:
         separator = "" if parts.scheme in DEFAULT_PORTS else "/"
         return Location(f"{origin}{separator}{parts.path}", origin, parts.path)
 
+    def is_path(self, url: str) -> bool:
+        """Tell whether a reference's URL is the path of a file; where that leads is not looked at."""
+        return not self.from_network and scheme_of(url) is None
+
     def resolve(self, url: str) -> Location:
         """Return where a reference's URL points, if it may be read.
 

@@ -188,7 +188,7 @@ class Fetcher:
 
     def _link(self, url: str, access: Access, links: dict[Origin, Link]) -> Link:
         # Most are files of this machine, and there may be a million of them: where they lead is asked later.
-        if not access.from_network and scheme_of(url) is None:
+        if access.is_path(url):
             return LOCAL
         try:
             origin = access.locate(url).origin

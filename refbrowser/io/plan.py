@@ -325,6 +325,8 @@ class _WholeFiles(NamedTuple):
 def _whole_files(columns: ReferenceColumns) -> _WholeFiles:
     rows = np.flatnonzero(columns.kind == ReferenceKind.WHOLE)
     urls = columns.url[rows].astype(np.int64)
+    if not len(rows):
+        return _WholeFiles(urls, urls, rows)
     order = np.argsort(urls, kind="stable")
     distinct, counts = np.unique(urls, return_counts=True)
     return _WholeFiles(distinct, counts.astype(np.int64), rows[order])

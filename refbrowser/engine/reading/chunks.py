@@ -299,25 +299,27 @@ class ChunkBatch(Batch[Wanted]):
         another copy would cost more than reading them again.
         """
         columns, access = rows.columns, self.reader.access
-        how = (*self.reading.how, rows.pipeline.shape)
         places: dict[int, str | None] = {}
         keys: dict[int, Hashable] = {}
         for row in numbers:
-            if row in rows.spans and not worth_keeping(*rows.spans[row]):
-                continue
             url_number = int(columns.url[row])
             if url_number not in places:
                 places[url_number] = self._kept_place(columns.urls[url_number], rows.pipeline)
-            if (url := places[url_number]) is not None:
-                span = () if row in rows.spans else how
-                extent = int(columns.offset[row]), int(columns.length[row])
-                keys[row] = (access.scope, url, *extent, span)
+            url = places[url_number]
+            if url is None or (row in rows.spans and not worth_keeping(*rows.spans[row])):
+                continue
+            span = () if row in rows.spans else (*self.reading.how, rows.pipeline.shape)
+            extent = int(columns.offset[row]), int(columns.length[row])
+            keys[row] = (access.scope, url, *extent, span)
         return keys
 
     def _kept_place(self, url: str, pipeline: CodecPipeline) -> str | None:
         """Return the canonical form of a URL whose chunks are kept, or None where they are not."""
+        access = self.reader.access
+        if pipeline.is_raw and access.is_path(url):
+            return None
         try:
-            place = self.reader.access.resolve(url)
+            place = access.resolve(url)
         except RefbrowserError:
             return None
         return None if pipeline.is_raw and place.scheme == "file" else place.url

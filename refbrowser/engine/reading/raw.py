@@ -166,9 +166,11 @@ def raw_spans(
         stride *= chunk_shape[axis]
     counts.reverse()
     strides.reverse()
-    found = []
+    found: list[RawSpans] = []
     for gap in _gaps():
         split, group = _split(counts, strides, itemsize, gap)
+        if found and (found[-1].split, found[-1].group) == (split, group):
+            continue
         spans = RawSpans(axes, tuple(counts), tuple(strides), first, split, group, itemsize)
         found.append(spans)
         if len(spans) == 1 or (len(spans) <= SPAN_COUNT and not span_cost):

@@ -96,8 +96,9 @@ def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) 
     sizes: list[npt.NDArray[np.int64]] = []
     spans: dict[int, tuple[RawSpans, int]] = {}
     rows = 0
+    parts = list(wanted.parts)
     cost = _span_cost(wanted.columns, cut, access)
-    for row, part in enumerate(wanted.parts):
+    for row, part in enumerate(parts):
         if not cut[row]:
             offsets, lengths = np.full(1, -1, np.int64), np.full(1, -1, np.int64)
         else:
@@ -117,7 +118,7 @@ def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) 
     )
     return replace(
         wanted,
-        parts=[wanted.parts[row] for row in source.tolist()],
+        parts=[parts[row] for row in source.tolist()],
         owners=[wanted.owners[row] for row in source.tolist()],
         columns=columns,
         spans=spans,
