@@ -411,7 +411,18 @@ class SchemaShape:
         if changed:
             made = list(first)
             for place, number in changed:
-                made[place] = replace(first[place], value=number)
+                old = made[place]
+                made[place] = Expression(
+                    old.number,
+                    old.id,
+                    old.kind,
+                    old.pointer,
+                    number,
+                    old.children,
+                    old.named,
+                    old.is_absolute,
+                    old.error,
+                )
             expressions = tuple(made)
         known = self.schema
         return SchemaDocument(

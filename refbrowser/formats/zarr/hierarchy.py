@@ -195,7 +195,7 @@ class _Builder:
         documents = self.nodes.get(path, _NOTHING)
         if self._is_array(path, documents):
             documents = _NOTHING  # They are the array's, which shares the path with this group.
-        node = self._own_group(path, documents)
+        own = self._own_group(path, documents)
         members = self.children.get(path, {})
         found = {}
         for child in members:
@@ -217,13 +217,13 @@ class _Builder:
             if name in arrays:
                 message = f"nodes lie below the array {quoted(arrays[name].path)}"
                 self.findings.append(warning(message, groups[name].path[1:]))
-        return replace(node, dimensions=dimensions, groups=groups, arrays=arrays)
+        return own(dimensions=dimensions, groups=groups, arrays=arrays)
 
-    def _own_group(self, path: str, documents: NodeDocuments) -> GroupNode:
-        """Return a group without what is in it."""
+    def _own_group(self, path: str, documents: NodeDocuments) -> Callable[..., GroupNode]:
+        """Return what makes a group of what is in it."""
         keys = tuple(dict.fromkeys(documents.keys))
         if isinstance(documents.node, GroupNode):
-            return replace(documents.node, metadata_keys=keys)
+            return partial(replace, documents.node, metadata_keys=keys)
         error = documents.errors.get(NODE_V3) or documents.errors.get(GROUP_V2)
         try:
             if NODE_V3 in documents.documents:
@@ -236,7 +236,7 @@ class _Builder:
         if error is None and NODE_V3 in documents.documents:
             self._check_group(documents.documents[NODE_V3], _key(path, NODE_V3))
         attributes = self._attributes(path, documents)
-        return GroupNode(path=f"/{path}", attributes=attributes, metadata_keys=keys, error=error)
+        return partial(GroupNode, path=f"/{path}", attributes=attributes, metadata_keys=keys, error=error)
 
     def _check_group(self, document: Mapping[str, Any], key: str) -> None:
         """Warn of what a group must be understood for: its members can be read all the same."""

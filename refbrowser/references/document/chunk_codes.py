@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 
+_DIGITS = "0123456789"
 _INTEGER = r"(?:0|[1-9][0-9]{0,17})"
 #: Dimensions that fit the four bits on top.
 MOST_DIMENSIONS = 15
@@ -30,6 +31,8 @@ Group = tuple[str, str]
 
 def split_key(key: str) -> tuple[Group, tuple[int, ...]] | None:
     """Return the group and the coordinates of a canonical chunk key, or None."""
+    if key[-1:] not in _DIGITS:
+        return None
     match = _DOTTED.match(key)
     if match is not None:
         return (match[1], "."), tuple(map(int, match[2].split(".")))
