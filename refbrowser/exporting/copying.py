@@ -25,7 +25,7 @@ from refbrowser.exporting.objects import Assembled, Assembly
 from refbrowser.io.access import Access, Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import open_regular, read_exactly
+from refbrowser.io.local import open_regular, read_in_passing
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, placed, without
 
@@ -193,7 +193,7 @@ class LocalRows:
         if start < 0 or not 0 <= size <= self.size_limit or start + size > identity.size:
             return None
         data = self.buffers.take(size)
-        return data if read_exactly(descriptor, [data], start) == size else None
+        return data if read_in_passing(descriptor, data, start) == size else None
 
     def _files(self) -> Iterator[tuple[Location, list[int]]]:
         """Yield each local file that may be read, with the rows that are in it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _GROUP = 512
 #: Bytes of one system call, so that a cancelled task ends soon.
 _PORTION = 16 << 20
+#: Linux's RWF_DONTCACHE, which Python has no name for.
+_PASSING = 0x80 if sys.platform == "linux" else 0
+#: Smaller ranges come with their neighbours, and stay.
+_ALONE = 256 << 10
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_BINARY", 0)
@@ -104,6 +109,25 @@ def read_ranges(
             count += read_exactly(descriptor, [view[count:]], offset + start + count, task)
         done += count
     return done
+
+
+def read_in_passing(descriptor: int, buffer: memoryview, offset: int) -> int:
+    """Fill a buffer with bytes that are not needed again soon; return how many there were.
+
+    What the system did not hold in memory before, it does not hold afterwards, where it knows how: copying
+    what is larger than memory drives out nothing that is in use, and waits for no memory.
+    """
+    done = 0
+    if _PASSING and len(buffer) >= _ALONE:
+        try:
+            while done < len(buffer):
+                count = os.preadv(descriptor, [buffer[done : done + _PORTION]], offset + done, _PASSING)
+                if not count:
+                    break
+                done += count
+        except OSError:
+            pass  # Neither every disk nor every system knows how; a fault shows again.
+    return done + read_exactly(descriptor, [buffer[done:]], offset + done)
 
 
 def _check_regular(status: os.stat_result, path: str) -> None:

@@ -18,7 +18,7 @@ from refbrowser.io import local
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.local import open_regular, read_exactly
+from refbrowser.io.local import open_regular, read_exactly, read_in_passing
 
 DATA = pattern(100_000)
 
@@ -200,3 +200,17 @@ def test_nothing_is_written_to_a_destination_after_cancellation(
         before = int(np.count_nonzero(target))
         time.sleep(0.05)
         assert int(np.count_nonzero(target)) == before
+
+
+def test_reading_in_passing_gives_the_same_bytes_whatever_the_system_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large"
+    path.write_bytes(pattern(1_000_000))
+    for flag in (local._PASSING, 0x4000_0000, 0):  # the second is not known to any system
+        monkeypatch.setattr(local, "_PASSING", flag)
+        with open_regular(str(path)) as (descriptor, _):
+            for offset, size in ((0, 1_000_000), (7, 600_000), (600_000, 700_000), (5, 10), (1_000_000, 5)):
+                room = memoryview(bytearray(size))
+                count = read_in_passing(descriptor, room, offset)
+                assert bytes(room[:count]) == path.read_bytes()[offset : offset + size]
