@@ -13,16 +13,18 @@ import os
 import platform
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
 from refbrowser.exporting.journal import Written
+from refbrowser.exporting.objects import PORTION
 from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
 from refbrowser.io.bucket import Bucket, ExistsError
 from refbrowser.io.bucket_calls import ObjectFacts
@@ -42,6 +44,8 @@ _MARK_SIZE = 4096
 _CHUNK = re.compile(r"(?:.*/)?(?:c|(?:c[./])?\d+(?:[./]\d+)*)")
 #: Where the v3 draft has all but its entry point.
 _DRAFT = ("meta/root", "data/root")
+#: What the parquet form has, at the ends of keys.
+_TABLE = re.compile(r"/refs\.\d+\.parq\Z")
 #: Names of strange objects that are told.
 _NAMED = 5
 
@@ -373,6 +377,110 @@ class CompleteBucket:
         """
         facts = _head(self._bucket, self._prefix + key)
         return StoredObject(self._bucket, facts.key, facts.size)
+
+
+class BucketDocument:
+    """A reference document in a bucket: made in a folder of this computer, and sent when it is verified.
+
+    Parameters
+    ----------
+    target
+        URL of the document: one object, or a folder of tables.
+    settings
+        Of the connection to its bucket.
+
+    Raises
+    ------
+    RefbrowserError
+        The URL is refused; `E_USAGE`: it is that of a whole bucket.
+    """
+
+    def __init__(self, target: str, settings: ConnectionSettings) -> None:
+        parts = split_url(target)
+        self._key = parts.path.strip("/")
+        if not self._key:
+            raise RefbrowserError(ErrorKind.USAGE, "the target is a whole bucket", Place(url=target))
+        self.target = f"{parts.origin}/{self._key}"
+        self.token = CancelToken()
+        self.bucket = Bucket(parts.origin, settings, self.token)
+        #: Where it is made.
+        self.path = ""
+        #: What is there, by key within the bucket: an object, or a folder of tables.
+        self._before: set[str] = set()
+
+    @classmethod
+    def of(cls, target: str, access: Access) -> BucketDocument:
+        """Return the place with the connection that the user has chosen for its bucket."""
+        return cls(target, access.connection(split_url(target).origin))
+
+    def check_replaceable(self, *, force: bool) -> None:
+        """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
+        place = Place(url=self.target)
+        self._before = {facts.key for facts in self.bucket.objects(f"{self._key}/")}
+        folder = set(self._before)
+        with suppress(FileNotFoundError):
+            self._before.add(_head(self.bucket, self._key).key)
+        if not self._before:
+            return
+        if not force:
+            raise RefbrowserError(
+                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
+            )
+        if folder and f"{self._key}/{CONSOLIDATED_V2}" not in folder:
+            message = "the target is a folder that holds no reference document, and is not replaced"
+            raise RefbrowserError(ErrorKind.IO, message, place)
+
+    def check_space(self, size: int) -> None:
+        """Documents are small beside what they refer to."""
+
+    def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
+        """Have `work` write and verify the document, and send it; what it is known by comes last.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be sent, or is not there as it was sent. What `work` raises.
+        """
+        with TemporaryDirectory(prefix="refbrowser-") as folder:
+            made = Path(folder) / (self._key.rpartition("/")[2] or "document")
+            self.path = str(made)
+            work(self)
+            self.bucket.token = self.token
+            if made.is_file():
+                self._send(self._key, made, new=not self._before)
+                return
+            tables = {f"{self._key}/{path.relative_to(made).as_posix()}": path for path in _files(made)}
+            known_by = f"{self._key}/{CONSOLIDATED_V2}"
+            self.bucket.delete({known_by} & self._before)
+            for key, path in tables.items():
+                if key != known_by:
+                    self._send(key, path)
+            self.bucket.delete(key for key in self._before - set(tables) if _TABLE.search(key))
+            self._send(known_by, tables[known_by], new=True)
+
+    def _send(self, key: str, path: Path, *, new: bool = False) -> None:
+        size = path.stat().st_size
+        put = self.bucket.put(key, _portions(path), size, new=new)
+        if put.is_confirmed:
+            return
+        # The store does not say what it has: it is read again.
+        for offset, portion in zip(range(0, size, PORTION), _portions(path), strict=True):
+            if self.bucket.read(key, offset, offset + len(portion)) != portion:
+                raise RefbrowserError(
+                    ErrorKind.IO,
+                    "verification failed: the object is not what was written",
+                    Place(url=self.bucket.url(key)),
+                )
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def _portions(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while portion := stream.read(PORTION):
+            yield portion
 
 
 def _head(bucket: Bucket, key: str) -> ObjectFacts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,11 +23,13 @@ from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, ru
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.exporting.source_losses import damage, lost_in_json
+from refbrowser.exporting.targets.bucket_place import BucketDocument
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import in_object_store, scheme_of, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
@@ -46,6 +48,11 @@ PAGE = 65_536
 
 class DocumentPlace(TargetPlace):
     """A document, which is given its name by what writes it."""
+
+    @property
+    def path(self) -> str:
+        """Where it is written."""
+        return str(self.target)
 
     def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
         """Have `work` write and verify the document."""
@@ -117,8 +124,10 @@ class ReferencesTarget(Target):
             rows = self.document.expansion.refs_rows
         return ExportEstimate(rows, 0, 0, rows * ENTRY_BYTES + len(self.document.written().outer))
 
-    def place(self) -> DocumentPlace:
-        """Return where the document is written: in one step, by what writes it."""
+    def place(self) -> DocumentPlace | BucketDocument:
+        """Return where the document is written: in one step, by what writes it, or beside what is sent."""
+        if in_object_store(self.name):
+            return BucketDocument.of(self.name, self.dataset.access)
         return DocumentPlace(self.name)
 
     def questions(self) -> Iterator[RefbrowserError]:
@@ -135,25 +144,26 @@ class ReferencesTarget(Target):
         """Return nothing: what a document takes is known once it is written."""
         return 0
 
-    def write(self, made: DocumentPlace, tally: Tally, control: JobControl) -> None:
+    def write(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> None:
         """Write the document as other software reads it."""
+        made.token = control.token
         self._make_portable(control)
         document, skipped = self._document(control.token)
         if self.request.format == "refs-parquet":
-            tally.written_bytes = self._parquet(document, skipped, control)
+            tally.written_bytes = self._parquet(document, made.path, skipped, control)
         else:
             document, lost = with_consolidated(document, self.dataset.document.store)
             self.losses += lost
-            tally.written_bytes, self._digest = self._write(document, control)
+            tally.written_bytes, self._digest = self._write(document, made.path, control)
         tally.skipped += skipped
         self.losses = list(dict.fromkeys(self.losses))
         self._written = document
         tally.chunks = tally.copied = document.expansion.rows
 
-    def verify(self, made: DocumentPlace, tally: Tally, control: JobControl) -> int:
+    def verify(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> int:
         """Read the document again."""
         if self.request.format != "refs-parquet":
-            self._verify(self._digest, self._written, control.token)
+            self._verify(made.path, self._digest, self._written, control.token)
         return tally.chunks
 
     # The document to be written
@@ -186,6 +196,9 @@ class ReferencesTarget(Target):
     def _document(self, token: CancelToken) -> tuple[Document, list[RefbrowserError]]:
         """Return the document with what was chosen, and URLs that hold at the target."""
         base = self._base()
+        if in_object_store(self.name) and self._names_files(base):
+            what = "it names files of this computer, which a document that is read from a store may not"
+            self.losses.append(Loss("/", what))
         if base:
             self.losses.append(Loss("/", f"relative URLs were made absolute: they begin with {base}"))
         whole = self.request.arrays is None
@@ -209,16 +222,30 @@ class ReferencesTarget(Target):
     def _base(self) -> str:
         """Return what must stand before relative URLs at the target; empty where nothing need."""
         access = self.dataset.access
-        folder = os.path.dirname(os.path.realpath(self.request.target))
-        if not access.from_network and folder == access.base:
-            return ""
-        urls: Iterable[str] = self.document.urls.texts
-        rules = (rule_url(rule) for rule in self.document.rules)
-        if not any(map(is_relative, urls)) and not any(map(is_relative, rules)):
+        if in_object_store(self.name):
+            parts = split_url(self.name)
+            folder = f"{parts.origin}/{parts.path}".rpartition("/")[0]
+            stays = access.from_network and folder == access.base.rpartition("/")[0]
+        else:
+            folder = os.path.dirname(os.path.realpath(self.request.target))
+            stays = not access.from_network and folder == access.base
+        if stays or not any(map(is_relative, self._urls())):
             return ""
         if access.from_network:
             return access.base.rpartition("/")[0] + "/"
         return access.base.rstrip(os.sep) + os.sep
+
+    def _urls(self) -> Iterator[str]:
+        """Yield the URLs of references, and how those of rules begin."""
+        yield from self.document.urls.texts
+        yield from (rule_url(rule) for rule in self.document.rules)
+
+    def _names_files(self, base: str) -> bool:
+        """Tell whether references lead to files of this computer."""
+        is_here = bool(base) and not in_object_store(base) and scheme_of(base) in (None, "file")
+        return is_here or any(
+            not is_relative(url) and scheme_of(url) in (None, "file") for url in self._urls()
+        )
 
     def _choose(self, how: Rewriting) -> None:
         """Keep the chosen arrays and the groups above them."""
@@ -298,7 +325,7 @@ class ReferencesTarget(Target):
             document = document.apply(SetVersion(1))
         return document_chunks(document, self.request.target)
 
-    def _write(self, document: Document, control: JobControl) -> tuple[int, str]:
+    def _write(self, document: Document, path: str, control: JobControl) -> tuple[int, str]:
         digest = hashlib.sha256()
         written = 0
 
@@ -310,18 +337,18 @@ class ReferencesTarget(Target):
                 control.progress(written, None)
                 yield block
 
-        write_atomically(self.request.target, blocks(), cancel=control.token)
+        write_atomically(path, blocks(), cancel=control.token)
         return written, digest.hexdigest()
 
-    def _verify(self, digest: str, document: Document, token: CancelToken) -> None:
+    def _verify(self, path: str, digest: str, document: Document, token: CancelToken) -> None:
         """Read the file again: its bytes by hash, and its keys by number."""
         found = hashlib.sha256()
-        with open(self.request.target, "rb") as stream:
+        with open(path, "rb") as stream:
             while block := stream.read(1 << 20):
                 found.update(block)
         same = found.hexdigest() == digest
         if same:
-            again = open_references(self.request.target, values=document.templates.values, cancel=token)
+            again = open_references(path, values=document.templates.values, cancel=token)
             same = self.request.format == "refs-v0" or again.expansion.rows == document.expansion.rows
         if not same:
             raise RefbrowserError(
@@ -330,12 +357,14 @@ class ReferencesTarget(Target):
                 Place(path=self.request.target),
             )
 
-    def _parquet(self, document: Document, skipped: list[RefbrowserError], control: JobControl) -> int:
+    def _parquet(
+        self, document: Document, path: str, skipped: list[RefbrowserError], control: JobControl
+    ) -> int:
         from refbrowser.formats.parquet_references import write_parquet
 
         return write_parquet(
             document,
-            self.request.target,
+            path,
             force=self.request.force,
             cancel=control.token,
             skip=skipped.append if self.request.skip_bad else None,

@@ -133,7 +133,16 @@ def add_consolidated(contents: StoreContents, root: Answers, entry: dict[str, An
     """
     if contents.flavour is Flavour.ZARR_V3:
         return _add_v3(contents, root, entry)
-    entries = parsed(root.get(CONSOLIDATED_V2)).get("metadata")
+    consolidated = parsed(root.get(CONSOLIDATED_V2))
+    if "record_size" in consolidated:
+        # Its chunks are named by tables: to a store all of them would be missing, and read as fill values.
+        raise RefbrowserError(
+            ErrorKind.FORMAT,
+            "this is the parquet form of references, which is read from folders of this computer",
+            Place(key=CONSOLIDATED_V2),
+            "copy the folder, or export to refs-v1",
+        )
+    entries = consolidated.get("metadata")
     if not isinstance(entries, dict):
         if CONSOLIDATED_V2 in root:
             contents.warn("the consolidated metadata cannot be read; each node was read", CONSOLIDATED_V2)

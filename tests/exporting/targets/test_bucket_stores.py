@@ -13,6 +13,7 @@ from servers.object_servers import ObjectServer
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ExportReport, ExportRequest
@@ -58,14 +59,15 @@ class Writing:
         """Return the files that the same export makes in a folder."""
         target = self.folder / f"local-{kind}"
         run_export(self.dataset, ExportRequest(str(target), kind, force=True, **asked))  # type: ignore[arg-type]
-        return {
-            path.relative_to(target).as_posix(): path.read_bytes()
-            for path in target.rglob("*")
-            if path.is_file()
-        }
+        return files_of(target)
 
     def objects(self, name: str) -> dict[str, bytes]:
         return self.server.objects(self.url(name))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def writing(server: ObjectServer, source: Path, folder: Path, patch: pytest.MonkeyPatch) -> Writing:
@@ -110,3 +112,49 @@ def test_xarray_reads_what_was_written(s3: Writing) -> None:
     options = {"key": "x", "secret": "y", "endpoint_url": made.server.endpoint}
     found = xarray.open_zarr(made.url("x.zarr"), storage_options=options, consolidated=False)
     assert np.array_equal(found["a"].values, np.arange(600, dtype="f4").reshape(20, 30))
+
+
+def test_reference_documents_in_buckets(s3: Writing) -> None:
+    import fsspec
+
+    s3.export("store.zarr", "zarr-v2")
+    settings = tuple(s3.server.settings(s3.bucket))
+    with open_dataset(OpenRequest(s3.url("store.zarr"), storage_options=settings)) as dataset:
+        for name, kind in (
+            ("doc.json", "refs-v1"),
+            ("old.json.zst", "refs-v0"),
+            ("tables.parq", "refs-parquet"),
+        ):
+            local = s3.folder / name
+            run_export(dataset, ExportRequest(str(local), kind))
+            is_folder = local.is_dir()
+            expected = (
+                files_of(local) if is_folder else {s3.url(name).removeprefix("s3://"): local.read_bytes()}
+            )
+            for force in (False, True):
+                report = run_export(dataset, ExportRequest(s3.url(name), kind, force=force))
+                assert not any("it names files of this computer" in str(loss) for loss in report.losses)
+                assert s3.objects(name) == expected
+            with pytest.raises(RefbrowserError, match="there already"):
+                run_export(dataset, ExportRequest(s3.url(name), kind))
+            request = OpenRequest(s3.url(name), storage_options=settings)
+            if is_folder:
+                # Taken for a store it would have no chunks, which read as fill values.
+                with pytest.raises(RefbrowserError, match="the parquet form"):
+                    open_dataset(request)
+                continue
+            with open_dataset(request) as opened:
+                assert opened["/sub/b"][:].tolist() == list(range(9))
+    options = {"key": "x", "secret": "y", "endpoint_url": s3.server.endpoint}
+    document = fsspec.filesystem(
+        "reference",
+        fo=s3.url("doc.json"),
+        target_options=options,
+        remote_protocol="s3",
+        remote_options=options,
+        simple_templates=False,
+    )
+    assert document.cat("a/1.2") == s3.server.get(s3.url("store.zarr/a/1.2"))
+    # What lies on this computer nobody else reads.
+    report = s3.export("local.json", "refs-v1")
+    assert any("it names files of this computer" in str(loss) for loss in report.losses)
