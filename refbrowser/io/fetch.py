@@ -112,8 +112,8 @@ class Fetcher:
             Asked for where the bytes of a row should be written; used where a request brings just that row.
             The bytes in it are good only once the row is delivered. Called in I/O threads.
         ranges
-            Asked for the only bytes of a row that are looked at. Of local files nothing else is read where it
-            tells them: what is delivered between them is undefined.
+            Asked for the only bytes of a row that are looked at. Of local files only these may be read,
+            and are then delivered, joined.
         key
             Names a row in errors.
         export

@@ -83,32 +83,28 @@ def read_exactly(
 
 
 def read_ranges(
-    descriptor: int,
-    buffer: memoryview,
-    offset: int,
-    ranges: Sequence[tuple[int, int]],
-    task: FetchTask,
-) -> int:
-    """Fill some ranges of `buffer`, which stands for the bytes from `offset` on; return how many came.
+    descriptor: int, ranges: Sequence[tuple[int, int]], offset: int, task: FetchTask
+) -> memoryview:
+    """Return the bytes of ranges, each its begin after `offset` and its size, joined; fewer at the end.
 
     Stops early when `task` is not live any more.
-
-    Parameters
-    ----------
-    ranges
-        Offsets in the buffer, and sizes.
     """
-    done = 0
+    parts = []
     for start, size in ranges:
         if not task.live:
             break
-        view = buffer[start : start + size]
-        count = _read_into(descriptor, [view], offset + start)
-        if count != size:
-            # Rare: a signal came, or the file has ended.
-            count += read_exactly(descriptor, [view[count:]], offset + start + count, task)
-        done += count
-    return done
+        while size and (data := _read(descriptor, size, offset + start)):
+            parts.append(data)
+            start, size = start + len(data), size - len(data)
+    return memoryview(b"".join(parts))
+
+
+def _read(descriptor: int, size: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, size, offset)
+    # The descriptor belongs to one thread, so seeking is safe.
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
 
 
 def read_in_passing(descriptor: int, buffer: memoryview, offset: int) -> int:
@@ -152,9 +148,7 @@ def _portion(buffers: list[memoryview]) -> list[memoryview]:
 def _read_into(descriptor: int, buffers: list[memoryview], offset: int) -> int:
     if hasattr(os, "preadv"):
         return os.preadv(descriptor, buffers, offset)
-    # The descriptor belongs to one thread, so seeking is safe.
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    data = os.read(descriptor, len(buffers[0]))
+    data = _read(descriptor, len(buffers[0]), offset)
     buffers[0][: len(data)] = data
     return len(data)
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class Segment:
         Bounds of its requests, relative to `start`; empty for a whole file.
     ranges
         Offsets, relative to `start`, and sizes of the only bytes that are looked at; None: all are read.
+    row_sizes
+        Number of those of each row.
     read_size
         Number of bytes that are read of a file, None for a whole one.
     """
@@ -46,6 +49,7 @@ class Segment:
         "ranges",
         "read_size",
         "requests",
+        "row_sizes",
         "settled",
         "start",
         "stop",
@@ -72,6 +76,7 @@ class Segment:
         self.settled = False
         self.buffer: memoryview | None = None
         self.ranges: list[tuple[int, int]] | None = None
+        self.row_sizes: list[int] = []
         self.read_size = self.size
 
     @property
@@ -85,15 +90,15 @@ class Segment:
         if wanted is None or self.stop is None:
             return
         ranges: list[tuple[int, int]] = []
-        read_size = 0
+        row_sizes: list[int] = []
         for row, cut in zip(self._rows, self._cuts, strict=True):
             found = wanted(row)
             if found is None:
                 return
             offsets, size = found
             ranges += [(cut + offset, size) for offset in offsets]
-            read_size += len(offsets) * size
-        self.ranges, self.read_size = ranges, read_size
+            row_sizes.append(len(offsets) * size)
+        self.ranges, self.row_sizes, self.read_size = ranges, row_sizes, sum(row_sizes)
 
     def sent(self) -> None:
         """Note that a request for it is sent; the time of its rows counts from the first one."""
@@ -146,9 +151,14 @@ class Segment:
         self._settle()
 
     def delivered_into(self, views: Sequence[memoryview]) -> None:
-        """Deliver all rows, whose bytes were written to their destinations."""
+        """Deliver all rows, whose bytes lie in `views`: their destinations, or what was read of them."""
         self._hand_over(self._rows, views)
         self._settle()
+
+    def joined(self, data: memoryview) -> list[memoryview]:
+        """Return what `ranges` gave of each row, from all of it joined."""
+        stops = list(accumulate(self.row_sizes))
+        return [data[stop - size : stop] for stop, size in zip(stops, self.row_sizes, strict=True)]
 
     def fail(self, error: RefbrowserError) -> None:
         """Deliver `error` to the rows that have not been delivered, each with its own range."""
@@ -275,6 +285,7 @@ def _tell(segment: Segment, identity: FileIdentity | None, received: int, error:
 
 def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> None:
     task, url = segment.task, segment.location.url
+    buffer: memoryview | None = None
     task.access.memory.identities.confirm(url, identity.as_object())
     stop = identity.size if segment.stop is None else segment.stop
     size = stop - segment.start
@@ -283,16 +294,17 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     whole = segment.stop is None
     if whole and size > task.options.size_limit:
         raise oversize(size, task.options.size_limit, url)
-    ranges = segment.ranges
-    scattered = None if whole or ranges is not None else segment.scattered()
-    buffer = room_for(size) if whole else None if scattered else segment.allocate()
-    views = scattered if scattered is not None else [buffer]
-    segment.sent()
-    if ranges is not None and buffer is not None:
-        size = segment.read_size or 0
-        count = read_ranges(descriptor, buffer, segment.start, ranges, task)
+    if segment.ranges is not None:
+        segment.sent()
+        data = read_ranges(descriptor, segment.ranges, segment.start, task)
+        views: list[memoryview] | None = segment.joined(data)
+        count, size = len(data), sum(segment.row_sizes)
     else:
-        count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
+        views = None if whole else segment.scattered()
+        if views is None:
+            buffer = room_for(size) if whole else segment.allocate()
+        segment.sent()
+        count = read_exactly(descriptor, views or [buffer], segment.start, task)  # type: ignore[list-item]
     task.count(size=count)
     if not task.live:
         return
@@ -301,7 +313,7 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     if FileIdentity.of(os.fstat(descriptor)) != identity:
         raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
     _tell(segment, identity, count)
-    if scattered is not None:
-        segment.delivered_into(scattered)
+    if views is not None:
+        segment.delivered_into(views)
     elif buffer is not None:
         segment.filled(buffer)

@@ -95,7 +95,8 @@ Deliver = Callable[[int, "memoryview | RefbrowserError"], None]
 #: Called with a row of the plan; returns where its bytes should be written, of exactly their length, or None.
 Destination = Callable[[int], "memoryview | None"]
 #: Called with a row of the plan; returns where the only bytes of it lie that are looked at, by their offsets
-#: within the row in ascending order, and the number of bytes at each of them; None for all bytes of the row.
+#: within the row in ascending order, and the number of bytes at each of them (fewer in all than the row has);
+#: None for all bytes of the row.
 RangesOf = Callable[[int], "tuple[list[int], int] | None"]
 #: Called with a row of the plan; returns the key that messages name.
 RowKey = Callable[[int], str]

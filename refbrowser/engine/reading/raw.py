@@ -8,7 +8,7 @@ distances. All spans of one chunk are cut alike, so they are described by a few 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +92,17 @@ class RawSpans:
         return offsets, lengths
 
     def scatter(self, number: int, data: Any, dtype: np.dtype[Any], out: npt.NDArray[Any]) -> None:
-        """Copy the elements of span `number` from its bytes into `out`, which has the selection's shape."""
+        """Copy the elements of span `number` into `out`, which has the selection's shape.
+
+        Parameters
+        ----------
+        data
+            The bytes of the span, or those of its `pieces` joined.
+        """
         inner_counts = self._inner_counts(number)
         inner_strides = self.strides[self.split :] if self.counts else ()
+        if len(data) < self._length(inner_counts):
+            inner_strides = self._piece_spans(inner_counts).joined_strides()
         values: npt.NDArray[Any] = np.ndarray(inner_counts, dtype, data, 0, inner_strides)
         np.copyto(self.target(number, out), values)
 
@@ -113,13 +121,29 @@ class RawSpans:
 
         None where they lie so close that all of it is read at once.
         """
-        counts, strides = list(self._inner_counts(number)), list(self.strides[self.split :])
-        split, group = _split(counts, strides, self.itemsize, PIECE_GAP)
-        if not counts or group == counts[split]:
+        found = self._piece_spans(self._inner_counts(number))
+        if len(found) == 1 or found.group > 1:
             return None
-        found = RawSpans((), tuple(counts), tuple(strides), 0, split, group, self.itemsize)
         offsets, lengths = found.ranges()
         return offsets.tolist(), int(lengths[0])
+
+    def _piece_spans(self, inner_counts: tuple[int, ...]) -> RawSpans:
+        """Return the pieces of a span as spans of it."""
+        strides = self.strides[self.split :] if self.counts else ()
+        split, group = _split(inner_counts, strides, self.itemsize, PIECE_GAP)
+        return RawSpans((), inner_counts, strides, 0, split, group, self.itemsize)
+
+    def joined_strides(self) -> tuple[int, ...]:
+        """Return the bytes between two selected elements along each axis where the spans are joined.
+
+        Each is of one element of the axis at which they are cut.
+        """
+        step = self._length(self._inner_counts(0))
+        outer = []
+        for count in reversed(self.counts[: self.split + 1]):
+            outer.append(step)
+            step *= count
+        return (*reversed(outer), *self.strides[self.split + 1 :])
 
     def is_dense(self, number: int) -> bool:
         """Whether span `number` holds selected elements only, in the order of `target`."""
@@ -186,7 +210,7 @@ def _gaps() -> Iterator[int]:
         gap *= 4
 
 
-def _split(counts: list[int], strides: list[int], itemsize: int, gap: int) -> tuple[int, int]:
+def _split(counts: Sequence[int], strides: Sequence[int], itemsize: int, gap: int) -> tuple[int, int]:
     """Return the axis at which spans are cut and how many of its elements one span holds."""
     reach = itemsize
     for axis in reversed(range(len(counts))):
