@@ -125,6 +125,7 @@ def export(
     options: ExportOptions | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
+    client: Any = None,
 ) -> ExportReport:
     """Write a dataset in another format.
 
@@ -154,6 +155,10 @@ def export(
         Origins that may be read from, where `dataset` is a path.
     progress
         Called as `progress(done, total, read_bytes=..., requests=...)`.
+    client
+        Who does the work: a ``distributed.Client`` or a ``concurrent.futures.Executor``, or the text that
+        ``--dask`` takes. Formats that are one file are made in this process whoever is given. Workers need
+        the same versions of refbrowser, numpy and numcodecs, and see source and target under the same paths.
 
     Returns
     -------
@@ -163,8 +168,10 @@ def export(
     Raises
     ------
     RefbrowserError
-        The target exists, there is no room, a chunk cannot be read, or verification failed.
+        The target exists, there is no room, a chunk cannot be read, or verification failed; `client` is none,
+        does not answer, or has no workers.
     """
+    from refbrowser.engine.compute import Compute
     from refbrowser.exporting.exporter import run_export
     from refbrowser.exporting.option_fields import chosen_options
     from refbrowser.exporting.request import ArrayChoice, ExportRequest
@@ -182,6 +189,7 @@ def export(
                 skip_bad=skip_bad,
                 options=options,
                 progress=progress,
+                client=client,
             )
     chosen = None
     if arrays is not None:
@@ -196,7 +204,7 @@ def export(
         skip_bad=skip_bad,
         options=options or chosen_options(form_named(format), {}, os.fspath(target)),
     )
-    return run_export(dataset, request, _control(progress))
+    return run_export(dataset, request, _control(progress), compute=Compute.of(client))
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

@@ -18,6 +18,7 @@ from refbrowser.cli.console import (
     write_line,
 )
 from refbrowser.cli.options import (
+    add_dask,
     add_json,
     add_option,
     add_reading,
@@ -25,6 +26,7 @@ from refbrowser.cli.options import (
     add_templates,
     add_yes,
     ask,
+    compute_of,
     job_control,
     listed,
     open_dataset,
@@ -37,6 +39,7 @@ from refbrowser.formats.registry import form_named, written
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
+    from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
     from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
@@ -141,6 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then read the target with other software (zarr-python, netCDF4, siphon) and compare",
     )
+    add_dask(parser)
     add_export_options(parser)
     add_json(parser)
     add_reading(parser)
@@ -200,7 +204,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.request import ExportRequest
 
-    options = export_options(arguments)
+    options, compute = export_options(arguments), compute_of(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -215,8 +219,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             # Without them it is told with all else that cannot be kept.
             tell_damage(damage_of(dataset, request.paths))
         if arguments.estimate:
-            return _estimate(dataset, request, arguments, token)
-        report = _export(dataset, request, arguments, token)
+            return _estimate(dataset, request, arguments, compute, token)
+        report = _export(dataset, request, arguments, compute, token)
         checked = _check(dataset, request, token) if arguments.check else None
         tell_findings(dataset.access.memory.warnings)
     for error in report.skipped:
@@ -231,7 +235,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _export(
-    dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
+    dataset: Dataset,
+    request: ExportRequest,
+    arguments: argparse.Namespace,
+    compute: Compute,
+    token: CancelToken,
 ) -> ExportReport:
     from refbrowser.exporting.exporter import run_export
 
@@ -244,6 +252,7 @@ def _export(
                 lambda error: ask(arguments, error),
                 # Programs find it in the report.
                 None if arguments.json else _tell_before,
+                compute,
             )
     except Cancelled:
         if form_named(request.format).resumes:
@@ -259,12 +268,16 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 
 
 def _estimate(
-    dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
+    dataset: Dataset,
+    request: ExportRequest,
+    arguments: argparse.Namespace,
+    compute: Compute,
+    token: CancelToken,
 ) -> int:
     from refbrowser.exporting.exporter import estimate_export
 
     with ProgressBar("estimating") as bar:
-        estimate = estimate_export(dataset, request, job_control(token, bar))
+        estimate = estimate_export(dataset, request, job_control(token, bar), compute)
     if arguments.json:
         shape = asdict(estimate)
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
@@ -293,6 +306,8 @@ _LEFTOVERS = {"other": "what another export left here when it was interrupted is
 def _ways(estimate: ExportEstimate) -> list[str]:
     """Return what becomes of an interrupted export, and how chunks that lie across others are made."""
     lines = [_LEFTOVERS[estimate.leftover]] if estimate.leftover in _LEFTOVERS else []
+    if estimate.here:
+        lines.append(f"it is made in this process: {estimate.here}")
     if estimate.spool_bytes:
         lines.append(f"an intermediate store of {size_text(estimate.spool_bytes)} is made beside the target")
     if estimate.reads > 1.05:

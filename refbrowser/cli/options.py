@@ -14,6 +14,7 @@ from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
+    from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
     from refbrowser.formats.format import Format
@@ -147,6 +148,39 @@ def add_skip_bad(parser: argparse.ArgumentParser) -> None:
     """Add ``--skip-bad``."""
     parser.add_argument(
         "--skip-bad", action="store_true", help="leave out what is faulty, with a warning for each"
+    )
+
+
+def add_dask(parser: argparse.ArgumentParser) -> None:
+    """Add where the work is done."""
+    parser.add_argument(
+        "--dask",
+        default="",
+        metavar="ADDRESS",
+        help="let a Dask cluster do it: tcp://HOST:PORT or tls://HOST:PORT of its scheduler; "
+        "local or local:N for N processes of this machine",
+    )
+    for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "key")):
+        parser.add_argument(
+            f"--dask-tls-{name}", default="", metavar="FILE", help=f"the {what} for tls:// (PEM)"
+        )
+
+
+def compute_of(arguments: argparse.Namespace) -> Compute:
+    """Return where the work is done.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: what is given is no address.
+    """
+    from refbrowser.engine.compute import Compute
+
+    return Compute.parse(
+        arguments.dask,
+        ca=arguments.dask_tls_ca,
+        cert=arguments.dask_tls_cert,
+        key=arguments.dask_tls_key,
     )
 
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -86,7 +86,7 @@ class Executor(Protocol):
 
     def run(
         self, function: Callable[[Item], Answer], items: Iterable[Item], token: CancelToken
-    ) -> Iterator[tuple[Item, Answer | BaseException]]:
+    ) -> Generator[tuple[Item, Answer | BaseException], None, None]:
         """Run a function for each item; yields each with its answer or error, in the order in which they end.
 
         Few items are under way at once. What is not under way yet when the iterator is closed is not begun.
@@ -303,6 +303,10 @@ def _cause(error: BaseException) -> str:
     return f": {quoted(text)}" if text and "imed out" not in text else ""
 
 
+#: Threads of this process.
+HERE = Compute()
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Let what Dask logs of workers that come and go not be mixed with what we tell."""
@@ -329,6 +333,13 @@ def versions_here() -> dict[str, str]:
     return {"refbrowser": __version__, "numpy": np.__version__, "numcodecs": numcodecs.__version__}
 
 
+def worker_name() -> str:
+    """Return what this process is called in messages where others work with it: host and number."""
+    import socket
+
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
 def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
     """Raise `E_SOURCE` where a worker has other versions than those that are wanted; both are named.
 
@@ -346,6 +357,13 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
             )
 
 
+def check_workers(executor: Executor) -> None:
+    """Raise `E_SOURCE` where a worker has other versions than this program, as far as that is told."""
+    here = versions_here()
+    for worker, found in executor.versions().items():
+        check_versions(f"worker {quoted(worker)}", found, here)
+
+
 # ---- What is the same for all
 
 
@@ -356,7 +374,7 @@ class _Futures:
 
     def run(
         self, function: Callable[[Item], Answer], items: Iterable[Item], token: CancelToken
-    ) -> Iterator[tuple[Item, Answer | BaseException]]:
+    ) -> Generator[tuple[Item, Answer | BaseException], None, None]:
         """Run a function for each item, a bounded number at once."""
         from queue import Empty, SimpleQueue
 

@@ -20,7 +20,7 @@ from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
-from refbrowser.io.origins import Origin, parse_storage_options
+from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class OpenRequest:
         Options of opening by name, as the command line takes them, or values: see `Format.options`.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
+    settings
+        Further connection settings, by origin.
     """
 
     path: str
@@ -57,6 +59,7 @@ class OpenRequest:
     templates: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     question: Callable[[RefbrowserError], bool] = _yes
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
 
 
 def open_document(
@@ -95,7 +98,7 @@ def open_document(
             path=request.path,
             seen=Seen.of(request.path),
             allow=tuple(Origin.parse(text) for text in request.allow),
-            settings=parse_storage_options(request.storage_options),
+            settings={**request.settings, **parse_storage_options(request.storage_options)},
             values=request.templates,
             options=request.options,
             fetcher=own if session is None else lambda: session.fetcher,

@@ -123,16 +123,21 @@ class BlockPlan:
         return tuple(slice(part.start, min(part.stop, end)) for part, end in zip(box, ends, strict=True))
 
 
-def copy_plan(layout: ArrayLayout) -> BlockPlan:
-    """Return the blocks of an array whose stored bytes are copied."""
+def copy_plan(layout: ArrayLayout, most: int = TASK_OBJECTS) -> BlockPlan:
+    """Return the blocks of an array whose stored bytes are copied, of `most` objects each."""
     axes = [
         _Axis(size, side, None) for size, side in zip(layout.grid.shape, layout.grid.chunk_shape, strict=True)
     ]
-    counts = _grown(axes, [1] * len(axes), element_size(layout.source))
+    counts = _grown(axes, [1] * len(axes), element_size(layout.source), most)
     return BlockPlan(layout.grid, _sides(axes, counts))
 
 
-def encode_plan(layout: ArrayLayout, unit: tuple[int, ...], memory: int = LIMITS.export_block) -> BlockPlan:
+def encode_plan(
+    layout: ArrayLayout,
+    unit: tuple[int, ...],
+    memory: int = LIMITS.export_block,
+    most: int = TASK_OBJECTS,
+) -> BlockPlan:
     """Return the blocks of an array whose chunks are encoded anew.
 
     Parameters
@@ -141,6 +146,8 @@ def encode_plan(layout: ArrayLayout, unit: tuple[int, ...], memory: int = LIMITS
         Shape of what is encoded by itself: an inner chunk of a shard, or the whole object.
     memory
         Bytes of a block, where one object (or unit) is not larger.
+    most
+        Objects of a block, where smaller ones have the source read as often.
     """
     itemsize = element_size(layout.source)
     sources = _source_axes(layout)
@@ -149,7 +156,7 @@ def encode_plan(layout: ArrayLayout, unit: tuple[int, ...], memory: int = LIMITS
     spools = _may_be_spooled(layout.source) and not layout.spreads
     if prod(grid.chunk_shape) * itemsize <= memory or unit == grid.chunk_shape:
         counts, reads = _best(whole, itemsize, memory)
-        counts = _grown(whole, counts, itemsize)
+        counts = _grown(whole, counts, itemsize, most)
         return BlockPlan(grid, _sides(whole, counts), False, reads, spools and reads > MOST_READS)
     inner = [_Axis(*axis) for axis in zip(grid.chunk_shape, unit, sources, strict=True)]
     counts, reads = _best(inner, itemsize, memory)
@@ -304,13 +311,13 @@ def _pareto(choices: Iterable[_Choice]) -> list[_Choice]:
     return kept[::-1][::step][::-1]
 
 
-def _grown(axes: list[_Axis], counts: list[int], itemsize: int) -> list[int]:
+def _grown(axes: list[_Axis], counts: list[int], itemsize: int, most: int) -> list[int]:
     """Return counts with more units along the last axes, where blocks are so small that each costs more."""
     counts = list(counts)
     objects = prod(counts)
     size = prod(count * axis.unit for count, axis in zip(counts, axes, strict=True)) * itemsize
     for number in range(len(axes) - 1, -1, -1):
-        room = min(TASK_BYTES // max(1, size), TASK_OBJECTS // objects)
+        room = min(TASK_BYTES // max(1, size), most // objects)
         times = min(max(1, room), -(-axes[number].count // counts[number]))
         counts[number] *= times
         size, objects = size * times, objects * times

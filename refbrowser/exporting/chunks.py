@@ -15,6 +15,7 @@ from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.blocks import (
     BATCH_BYTES,
+    TASK_OBJECTS,
     BlockPlan,
     BlockReader,
     copy_plan,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from refbrowser.engine.session import Session
     from refbrowser.exporting.blocks import BlockState, Box
+    from refbrowser.exporting.journal import Written
     from refbrowser.io.access import Access
 
 
@@ -68,6 +70,18 @@ class Sink(Protocol):
         ...
 
 
+class Away(Protocol):
+    """Those who make objects of arrays elsewhere than in this process, and read them again."""
+
+    def make(self, arrays: list[ArrayExport], run: ExportRun) -> Iterator[tuple[int, int, int]]:
+        """Have objects made; yields how many ended, how many batches did, and how many of these there are."""
+        ...
+
+    def different(self, entries: list[Written], token: CancelToken) -> Iterator[str]:
+        """Have objects read again; yields the keys of those that are not what was written."""
+        ...
+
+
 class BlockSource(Protocol):
     """What gives the blocks of an array in place of its source."""
 
@@ -77,17 +91,30 @@ class BlockSource(Protocol):
 
 
 class ArrayExport:
-    """One array of an export: how it is laid out, in which blocks, and how its objects are coded."""
+    """One array of an export: how it is laid out, in which blocks, and how its objects are coded.
 
-    def __init__(self, layout: ArrayLayout) -> None:
+    Parameters
+    ----------
+    most
+        Objects that a task makes, where smaller ones have the source read as often.
+    """
+
+    def __init__(self, layout: ArrayLayout, most: int = TASK_OBJECTS) -> None:
         self.layout = layout
         self.coder = ObjectCoder(layout)
         self.plan: BlockPlan = (
-            copy_plan(layout) if layout.copied is not None else encode_plan(layout, self.coder.unit_shape)
+            copy_plan(layout, most)
+            if layout.copied is not None
+            else encode_plan(layout, self.coder.unit_shape, most=most)
         )
         #: Set before the first task of an array whose blocks do not come from its source: it goes through an
         #: intermediate store, or is made of another array.
         self.spool: BlockSource | None = None
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether each task reads what it needs of the source, and nothing else: anybody can carry it out."""
+        return self.spool is None and not self.plan.spooled
 
     @property
     def spool_bytes(self) -> int:
@@ -154,9 +181,13 @@ class ExportRun:
         """Return the objects of a task that are not there yet."""
         keys = array.keys(number)
         found = {coords: key for coords, key in keys.items() if not self.sink.has(key)}
-        with self._lock:
-            self.tally.resumed += len(keys) - len(found)
+        self.there(len(keys) - len(found))
         return found
+
+    def there(self, count: int) -> None:
+        """Count objects that an earlier run has written."""
+        with self._lock:
+            self.tally.resumed += count
 
     def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
         """Give an object to the sink, and count it."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.decoding import DecodePool, MemoryBudget
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -69,6 +70,8 @@ class Target:
         What the format cannot hold.
     skipped
         Why arrays are left out, where that is known before.
+    executor
+        Runs its tasks in other processes; None: this one carries them out.
 
     Raises
     ------
@@ -80,6 +83,7 @@ class Target:
     is_document: ClassVar[bool] = False
     losses: Sequence[Loss] = ()
     skipped: Sequence[RefbrowserError] = ()
+    executor: Executor | None = None
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
@@ -99,6 +103,10 @@ class Target:
     def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; no data is read."""
         raise NotImplementedError
+
+    def why_here(self) -> str:
+        """Return why no other processes can work on it; empty where they can."""
+        return "one file is written by one process"
 
     def place(self) -> TargetPlaced:
         """Return where it is made: one file, unless the target says something else."""
@@ -169,6 +177,8 @@ class Exporter:
     ----------
     kind
         Of the target; that of the format when None.
+    compute
+        Where its tasks are carried out.
 
     Raises
     ------
@@ -176,10 +186,17 @@ class Exporter:
         It cannot be made; `E_USAGE` for a format that is not known.
     """
 
-    def __init__(self, dataset: Dataset, request: ExportRequest, kind: type[Target] | None = None) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        request: ExportRequest,
+        kind: type[Target] | None = None,
+        compute: Compute = HERE,
+    ) -> None:
         if kind is None:
             kind = target_of(request.format)
         self.request = request
+        self.compute = compute
         self._left_out = _lacking(dataset, request, kind)
         if request.resume and kind.written_anew:
             raise RefbrowserError(ErrorKind.USAGE, kind.written_anew, advice="leave --resume out")
@@ -194,7 +211,10 @@ class Exporter:
         skipped = (Loss(each.place.path or "/", f"left out: {each.message}") for each in self.target.skipped)
         left_out = (Loss("/", f"left out: {each.message}") for each in self._left_out)
         losses = (*self.target.losses, *skipped, *left_out)
-        return replace(cost, losses=losses, leftover=self._leftover())
+        return replace(cost, losses=losses, leftover=self._leftover(), here=self._why_here())
+
+    def _why_here(self) -> str:
+        return "" if self.compute.is_here else self.target.why_here()
 
     def _leftover(self) -> Leftover:
         """Return what an interrupted export left at the target."""
@@ -233,11 +253,22 @@ class Exporter:
             control.check()
 
         try:
-            place.fill(work, resume=request.resume, force=request.force)
+            # Before anything is made: who does not answer leaves nothing behind.
+            with self._executor(control) as target.executor:
+                place.fill(work, resume=request.resume, force=request.force)
         except OSError as error:
             message = f"cannot write: {error.strerror or error}"
             raise RefbrowserError(ErrorKind.IO, message, Place(path=str(place.target))) from error
         return tally
+
+    @contextmanager
+    def _executor(self, control: JobControl) -> Iterator[Executor | None]:
+        if self.compute.is_here or self._why_here():
+            yield None
+            return
+        with self.compute.open(control.token) as executor:
+            check_workers(executor)
+            yield executor
 
     def _report(self, tally: Tally) -> ExportReport:
         known = {(error.message, error.place.pointer) for error in self._left_out}
@@ -326,6 +357,7 @@ def run_export(
     control: JobControl | None = None,
     question: Question = _no,
     told: Callable[[ExportEstimate], None] | None = None,
+    compute: Compute = HERE,
 ) -> ExportReport:
     """Carry out an export.
 
@@ -337,6 +369,8 @@ def run_export(
         Asked, with the error that a no becomes, above a size that needs a question.
     told
         Called with the estimate before anything is written.
+    compute
+        Where its tasks are carried out; what one process alone can do is done in this one.
 
     Raises
     ------
@@ -345,7 +379,7 @@ def run_export(
     Cancelled
         The control's token was cancelled; a Zarr store can be gone on with.
     """
-    exporter, control = Exporter(dataset, request), control or JobControl()
+    exporter, control = Exporter(dataset, request, compute=compute), control or JobControl()
     if told is not None:
         told(exporter.estimate(control.token))
     report = exporter.run(control, question)
@@ -356,7 +390,10 @@ def run_export(
 
 
 def estimate_export(
-    dataset: Dataset, request: ExportRequest, control: JobControl | None = None
+    dataset: Dataset,
+    request: ExportRequest,
+    control: JobControl | None = None,
+    compute: Compute = HERE,
 ) -> ExportEstimate:
     """Return what an export will cost, and what its target cannot hold; no data is read.
 
@@ -365,4 +402,4 @@ def estimate_export(
     RefbrowserError
         It cannot be made.
     """
-    return Exporter(dataset, request).estimate((control or JobControl()).token)
+    return Exporter(dataset, request, compute=compute).estimate((control or JobControl()).token)

@@ -6,13 +6,16 @@ import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
+from uuid import uuid4
 
+from refbrowser.engine.compute import worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.journal import NAME, Written, owner_of
+from refbrowser.exporting.journal import NAME, Written, fingerprint_of, owner_of
 from refbrowser.exporting.paths import ignores_case, path_below
 from refbrowser.io.atomic import check_unprotected, fill_atomically, remove_leftovers
 from refbrowser.io.cancel import CancelToken
@@ -33,6 +36,8 @@ DATASET_MARKS = (
 )
 #: Folder for what is needed while the export runs.
 SPOOL = ".refbrowser-spool"
+#: Beginning of the names of folders for what other processes are writing.
+RUN = ".refbrowser-run-"
 #: Part of the free space that stays free.
 RESERVE = 0.05
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -152,6 +157,39 @@ class Making:
     def finish(self, *, force: bool) -> None:
         """Give the target its final name."""
         raise NotImplementedError
+
+    # Beside other processes
+
+    @contextmanager
+    def hosting(self, run: str) -> Iterator[None]:
+        """Let other processes write to it meanwhile, where the place is one that they reach.
+
+        Parameters
+        ----------
+        run
+            A name that no other run has.
+        """
+        yield
+
+    def join(self, run: str, fingerprint: str) -> None:
+        """Write to what another process opened, each object in one step.
+
+        Parameters
+        ----------
+        fingerprint
+            Of the export, as its journal has it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: this process does not see what the other one opened.
+        """
+        raise NotImplementedError
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the process that opened it still wants what this one writes."""
+        return False
 
     @property
     def spool(self) -> Path:
@@ -273,6 +311,36 @@ class TargetFolder(StorePlace):
         super().__init__(target)
         self._folders: dict[str, Path] = {}
         self._made: set[Path] = set()
+        #: Where objects are written before they get their names; None where nobody else writes them.
+        self._run: Path | None = None
+
+    @contextmanager
+    def hosting(self, run: str) -> Iterator[None]:
+        """Let other processes write to it meanwhile; afterwards they cannot any more."""
+        self._remove_runs()
+        self.partial.joinpath(RUN + run).mkdir()
+        try:
+            yield
+        finally:
+            self._remove_runs()
+
+    def _remove_runs(self) -> None:
+        for left in self.partial.glob(f"{RUN}*"):
+            # A process that writes to it still may come between.
+            shutil.rmtree(left, ignore_errors=True)
+
+    def join(self, run: str, fingerprint: str) -> None:
+        """Write to the folder that another process opened."""
+        self._run = self.partial / (RUN + run)
+        if not self.is_joined or fingerprint_of(self.partial) != fingerprint:
+            message = f"worker {worker_name()} cannot write the target: it does not see the folder"
+            advice = "give a target that all workers see under the same path"
+            raise RefbrowserError(ErrorKind.IO, message, Place(path=str(self.partial)), advice)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the process that opened it still wants what is written."""
+        return self._run is not None and self._run.is_dir()
 
     def begin(self, entries: Iterable[Written]) -> None:
         """Go on with what an earlier run has written."""
@@ -300,17 +368,20 @@ class TargetFolder(StorePlace):
             It cannot be written.
         """
         path = self.path(key)
+        if self._run is not None:
+            # Where the run is over, so is its folder, and nothing is made.
+            whole = self._run / uuid4().hex
+            _write(whole, portions)
+            self._make_parent(path)
+            os.replace(whole, path)
+            return
+        self._make_parent(path)
+        _write(path, portions)
+
+    def _make_parent(self, path: Path) -> None:
         if path.parent not in self._made:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._made.add(path.parent)
-        descriptor = os.open(path, _FLAGS, 0o666)
-        try:
-            for portion in portions:
-                left = memoryview(portion).cast("B")
-                while left:
-                    left = left[os.write(descriptor, left) :]
-        finally:
-            os.close(descriptor)
 
     def holds(self, entry: Written) -> bool:
         """Tell whether an object that an earlier run has written is still there."""
@@ -327,6 +398,7 @@ class TargetFolder(StorePlace):
         """Give the folder its final name, without what does not belong to the dataset."""
         (self.partial / NAME).unlink(missing_ok=True)
         remove(self.spool)
+        self._remove_runs()
         if hasattr(os, "sync"):
             os.sync()
         self.swap(self.partial, force=force)
@@ -334,6 +406,17 @@ class TargetFolder(StorePlace):
     def complete(self) -> CompleteFolder:
         """Return the finished target for reading."""
         return CompleteFolder(self.target)
+
+
+def _write(path: Path, portions: Iterable[Buffer]) -> None:
+    descriptor = os.open(path, _FLAGS, 0o666)
+    try:
+        for portion in portions:
+            left = memoryview(portion).cast("B")
+            while left:
+                left = left[os.write(descriptor, left) :]
+    finally:
+        os.close(descriptor)
 
 
 class StoredFile:

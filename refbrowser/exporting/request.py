@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -143,6 +143,8 @@ class ExportEstimate:
         still; it is removed at the end.
     leftover
         What is there of an export that was interrupted; it is removed where it is not gone on with.
+    here
+        Why all of it is made in this process, where others were to work on it.
     """
 
     chunks: int
@@ -153,6 +155,7 @@ class ExportEstimate:
     reads: float = 1.0
     spool_bytes: int = 0
     leftover: Leftover = Leftover.NONE
+    here: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,3 +212,8 @@ class Tally:
     written_bytes: int = 0
     requests: int = 0
     skipped: list[RefbrowserError] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Count what another one counted, too."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))

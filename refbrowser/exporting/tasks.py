@@ -13,10 +13,10 @@ import shutil
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.compute import Compute
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -39,7 +40,7 @@ from refbrowser.exporting.blocks import (
     read_cuts,
     within,
 )
-from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, ExportTask, Sink
+from refbrowser.exporting.chunks import ArrayExport, Away, Coords, ExportRun, ExportTask, Sink
 from refbrowser.exporting.copying import copy_task
 from refbrowser.exporting.exporter import coding
 from refbrowser.exporting.objects import Assembled, Assembly, values_digest
@@ -79,6 +80,12 @@ def encode_task(run: ExportRun, array: ArrayExport, number: int) -> None:
         encoder.close()
         run.memory.release(array.block_bytes)
         run.read(reader.read_bytes, reader.requests)
+
+
+def carry(run: ExportRun, array: ArrayExport, task: ExportTask) -> None:
+    """Carry out a task; raises as `encode_task`."""
+    work = encode_task if array.layout.copied is None else copy_task
+    work(run, array, task.number)
 
 
 def _read(array: ArrayExport, reader: BlockReader, box: Box) -> tuple[npt.NDArray[Any], BlockState]:
@@ -184,9 +191,6 @@ def _number(box: Box, sides: Coords, units: Coords) -> int:
     return number
 
 
-#: Tasks that run at once: while one waits for bytes, others decode and write.
-WORKERS = 4
-
 Item = TypeVar("Item")
 
 
@@ -199,6 +203,7 @@ def carry_out(
     control: JobControl,
     *,
     skip_bad: bool,
+    away: Away | None = None,
 ) -> None:
     """Run all tasks of an export, a few at a time; the first failure ends them.
 
@@ -206,6 +211,8 @@ def carry_out(
     ----------
     spool
         A folder for what is needed meanwhile; made, and removed at the end.
+    away
+        Carry out the tasks that need nothing but the source; this process does the others.
 
     Raises
     ------
@@ -221,7 +228,7 @@ def carry_out(
         with coding(dataset, control) as (session, token):
             access = dataset.access
             run = ExportRun(session, access, sink, token, memory, spool, tally=tally, skip_bad=skip_bad)
-            _Progress(arrays, tally, control).follow(run)
+            _Progress(arrays, tally, control).follow(run, away)
     finally:
         shutil.rmtree(spool, ignore_errors=True)
 
@@ -237,9 +244,12 @@ class _Progress:
         self.done = 0
         self.tasks, self.tasks_total = 0, sum(array.plan.tasks.size for array in arrays)
 
-    def follow(self, run: ExportRun) -> None:
+    def follow(self, run: ExportRun, away: Away | None) -> None:
         """Run everything."""
         plain = [array for array in self.arrays if not array.plan.spooled]
+        if away is not None:
+            self._away(run, away, [array for array in plain if array.is_direct])
+            plain = [array for array in plain if not array.is_direct]
         self._tasks(run, plain)
         for array in self.arrays:
             if array.plan.spooled:
@@ -247,14 +257,19 @@ class _Progress:
                 self._tasks(run, [array])
                 array.spool = None
 
+    def _away(self, run: ExportRun, away: Away, arrays: list[ArrayExport]) -> None:
+        own = self.tasks_total - sum(array.plan.tasks.size for array in arrays)
+        for count, batches, all_batches in away.make(arrays, run):
+            self.tasks, self.tasks_total = batches, own + all_batches
+            self._tell(count)
+
     def _tasks(self, run: ExportRun, arrays: list[ArrayExport]) -> None:
         by_path = {array.layout.target.path: array for array in arrays}
 
         def work(task: ExportTask) -> None:
             array = by_path[task.array]
             run.token.check()
-            carry = encode_task if array.layout.copied is None else copy_task
-            carry(run, array, task.number)
+            carry(run, array, task)
 
         tasks = (task for array in arrays for task in array.tasks())
         for task in _in_threads(work, tasks, run.token):
@@ -307,21 +322,13 @@ class _Progress:
 def _in_threads(
     function: Callable[[Item], None], items: Iterable[Item], token: CancelToken
 ) -> Iterator[Item]:
-    """Run a function for each item in `WORKERS` threads; yields the items as they are done."""
-    waiting = iter(items)
-    with ThreadPoolExecutor(WORKERS, "export") as pool:
-        running: dict[Future[None], Item] = {}
+    """Run a function for each item in threads; yields the items as they are done."""
+    with Compute().open() as threads, closing(threads.run(function, items, token)) as run:
         try:
-            while True:
-                for item in islice(waiting, WORKERS - len(running)):
-                    running[pool.submit(function, item)] = item
-                if not running:
-                    return
-                ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    item = running.pop(future)
-                    future.result()
-                    yield item
+            for item, outcome in run:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield item
         except BaseException:
             token.cancel()
             raise

@@ -15,7 +15,7 @@ import numpy as np
 from refbrowser.engine.reading.decoding import DecodePool
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.chunks import ArrayExport
+from refbrowser.exporting.chunks import ArrayExport, Away
 from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.layout import ArrayLayout, StoreLayout
 from refbrowser.exporting.objects import PORTION, Assembled, ObjectCoder, Stored
@@ -66,10 +66,19 @@ class JournalSink:
 
     def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
         """Write an object and note it."""
-        digest = hashlib.sha256()
-        place = self.target.write(key, _hashed(made.portions(), digest), made.size)
-        path = array.layout.target.path
-        self.journal.add(Written(key, made.size, digest.hexdigest(), made.digest, path, place))
+        self.journal.add(written_to(self.target, array, key, made))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something of an earlier run."""
+        return bool(self._known)
+
+
+def written_to(target: ObjectPlace, array: ArrayExport, key: str, made: Assembled) -> Written:
+    """Write an object, and return what is to be noted of it."""
+    digest = hashlib.sha256()
+    place = target.write(key, _hashed(made.portions(), digest), made.size)
+    return Written(key, made.size, digest.hexdigest(), made.digest, array.layout.target.path, place)
 
 
 def _hashed(portions: Iterable[Buffer], digest: Any) -> Iterator[Buffer]:
@@ -119,14 +128,20 @@ class CompareSink:
 def verify_chunks(
     target: ObjectPlace,
     journal: Journal,
-    arrays: Iterable[ArrayExport],
+    arrays: Sequence[ArrayExport],
     pool: DecodePool,
     token: CancelToken,
+    away: Away | None = None,
 ) -> int:
     """Read every object of the target again and compare it; returns how many.
 
     Of objects whose bytes the target confirms by itself some of each array are read: their elements are
     compared too.
+
+    Parameters
+    ----------
+    away
+        Reads those of arrays that it made.
 
     Raises
     ------
@@ -140,14 +155,19 @@ def verify_chunks(
     queue = pool.queue(token)
 
     def check(entry: Written) -> None:
-        if not _is_good(target, entry, coders.get(entry.array)):
+        if not is_good(target, entry, coders.get(entry.array)):
             different.append(entry.key)
 
     entries = journal.entries()
-    confirmed = target.confirmed(entries)
-    for entry in _unconfirmed(entries, confirmed):
+    made_away = {array.layout.target.path for array in arrays if away is not None and array.is_direct}
+    wanted = list(_unconfirmed(entries, target.confirmed(entries)))
+    for entry in wanted:
+        if entry.array in made_away:
+            continue
         queue.put(partial(check, entry), min(entry.size, PORTION))
     queue.join()
+    if away is not None:
+        different += away.different([entry for entry in wanted if entry.array in made_away], token)
     for key in different:
         journal.drop(key)
     if different:
@@ -168,7 +188,8 @@ def _unconfirmed(entries: Sequence[Written], confirmed: Collection[str]) -> Iter
         yield from some[:: -(-len(some) // SAMPLED)]
 
 
-def _is_good(target: ObjectPlace, entry: Written, coder: ObjectCoder | None) -> bool:
+def is_good(target: ObjectPlace, entry: Written, coder: ObjectCoder | None) -> bool:
+    """Tell whether an object is what was written."""
     try:
         stored = Held.of(target.stored(entry.key, entry.place))
         if stored.size != entry.size or _digest(stored) != entry.sha256:

@@ -42,7 +42,15 @@ def open_named(opening: Opening) -> Opened:
                 _check_options(best, opening)
             if opening.values:
                 opened.document.check_values(opening.values)
-            return opened
+            return _remembered(opened, best, opening)
+
+
+def _remembered(opened: Opened, format: Format, opening: Opening) -> Opened:
+    """Return what was opened, with the options that were said."""
+    said = {**opening.kept, **opening.options}
+    known = format.opening_options().keys() if said else ()
+    options = {name: value for name, value in said.items() if name in known}
+    return replace(opened, document=replace(opened.document, opened_with=options)) if options else opened
 
 
 def _check_options(format: Format, opening: Opening) -> None:

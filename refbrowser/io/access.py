@@ -152,6 +152,10 @@ class AccessMemory:
         #: Folders as they are spelled, to what is asked for them, and what stands before names in them.
         self._folders: dict[str, tuple[Origin, str]] = {}
 
+    def __reduce__(self) -> tuple[type[AccessMemory], tuple[()]]:
+        # What one process learned says nothing to another one.
+        return AccessMemory, ()
+
     def local(self, path: str) -> Location:
         """Return where a path leads, with links resolved; those of a folder are looked at once.
 

@@ -120,7 +120,9 @@ def exported(case: Case, folder: Path, **more: Any) -> tuple[np.ndarray, ExportR
 def test_zarr_reads_what_the_source_holds(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            chunks, "encode_plan", lambda layout, unit: blocks.encode_plan(layout, unit, case.block)
+            chunks,
+            "encode_plan",
+            lambda layout, unit, *, most: blocks.encode_plan(layout, unit, case.block, most),
         )
         expected, _, array = exported(case, Path(folder))
         read = np.asarray(array[...])
@@ -151,7 +153,9 @@ STEPS = np.arange(24 * 20 * 18, dtype="<i4").reshape(24, 20, 18)
 def test_chunks_across_those_of_the_source_are_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: StoreOptions, parted: bool
 ) -> None:
-    monkeypatch.setattr(chunks, "encode_plan", lambda layout, unit: blocks.encode_plan(layout, unit, 6000))
+    monkeypatch.setattr(
+        chunks, "encode_plan", lambda layout, unit, *, most: blocks.encode_plan(layout, unit, 6000, most)
+    )
     path = made(tmp_path, STEPS, (1, 20, 18))
     with refbrowser.open(path) as dataset:
         request = ExportRequest(str(tmp_path / "out"), "zarr-v3", options=target)
@@ -337,7 +341,7 @@ from refbrowser.limits import LIMITS
 MIB = 1 << 20
 for name, value in {"export_block": 4, "export_memory": 16, "export_coding": 8}.items():
     object.__setattr__(LIMITS, name, value * MIB)
-chunks.encode_plan = lambda layout, unit: blocks.encode_plan(layout, unit, LIMITS.export_block)
+chunks.encode_plan = lambda layout, unit, *, most: blocks.encode_plan(layout, unit, LIMITS.export_block, most)
 sides = eval(sys.argv[3])
 def run(target, **options):
     with refbrowser.open(sys.argv[1]) as dataset:

@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.compute import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
@@ -89,6 +90,8 @@ class BucketPlace(Making):
         self._was_begun = False
         #: Keys of the root's metadata, as long as the target is not finished.
         self._root: list[str] = []
+        #: What tells the mark that lay here when this process joined.
+        self._joined: str | None = None
 
     @classmethod
     def of(cls, target: str, access: Access) -> BucketPlace:
@@ -222,6 +225,26 @@ class BucketPlace(Making):
         return _is_same(self.found.get(entry.key), entry)
 
     # Writing
+
+    # Beside other processes
+
+    def join(self, run: str, fingerprint: str) -> None:
+        """Write to what another process opened; it has put its mark there."""
+        self._joined = self._mark_now()
+        if self._joined is None:
+            message = f"worker {worker_name()} cannot write the target: it does not see that it is begun"
+            raise RefbrowserError(ErrorKind.IO, message, Place(url=self.target))
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the mark is the one that was there when this process joined."""
+        return self._joined is not None and self._joined == self._mark_now()
+
+    def _mark_now(self) -> str | None:
+        try:
+            return _head(self.bucket, self._prefix + MARK).tag
+        except FileNotFoundError:
+            return None
 
     def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
         """Write nothing: metadata comes after the chunks."""

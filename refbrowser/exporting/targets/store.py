@@ -8,12 +8,13 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
-from refbrowser.exporting.blocks import element_size
+from refbrowser.exporting.blocks import TASK_OBJECTS, element_size
 from refbrowser.exporting.check import (
     Answers,
     CheckItem,
@@ -32,7 +33,7 @@ from refbrowser.exporting.check import (
     compared,
     compared_attributes,
 )
-from refbrowser.exporting.chunks import ArrayExport, Sink, estimated
+from refbrowser.exporting.chunks import ArrayExport, Away, Sink, estimated
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import SPOOL, TargetFolder, remove
 from refbrowser.exporting.journal import Journal
@@ -58,6 +59,7 @@ from refbrowser.exporting.verify import (
     verify_chunks,
     verify_metadata,
 )
+from refbrowser.exporting.workers.order import WorkOrder, why_here
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store
@@ -89,6 +91,7 @@ class StoreTarget(Target):
         self.skipped: list[RefbrowserError] = []
         self._check_chosen()
         self.nested: list[NestedPart] = []
+        self._task_objects = TASK_OBJECTS
         self._plain = list(self._planned())
         paths = [layout.source.path for layout in self._plain] + [part.path for part in self.nested]
         self._above = groups_above(dataset, paths, whole=request.arrays is None)
@@ -98,7 +101,7 @@ class StoreTarget(Target):
         """Take note of all groups and arrays of the target: those of nested arrays are known late."""
         self.groups = [*self._above, *groups]
         self.layouts = self.store.settled(self.groups, [*self._plain, *added])
-        self.exports = [ArrayExport(layout) for layout in self.layouts]
+        self.exports = [ArrayExport(layout, self._task_objects) for layout in self.layouts]
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
         of_nested = (loss for part in self.nested for loss in part.losses)
         of_groups = self.store.losses(self.groups)
@@ -200,6 +203,44 @@ class StoreTarget(Target):
         with tempfile.TemporaryDirectory(prefix=".refbrowser-check-", dir=above) as folder:
             return _Check(dataset, request, control, Path(folder) / GATHERED).report()
 
+    def split(self, most: int) -> None:
+        """Let tasks make so many objects at most, where smaller ones have the source read as often."""
+        self._task_objects = most
+        self.exports = [ArrayExport(layout, most) for layout in self.layouts]
+
+    def why_here(self) -> str:
+        """Return why no other processes can work on it; empty where they can."""
+        if self.options.container == "zip":
+            return "a zip file is written by one process"
+        return why_here(self.dataset)
+
+    def metadata_digest(self) -> str:
+        """Return what tells the metadata that is written from others."""
+        return hashlib.sha256(
+            json.dumps([[key, data.hex()] for key, data in self.metadata.items()]).encode()
+        ).hexdigest()
+
+    @contextmanager
+    def _team(self, made: Any) -> Iterator[Away | None]:
+        """Give those who work on it in other processes, where there are some."""
+        if self.executor is None:
+            yield None
+            return
+        from refbrowser.exporting.workers.team import Team, task_objects
+
+        most, run = task_objects(sum(layout.grid.size for layout in self.layouts)), uuid4().hex
+        order = WorkOrder.of(
+            self.dataset,
+            self.request,
+            run=run,
+            most=most,
+            fingerprint=self.fingerprint(),
+            metadata=self.metadata_digest(),
+        )
+        self.split(most)
+        with made.hosting(run):
+            yield Team(self.executor, order)
+
     def place(self) -> AnyPlace:
         """Return the folder, the zip file or the part of an object store that is made."""
         if self.options.container == "zip":
@@ -215,16 +256,16 @@ class StoreTarget(Target):
     def write(self, made: AnyPlace, tally: Tally, control: JobControl) -> None:
         """Write metadata and chunks; what an earlier run has written stays."""
         tally.skipped = list(self.skipped)
-        with closing(Journal(made.partial, self.fingerprint())) as journal:
+        with closing(Journal(made.partial, self.fingerprint())) as journal, self._team(made) as team:
             made.begin(journal.entries())
             made.token = control.token
             gathered = self.gather(made.partial / GATHERED, control)
             self._places = made.described(self.metadata)
-            self._carry_out(JournalSink(made, journal), made.spool, tally, control)
+            self._carry_out(JournalSink(made, journal), made.spool, tally, control, team)
             gathered.tell(tally)
             remove(made.partial / GATHERED)
             pool = self.dataset.session.pool
-            self._verified = verify_chunks(made, journal, self.exports, pool, control.token)
+            self._verified = verify_chunks(made, journal, self.exports, pool, control.token, team)
             self._places |= made.concluded(self.metadata, journal.entries())
 
     def verify(self, made: AnyPlace, tally: Tally, control: JobControl) -> int:
@@ -282,8 +323,19 @@ class StoreTarget(Target):
             at += len(some)
         return gathered
 
-    def _carry_out(self, sink: Sink, spool: Path, tally: Tally, control: JobControl) -> None:
-        carry_out(self.dataset, self.exports, sink, spool, tally, control, skip_bad=self.request.skip_bad)
+    def _carry_out(
+        self, sink: Sink, spool: Path, tally: Tally, control: JobControl, away: Away | None = None
+    ) -> None:
+        carry_out(
+            self.dataset,
+            self.exports,
+            sink,
+            spool,
+            tally,
+            control,
+            skip_bad=self.request.skip_bad,
+            away=away,
+        )
 
     def _verify_metadata(self, texts: dict[str, bytes]) -> None:
         verify_metadata(texts, self.groups, self.layouts, self.store)

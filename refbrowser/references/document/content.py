@@ -115,6 +115,8 @@ class DocumentContent(ABC):
         is given of them: none of it is read to learn of them, until somebody edits it (`as_described`).
     notes
         What was found to be wrong while it was opened, beside what it says itself.
+    opened_with
+        The options of opening that were said, by name: what opens it so again.
     """
 
     refs: References
@@ -124,6 +126,7 @@ class DocumentContent(ABC):
     known: KnownMetadata | None = None
     described: Mapping[str, GroupNode | ArrayNode] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
+    opened_with: Mapping[str, Any] = field(default_factory=dict)
 
     # What each kind has its own way
 

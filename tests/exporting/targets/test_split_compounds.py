@@ -127,7 +127,9 @@ def test_a_selection_other_chunks_and_missing_chunks(tmp_path):
 
 def test_chunks_across_those_of_the_source(tmp_path, monkeypatch):
     small = STATION.itemsize * 24 * 5
-    monkeypatch.setattr(chunks, "encode_plan", lambda layout, unit: blocks.encode_plan(layout, unit, small))
+    monkeypatch.setattr(
+        chunks, "encode_plan", lambda layout, unit, *, most: blocks.encode_plan(layout, unit, small, most)
+    )
     values = random_values((24, 20), STATION)
     write(tmp_path, values, (1, 20))
     exported(tmp_path, chunks=Sides((24, 5)))

@@ -1,0 +1,1 @@
+"""Those who work on an export beside the program that runs it."""
