@@ -351,7 +351,9 @@ class _ChunkCopier(_Copier):
         self.run.put(self.array, self._keys[row], Assembled.of(data))
 
     def take_sound(self, row: int, data: bytes | memoryview) -> None:
-        """Write a shard with those of its inner chunks that can be decoded."""
+        """Write a shard with those of its inner chunks that can be decoded; of a plain chunk nothing is."""
+        if self.units.pipeline.shard is None:
+            return
         shard = self.run.assembly(self.array)
         try:
             for number, inner in self.units.sound_inner(data):
