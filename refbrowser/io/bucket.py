@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.bucket_calls import (
     BucketCalls,
     ObjectFacts,
-    StatusError,
     Upload,
     calls_of,
     is_confirmed,
 )
+from refbrowser.io.bucket_errors import ExistsError, failure_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
@@ -35,7 +35,6 @@ _MOST_PARTS = 9_000
 _DELETED = 1_000
 #: Time for giving up what was begun, in seconds.
 _LAST_WORD = 10.0
-_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 Answer = TypeVar("Answer")
 
@@ -56,10 +55,6 @@ class Put:
     is_confirmed: bool
 
 
-class ExistsError(RefbrowserError):
-    """There is an object where a new one was to be written."""
-
-
 class Bucket:
     """A bucket, or a container of blobs; safe to use from any thread.
 
@@ -67,12 +62,21 @@ class Bucket:
     ----------
     token
         Ends waits and requests.
+    export
+        Try longer than one who waits for an answer would.
     """
 
     def __init__(
-        self, origin: Origin, settings: ConnectionSettings, token: CancelToken | None = None
+        self,
+        origin: Origin,
+        settings: ConnectionSettings,
+        token: CancelToken | None = None,
+        *,
+        export: bool = True,
     ) -> None:
         self.origin = origin
+        self._tries = LIMITS.http_tries_export if export else LIMITS.http_tries
+        self._total = LIMITS.http_total_export if export else LIMITS.http_total
         self.token = token or CancelToken()
         self._settings = settings
         #: Whether the store was ever heard of: one that is not there is not waited for as long.
@@ -185,10 +189,10 @@ class Bucket:
             return b""
 
         async def whole(_: int) -> bytes:
-            data = await self._calls.get(key, start, stop)
-            if len(data) != stop - start:
-                raise ConnectionError(f"{stop - start} bytes were asked for, {len(data)} came")
-            return data
+            got = await self._calls.get(key, start, stop, lambda *_: None)
+            if len(got.data) != stop - start or got.start != start:
+                raise ConnectionError(f"{stop - start} bytes were asked for, {len(got.data)} came")
+            return got.data
 
         return self._tried(key, whole, stop - start, to="read")
 
@@ -221,6 +225,24 @@ class Bucket:
             if not after:
                 return
 
+    def names(self, prefix: str, most: int) -> tuple[list[str], list[str], int]:
+        """Return folders and objects right below a prefix, sorted, and how many of `most` names are left.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: the store cannot be asked; what is not there has no names.
+        """
+        after, folders, files = "", dict[str, None](), dict[str, None]()
+        while True:
+            some, others, after = self._tried(prefix, partial(self._names, prefix, after), to="list")
+            folders.update(dict.fromkeys(some))
+            files.update(dict.fromkeys(others))
+            count = len(folders) + len(files)
+            if not after or count >= most:
+                kept = sorted(folders)[: max(most, 0)]
+                return kept, sorted(files)[: max(most - len(kept), 0)], most - count
+
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects; what is not there is no matter.
 
@@ -236,6 +258,9 @@ class Bucket:
 
     async def _page(self, prefix: str, after: str, number: int) -> tuple[list[ObjectFacts], str]:
         return await self._calls.page(prefix, after)
+
+    async def _names(self, prefix: str, after: str, number: int) -> tuple[list[str], list[str], str]:
+        return await self._calls.names(prefix, after)
 
     async def _delete(self, keys: list[str], number: int) -> None:
         await self._calls.delete(keys)
@@ -258,7 +283,7 @@ class Bucket:
         to: str = "write",
     ) -> Answer:
         """Make a request, with the number of the try, until it succeeds or may not be made again."""
-        end = time.monotonic() + LIMITS.http_total_export + size / LIMITS.http_total_rate
+        end = time.monotonic() + self._total + size / LIMITS.http_total_rate
         number = 0
         while True:
             number += 1
@@ -268,13 +293,13 @@ class Bucket:
                 self.token.check()
                 if isinstance(error, RefbrowserError):
                     raise
-                again, after = _judged(error)
-                self._is_known |= _status(error) is not None
-                most = LIMITS.http_tries_export if self._is_known else LIMITS.http_tries
-                wait = self._wait(number, after)
-                late = time.monotonic() + wait > end
-                if not again or number >= most or late or wait > LIMITS.http_retry_after:
-                    raise self._failed(key, error, number, to) from error
+                failure = failure_of(error)
+                self._is_known |= failure.status is not None
+                most = self._tries if self._is_known else LIMITS.http_tries
+                wait = wait_before(number, failure.after)
+                late = time.monotonic() + wait > end or wait > LIMITS.http_retry_after
+                if not failure.retry or number >= most or late:
+                    raise failure.error(to, self.url(key), self.origin, self._settings, number) from error
                 if self.token.wait(wait):
                     self.token.check()
 
@@ -294,35 +319,15 @@ class Bucket:
         self._is_known = True
         return answer
 
-    @staticmethod
-    def _wait(number: int, after: float | None) -> float:
-        longest = min(LIMITS.http_wait_start * 2 ** (number - 1), LIMITS.http_wait_most)
-        return max(after or 0.0, random.uniform(longest / 2, longest))
-
-    def _failed(self, key: str, error: Exception, number: int, to: str) -> RefbrowserError:
-        place, status = Place(url=self.url(key)), _status(error)
-        tries = f" (after {number} tries)" if number > 1 else ""
-        said = quoted(str(error) or type(error).__name__)
-        if status == 412 or (status == 409 and _code(error) == "BlobAlreadyExists"):
-            return ExistsError(ErrorKind.IO, "there is such an object already", place)
-        if status == 404:
-            what = "no such bucket" if _code(error) in ("NoSuchBucket", "ContainerNotFound") else ""
-            return AbsentError(ErrorKind.SOURCE, f"there is {what or 'no such object'}", place)
-        if status in (401, 403) or type(error).__name__ in ("NoCredentialsError", "PermissionError"):
-            advice = (
-                f"give --storage-option {self.origin}:anonymous=false to send the credentials of this "
-                f"computer, or {self.origin}:profile=NAME"
-                if self._settings.anonymous
-                else ""
-            )
-            return RefbrowserError(
-                ErrorKind.SOURCE, f"the store refuses to {to}: {said}{tries}", place, advice
-            )
-        return RefbrowserError(ErrorKind.SOURCE, f"the store cannot {to}: {said}{tries}", place)
-
     def _changed(self, key: str, size: int) -> RefbrowserError:
         message = f"the object has not the {size} bytes that it had before"
         return RefbrowserError(ErrorKind.SOURCE, message, Place(url=self.url(key)))
+
+
+def wait_before(number: int, after: float | None) -> float:
+    """Return the seconds between a try and the next one: what the store asks for, or longer each time."""
+    longest = min(LIMITS.http_wait_start * 2 ** (number - 1), LIMITS.http_wait_most)
+    return max(after or 0.0, random.uniform(longest / 2, longest))
 
 
 def _parts(portions: Iterable[bytes | memoryview], size: int) -> Iterator[bytes]:
@@ -339,73 +344,3 @@ def _parts(portions: Iterable[bytes | memoryview], size: int) -> Iterator[bytes]
                 waiting.clear()
     if waiting:
         yield bytes(waiting)
-
-
-def _response(error: BaseException) -> dict[str, Any]:
-    """Return the answer that an error of botocore carries."""
-    found = getattr(error, "response", None)
-    return found if isinstance(found, dict) else {}
-
-
-def _status(error: BaseException) -> int | None:
-    """Return the status of the answer that a client made an error of."""
-    known = _response(error).get("ResponseMetadata", {}).get("HTTPStatusCode")
-    for found in (known, getattr(error, "status", None), getattr(error, "status_code", None)):
-        if isinstance(found, int):
-            return found
-    return None
-
-
-def _code(error: BaseException) -> str:
-    code = _response(error).get("Error", {}).get("Code") or getattr(error, "error_code", "")
-    return str(getattr(code, "value", code))
-
-
-#: What clients raise where no answer came, beside the errors of Python; none is imported for it.
-_BROKEN = frozenset(
-    (
-        "ClientConnectionError",
-        "ClientOSError",
-        "ClientPayloadError",
-        "ServerDisconnectedError",
-        "ServerTimeoutError",
-        "HTTPClientError",
-        "ConnectionClosedError",
-        "EndpointConnectionError",
-        "ConnectTimeoutError",
-        "ReadTimeoutError",
-        "ResponseStreamingError",
-        "IncompleteReadError",
-        "ResponseParserError",
-        "ServiceRequestError",
-        "ServiceResponseError",
-        "IncompleteRead",
-        "ChecksumError",
-        "FlexibleChecksumError",
-    )
-)
-
-
-def _judged(error: Exception) -> tuple[bool, float | None]:
-    """Tell whether a request may be made again, and what the store says when."""
-    status = _status(error)
-    if status is not None:
-        headers = _response(error).get("ResponseMetadata", {}).get("HTTPHeaders", {})
-        if not headers:
-            headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        after = getattr(error, "after", None)
-        if isinstance(error, StatusError) is False:
-            after = _number(headers.get("retry-after") or headers.get("Retry-After"))
-        conflict = status == 409 and _code(error) not in ("ConditionalRequestConflict", "OperationAborted")
-        again = (status in _AGAIN and not conflict) or _code(error) in ("BadDigest", "Md5Mismatch")
-        return again, after
-    names = {kind.__name__ for kind in type(error).__mro__}
-    is_broken = isinstance(error, ConnectionError | TimeoutError | asyncio.TimeoutError)
-    return is_broken or bool(names & _BROKEN), None
-
-
-def _number(text: Any) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except (TypeError, ValueError):
-        return None

@@ -9,15 +9,19 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.objects import filesystem
+from refbrowser.io.bucket_errors import StatusError, seconds
+from refbrowser.io.filesystems import filesystem
+from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.limits import LIMITS
 
+_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 #: Objects that are deleted at once, one request each.
 _TOGETHER = 16
 
@@ -40,19 +44,23 @@ class ObjectFacts:
     md5: str = ""
 
 
-class StatusError(Exception):
-    """An answer that is no success.
+@dataclass(frozen=True, slots=True)
+class Got:
+    """Bytes of an object, and which state of it they are of.
 
     Attributes
     ----------
-    after
-        What ``Retry-After`` says, in seconds.
+    start
+        Where they begin in the object.
     """
 
-    def __init__(self, status: int, message: str, after: float | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.after = after
+    data: bytes
+    start: int
+    identity: ObjectIdentity
+
+
+#: Called before bytes are read: with where they begin and end, and the size of the object.
+Check = Callable[[int, int, int], None]
 
 
 @dataclass(slots=True)
@@ -109,8 +117,14 @@ class BucketCalls(Protocol):
     async def head(self, key: str) -> ObjectFacts:
         """Return what the store says of an object."""
 
-    async def get(self, key: str, start: int, stop: int) -> bytes:
-        """Return bytes of an object."""
+    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+        """Return bytes of an object, all of them where `stop` is None, once `check` takes them."""
+
+    async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
+        """Return some names below a prefix, up to the next ``/``, and what the next are asked for with.
+
+        Those of folders, each once, and those of objects; both without the prefix.
+        """
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects, not more than 1,000."""
@@ -135,11 +149,7 @@ def calls_of(origin: Origin, settings: ConnectionSettings) -> BucketCalls:
     RefbrowserError
         `E_PROTOCOL`: the package for its scheme is not installed; `E_USAGE`: settings are missing.
     """
-    try:
-        system = filesystem(origin.scheme, settings)
-    except ValueError as error:
-        # adlfs without an account.
-        raise RefbrowserError(ErrorKind.USAGE, f"cannot connect to {origin}: {error}") from None
+    system = filesystem(origin, settings)
     kinds: dict[str, Any] = {"s3": S3Calls, "gs": GoogleCalls, "abfs": AzureCalls}
     calls: BucketCalls = kinds[origin.scheme](system, origin.host)
     return calls
@@ -228,11 +238,23 @@ class S3Calls:
         answer = await self._ask("head_object", Key=key)
         return _s3_facts(key, answer["ContentLength"], answer["ETag"])
 
-    async def get(self, key: str, start: int, stop: int) -> bytes:
+    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
         """Return bytes of an object."""
-        answer = await self._ask("get_object", Key=key, Range=f"bytes={start}-{stop - 1}")
+        asked = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
+        answer = await self._ask("get_object", Key=key, **asked)
         async with answer["Body"] as body:
-            return bytes(await body.read())
+            first, last, total = _bounds(answer.get("ContentRange"), answer["ContentLength"])
+            check(first, last, total)
+            data = bytes(await body.read())
+        return Got(data, first, _identity(total, answer.get("ETag"), answer.get("LastModified")))
+
+    async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
+        """Return some names below a prefix, up to the next ``/``, and what the next are asked for with."""
+        more = {"ContinuationToken": after} if after else {}
+        answer = await self._ask("list_objects_v2", Prefix=prefix, Delimiter="/", **more)
+        folders = [each["Prefix"] for each in answer.get("CommonPrefixes") or []]
+        files = [each["Key"] for each in answer.get("Contents") or []]
+        return *_below(prefix, folders, files), answer.get("NextContinuationToken") or ""
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -242,6 +264,40 @@ class S3Calls:
         for failed in answer.get("Errors") or []:
             status = 503 if failed.get("Code") in ("InternalError", "SlowDown") else 403
             raise StatusError(status, f"{failed.get('Code')}: {failed.get('Message')}")
+
+
+def _identity(total: int, tag: str | None, modified: Any) -> ObjectIdentity:
+    """Return the state of an object: by its tag, where it has one.
+
+    The time is of whole seconds, in which an object may be written twice; and there are no mirrors here, whose
+    tags differ.
+    """
+    if tag:
+        return ObjectIdentity(total, tag.strip('"'))
+    return ObjectIdentity(total, None, str(modified) if modified else None)
+
+
+def _bounds(text: str | None, length: int) -> tuple[int, int, int]:
+    """Return where the bytes of an answer begin and end, and the size of the object.
+
+    Raises
+    ------
+    StatusError
+        The answer has a Content-Range that is none.
+    """
+    if text is None:
+        return 0, length, length
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise StatusError(206, f"the answer has the Content-Range {text!r}")
+    return int(match[1]), int(match[2]) + 1, int(match[3])
+
+
+def _below(prefix: str, folders: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names without the prefix; an object that is called as it is has none, nor has one in ``//``."""
+    names = [folder.removeprefix(prefix).rstrip("/") for folder in folders]
+    others = [file.removeprefix(prefix) for file in files]
+    return [name for name in names if name], [name for name in others if name]
 
 
 def _s3_facts(key: str, size: int, tag: str) -> ObjectFacts:
@@ -262,7 +318,14 @@ class GoogleCalls:
         self._bucket = bucket
 
     async def _ask(
-        self, method: str, url: str, *, data: bytes | None = None, headers: Any = None, **params: Any
+        self,
+        method: str,
+        url: str,
+        *,
+        data: bytes | None = None,
+        headers: Any = None,
+        check: Callable[[Any], None] | None = None,
+        **params: Any,
     ) -> tuple[int, Any, bytes]:
         system = self._system
         await system._set_session()
@@ -275,9 +338,14 @@ class GoogleCalls:
             allow_redirects=False,
             timeout=system.requests_timeout,
         ) as answer:
+            if check is not None and answer.status < 300:
+                check(answer)
             body = await answer.read()
-            if answer.status >= 400:
-                raise StatusError(answer.status, _said(body), _seconds(answer.headers.get("Retry-After")))
+            if answer.status >= 400 or 300 <= answer.status < 308:
+                said = _said(body)
+                # It has one code for both.
+                code = "NoSuchBucket" if answer.status == 404 and "bucket does not exist" in said else ""
+                raise StatusError(answer.status, said, seconds(answer.headers.get("Retry-After")), code)
             return answer.status, answer.headers, body
 
     def _url(self, key: str | None = None, way: str = "") -> str:
@@ -353,10 +421,31 @@ class GoogleCalls:
         """Return what the store says of an object."""
         return _google_facts(_json((await self._ask("GET", self._url(key)))[2]))
 
-    async def get(self, key: str, start: int, stop: int) -> bytes:
+    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
         """Return bytes of an object."""
-        headers = {"Range": f"bytes={start}-{stop - 1}"}
-        return (await self._ask("GET", self._url(key), headers=headers, alt="media"))[2]
+        headers = {"Accept-Encoding": "identity"}
+        if stop is not None:
+            headers["Range"] = f"bytes={start}-{stop - 1}"
+        bounds = (0, 0, 0)
+
+        def see(answer: Any) -> None:
+            nonlocal bounds
+            if answer.headers.get("Content-Encoding", "identity") != "identity":
+                raise StatusError(answer.status, "the store encodes the bytes, though identity was asked for")
+            bounds = _bounds(answer.headers.get("Content-Range"), answer.content_length or 0)
+            check(*bounds)
+
+        _, answer, data = await self._ask("GET", self._url(key), headers=headers, alt="media", check=see)
+        tag = answer.get("x-goog-generation") or answer.get("ETag")
+        return Got(data, bounds[0], _identity(bounds[2], tag, answer.get("Last-Modified")))
+
+    async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
+        """Return some names below a prefix, up to the next ``/``, and what the next are asked for with."""
+        more: dict[str, Any] = {"pageToken": after} if after else {}
+        _, _, body = await self._ask("GET", self._url(), prefix=prefix, delimiter="/", **more)
+        answer = _json(body)
+        files = [each["name"] for each in answer.get("items", [])]
+        return *_below(prefix, answer.get("prefixes", []), files), answer.get("nextPageToken") or ""
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -384,16 +473,18 @@ def _said(body: bytes) -> str:
         return body[:500].decode("utf-8", "replace")
 
 
-def _seconds(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None
-
-
 def _google_facts(found: Any) -> ObjectFacts:
     tag = str(found.get("generation") or found.get("etag") or "")
     return ObjectFacts(found["name"], int(found.get("size") or 0), tag, _hex(found.get("md5Hash")))
+
+
+#: Each request once, to where it was sent, within the times of safety.md.
+_ONCE: dict[str, Any] = {
+    "retry_total": 0,
+    "permit_redirects": False,
+    "connection_timeout": LIMITS.http_connect,
+    "read_timeout": LIMITS.http_first_byte,
+}
 
 
 class AzureCalls:
@@ -409,7 +500,7 @@ class AzureCalls:
     async def put(self, key: str, data: bytes, digest: bytes, *, new: bool) -> ObjectFacts:
         """Write an object whole; where `new`, only if there is none."""
         answer = await self._blob(key).upload_blob(
-            data, length=len(data), overwrite=not new, validate_content=True, retry_total=0
+            data, length=len(data), overwrite=not new, validate_content=True, **_ONCE
         )
         return ObjectFacts(key, len(data), str(answer["etag"]), _hex(answer.get("content_md5")))
 
@@ -420,9 +511,7 @@ class AzureCalls:
     async def part(self, upload: Upload, data: bytes, digest: bytes, *, again: bool) -> str:
         """Send the next part, whose MD5 the store compares."""
         name = base64.b64encode(b"%08d" % len(upload.parts)).decode()
-        await self._blob(upload.key).stage_block(
-            name, data, length=len(data), validate_content=True, retry_total=0
-        )
+        await self._blob(upload.key).stage_block(name, data, length=len(data), validate_content=True, **_ONCE)
         return name
 
     async def end(self, upload: Upload) -> ObjectFacts:
@@ -432,7 +521,7 @@ class AzureCalls:
 
         blocks = [BlobBlock(name) for name in upload.parts]
         condition = {"match_condition": MatchConditions.IfMissing} if upload.new else {}
-        answer = await self._blob(upload.key).commit_block_list(blocks, retry_total=0, **condition)
+        answer = await self._blob(upload.key).commit_block_list(blocks, **_ONCE, **condition)
         # The store has compared the MD5 of each part.
         return ObjectFacts(upload.key, upload.sent, str(answer["etag"]), joined_digest(upload))
 
@@ -445,18 +534,32 @@ class AzureCalls:
 
     async def page(self, prefix: str, after: str) -> tuple[list[ObjectFacts], str]:
         """Return some objects below a prefix, and what the next ones are asked for with."""
-        pages = self._container.list_blobs(name_starts_with=prefix, retry_total=0).by_page(after or None)
+        pages = self._container.list_blobs(name_starts_with=prefix, **_ONCE).by_page(after or None)
         found = [_azure_facts(each) async for each in await anext(pages)]
         return found, pages.continuation_token or ""
 
     async def head(self, key: str) -> ObjectFacts:
         """Return what the store says of an object."""
-        return _azure_facts(await self._blob(key).get_blob_properties(retry_total=0))
+        return _azure_facts(await self._blob(key).get_blob_properties(**_ONCE))
 
-    async def get(self, key: str, start: int, stop: int) -> bytes:
+    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
         """Return bytes of an object."""
-        answer = await self._blob(key).download_blob(offset=start, length=stop - start, retry_total=0)
-        return bytes(await answer.readall())
+        # An empty blob has no bytes from 0 on.
+        asked = {} if stop is None else {"offset": start, "length": stop - start}
+        answer = await self._blob(key).download_blob(**asked, **_ONCE)
+        found = answer.properties
+        first, last, total = (0, 0, 0) if found.size == 0 else _bounds(found.content_range, found.size)
+        check(first, last, total)
+        data = bytes(await answer.readall())
+        return Got(data, first, _identity(total, found.etag, found.last_modified))
+
+    async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
+        """Return some names below a prefix, up to the next ``/``, and what the next are asked for with."""
+        walk = self._container.walk_blobs(name_starts_with=prefix, delimiter="/", **_ONCE)
+        pages = walk.by_page(after or None)
+        found = [each.name async for each in await anext(pages)]
+        folders, files = [[name for name in found if name.endswith("/") is kind] for kind in (True, False)]
+        return *_below(prefix, folders, files), pages.continuation_token or ""
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -466,7 +569,7 @@ class AzureCalls:
         from azure.core.exceptions import ResourceNotFoundError
 
         try:
-            await self._blob(key).delete_blob(retry_total=0)
+            await self._blob(key).delete_blob(**_ONCE)
         except ResourceNotFoundError:
             return
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from refbrowser.io.http.client import HttpClient
+    from refbrowser.io.objects import ObjectReader
 
 
 _EMPTY = memoryview(b"")
@@ -67,6 +68,7 @@ class Fetcher:
         self._observer = observer
         self._models = LinkModels()
         self._client: HttpClient | None = None
+        self._objects: ObjectReader | None = None
         self._lock = threading.Lock()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._tasks: set[FetchTask] = set()
@@ -255,12 +257,15 @@ class Fetcher:
         return places
 
     def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
-        from refbrowser.io.objects import read_request
+        from refbrowser.io.objects import ObjectReader
 
+        with self._lock:
+            if self._objects is None:
+                self._objects = ObjectReader(self._models, self._observer)
         pool = self._pool("object", _OBJECT_THREADS)
         for segment in segments:
             for index in range(max(len(segment.requests), 1)):
-                task.read_in(pool, partial(read_request, segment, index))
+                task.read_in(pool, partial(self._objects.read, segment, index))
 
     def _http(self) -> HttpClient:
         # The event loop and TLS take long to import, and local documents need neither.

@@ -1,206 +1,250 @@
-"""Reading object stores (s3, gs, abfs) through fsspec's packages, behind our own checks."""
+"""Reading from object stores (s3, gs, abfs): each answer verified, tried again as over HTTP (safety, 6)."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from functools import lru_cache
-from importlib import import_module
-from typing import Any
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.access import Location
-from refbrowser.io.identity import ObjectIdentity
-from refbrowser.io.origins import ConnectionSettings
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.bucket import wait_before
+from refbrowser.io.bucket_calls import Got, calls_of
+from refbrowser.io.bucket_errors import Failure, failure_of
+from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.io.plan import LinkModels
 from refbrowser.io.segment import Segment, oversize, short_object
-from refbrowser.io.task import Attempt, FetchTask
-
-#: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
-_PACKAGES = {
-    "s3": ("s3fs", "S3FileSystem"),
-    # Not what gcsfs exports, which asks Google over gRPC for the kind of a bucket, for up to a minute.
-    "gs": ("gcsfs.core", "GCSFileSystem"),
-    "abfs": ("adlfs", "AzureBlobFileSystem"),
-}
+from refbrowser.io.task import Attempt, FetchEvent
+from refbrowser.limits import LIMITS
 
 #: Held while rows are delivered: a segment belongs to one thread at a time.
 _settling = threading.Lock()
+#: Seconds after which a thread that waits for an answer looks whether it is still wanted.
+_LOOK = 0.1
 
 
-def read_request(segment: Segment, index: int) -> None:
-    """Read one request of a segment (or a whole object) and deliver its rows; failures are delivered too.
+class _Host:
+    """What is known of one bucket: how it did lately."""
 
-    Pieces of a segment may be read by several threads at once.
+    def __init__(self) -> None:
+        self.failures = 0
+        self.open_until = 0.0
+        self.quiet_until = 0.0
+
+
+class ObjectReader:
+    """Reads requests of segments; may be used from any thread.
+
+    Parameters
+    ----------
+    observer
+        Called with what the status bar should tell.
     """
-    segment.task.wait_for_room()
-    if not _is_wanted(segment):
-        return
-    try:
-        first, data = _read(segment, index)
-        _tell(segment, index, len(data))
-    except RefbrowserError as error:
-        _tell(segment, index, 0, error.message)
-        with _settling:
-            segment.fail(error)
-        return
-    with _settling:
+
+    def __init__(self, models: LinkModels, observer: Callable[[FetchEvent], None] | None) -> None:
+        self._models = models
+        self._observer = observer
+        self._lock = threading.Lock()
+        self._hosts: dict[Origin, _Host] = {}
+
+    def read(self, segment: Segment, index: int) -> None:
+        """Read one request of a segment (or a whole object) and deliver its rows; failures are delivered too.
+
+        Pieces of a segment may be read by several threads at once.
+        """
+        segment.task.wait_for_room()
         if not _is_wanted(segment):
             return
-        if not segment.requests:
-            segment.filled(memoryview(data))
-            return
         try:
-            segment.allocate()[first : first + len(data)] = data
+            got = self._read(segment, index)
         except RefbrowserError as error:
-            segment.fail(error)
+            with _settling:
+                segment.fail(error)
             return
-        segment.arrived(index, len(data))
+        if got is None:
+            return
+        with _settling:
+            if not _is_wanted(segment):
+                return
+            if not segment.requests:
+                segment.filled(memoryview(got.data))
+                return
+            first, last = segment.requests[index]
+            try:
+                segment.allocate()[first:last] = got.data
+            except RefbrowserError as error:
+                segment.fail(error)
+                return
+            segment.arrived(index, len(got.data))
+
+    def _read(self, segment: Segment, index: int) -> Got | None:
+        """Return the bytes of a request after as many tries as it may have; None where nobody waits any more.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        task, origin, url = segment.task, segment.location.origin, segment.location.url
+        settings = task.access.connection(origin)
+        host = self._host(origin)
+        export = task.options.export
+        tries = LIMITS.http_tries_export if export else LIMITS.http_tries
+        start, stop = _bounds(segment, index)
+        size = 0 if stop is None else stop - start
+        total = LIMITS.http_total_export if export else LIMITS.http_total
+        deadline = time.monotonic() + total + size / LIMITS.http_total_rate
+        number = 0
+        while True:
+            number += 1
+            if not task.pause(max(0.0, host.quiet_until - time.monotonic())):
+                return None
+            began = time.monotonic()
+            try:
+                self._check_circuit(origin, host)
+                got = self._once(segment, start, stop, settings, deadline)
+            except RefbrowserError as error:
+                _tell(segment, start, stop, began, error=error.message)
+                raise
+            except Exception as error:  # the packages raise whatever their clients do
+                failure = failure_of(error)
+                self._throttle(origin, host, failure)
+                pause = wait_before(number, failure.after)
+                is_late = time.monotonic() + pause > deadline or pause > LIMITS.http_retry_after
+                if not failure.retry or number >= tries or is_late:
+                    _tell(segment, start, stop, began, error=failure.said)
+                    if failure.retry:
+                        self._failed(origin, host)
+                    raise self._error(failure, url, origin, settings, number) from error
+                _tell(segment, start, stop, began, error=failure.said, wait=pause)
+                if not task.pause(pause):
+                    return None
+                continue
+            if got is not None:
+                host.failures = 0
+                _tell(segment, start, stop, began, got)
+            return got
+
+    def _once(
+        self, segment: Segment, start: int, stop: int | None, settings: ConnectionSettings, deadline: float
+    ) -> Got | None:
+        """Make a request; return what came, verified, or None where nobody waits for it any more."""
+        task, location = segment.task, segment.location
+
+        def check(first: int, last: int, total: int) -> None:
+            if stop is None:
+                limit = task.options.size_limit
+                if total > limit:
+                    raise oversize(total, limit, location.url)
+            elif total < stop:
+                raise short_object(location.url, total, start, stop)
+            if first != start or last != (total if stop is None else stop):
+                message = f"bytes {start} to {stop} were asked for, the answer holds {first} to {last}"
+                raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
+
+        calls = calls_of(location.origin, settings)
+        segment.sent()
+        future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, check), calls.loop)
+        got = self._answer(segment, future, deadline)
+        if got is None:
+            return None
+        task.count(size=len(got.data))
+        expected = (got.identity.total or 0) if stop is None else stop - start
+        if len(got.data) != expected:
+            raise ConnectionError(f"{expected} bytes were asked for, {len(got.data)} came")
+        task.access.memory.identities.confirm(location.url, got.identity)
+        return got
+
+    @staticmethod
+    def _answer(segment: Segment, future: Future[Got], deadline: float) -> Got | None:
+        while not wait([future], _LOOK).done:
+            if not _is_wanted(segment):
+                future.cancel()
+                return None
+            if time.monotonic() > deadline:
+                future.cancel()
+                raise TimeoutError("the request took too long in all")
+        return future.result()
+
+    # What is known of a bucket
+
+    def _host(self, origin: Origin) -> _Host:
+        with self._lock:
+            return self._hosts.setdefault(origin, _Host())
+
+    def _check_circuit(self, origin: Origin, host: _Host) -> None:
+        left = host.open_until - time.monotonic()
+        if left > 0:
+            failed = f"{origin} failed {LIMITS.circuit_failures} times in a row"
+            raise RefbrowserError(ErrorKind.SOURCE, f"{failed} and is left alone for {left:.0f} s")
+
+    def _throttle(self, origin: Origin, host: _Host, failure: Failure) -> None:
+        if not failure.throttles:
+            return
+        if failure.after is not None and failure.after <= LIMITS.http_retry_after:
+            # It was said to this request, but it is meant for all of them.
+            host.quiet_until = max(host.quiet_until, time.monotonic() + failure.after)
+        self._models.of(str(origin)).throttle()
+        self._report("throttled", origin, f"{origin} asked for fewer requests")
+
+    def _failed(self, origin: Origin, host: _Host) -> None:
+        with self._lock:
+            host.failures += 1
+            if host.failures < LIMITS.circuit_failures:
+                return
+            host.failures = 0
+            host.open_until = time.monotonic() + LIMITS.circuit_open
+        self._report("circuit", origin, f"{origin} is left alone for {LIMITS.circuit_open:g} s")
+
+    def _report(self, kind: str, origin: Origin, message: str) -> None:
+        if self._observer is not None:
+            self._observer(FetchEvent(kind, origin, message))
+
+    @staticmethod
+    def _error(
+        failure: Failure, url: str, origin: Origin, settings: ConnectionSettings, number: int
+    ) -> RefbrowserError:
+        if failure.retry and failure.after is not None and failure.after > LIMITS.http_retry_after:
+            message = f"the store answered {failure.status} and asks to wait {failure.after:.0f} s"
+            return RefbrowserError(ErrorKind.SOURCE, message, Place(url=url))
+        return failure.error("read", url, origin, settings, number)
 
 
-def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
-    """Return fsspec's file system for one of ``s3 gs abfs``.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_PROTOCOL`: its package is not installed.
-    """
-    options = storage_options(scheme, settings)
-    return _filesystem(
-        scheme, tuple(sorted((key, repr(value)) for key, value in options.items())), _Box(options)
-    )
+def _bounds(segment: Segment, index: int) -> tuple[int, int | None]:
+    """Return the bytes of the object that a request asks for; up to None: all."""
+    if not segment.requests:
+        return 0, None
+    first, last = segment.requests[index]
+    return segment.start + first, segment.start + last
 
 
-def list_names(
-    location: Location, settings: ConnectionSettings, most: int
-) -> tuple[list[str], list[str], int]:
-    """Return folders and objects right below a place, sorted, and how many of `most` names are left.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_SOURCE`: the store could not be asked; what is not there has no names.
-    """
-    path = f"{location.origin.host}/{location.path}".rstrip("/")
-    try:
-        entries = filesystem(location.scheme, settings).ls(path, detail=True)
-    except RefbrowserError:
-        raise
-    except FileNotFoundError:
-        return [], [], most
-    except Exception as error:  # the packages raise whatever their clients do
-        message = f"the store cannot be listed: {type(error).__name__}: {quoted(error)}"
-        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url)) from error
-    folders: list[str] = []
-    files: list[str] = []
-    for entry in entries[: max(most, 0)]:
-        full = str(entry["name"]).rstrip("/")
-        if full.startswith(f"{path}/"):
-            (folders if entry["type"] == "directory" else files).append(full.removeprefix(f"{path}/"))
-    return sorted(folders), sorted(files), most - len(entries)
-
-
-class _Box:
-    """Carries the options past the cache's key, where their printed form stands for them."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self.options = options
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Box)
-
-
-@lru_cache(maxsize=64)
-def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any:
-    module, name = _PACKAGES[scheme]
-    try:
-        kind = getattr(import_module(module), name)
-    except ImportError:
-        raise RefbrowserError(
-            ErrorKind.PROTOCOL,
-            f"reading {scheme} needs the package {module.partition('.')[0]}",
-            advice="install it with: pip install refbrowser[cloud]",
-        ) from None
-    return kind(skip_instance_cache=True, **box.options)
-
-
-def storage_options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
-    """Return what fsspec's file system for one of ``s3 gs abfs`` is made with; it holds no secrets."""
-    if scheme == "s3":
-        client = {"region_name": settings.region} if settings.region else {}
-        return {
-            "anon": settings.anonymous,
-            "profile": settings.profile,
-            "endpoint_url": settings.endpoint,
-            "requester_pays": settings.requester_pays,
-            "client_kwargs": client,
-        }
-    if scheme == "gs":
-        token = "anon" if settings.anonymous else settings.profile or "google_default"
-        return {"token": token, "requester_pays": settings.requester_pays, "endpoint_url": settings.endpoint}
-    return {"anon": settings.anonymous, "account_name": settings.account}
-
-
-def _tell(segment: Segment, index: int, received: int, error: str = "") -> None:
-    """Tell the witness of the fetch, if there is one, what became of a request."""
+def _tell(
+    segment: Segment,
+    start: int,
+    stop: int | None,
+    began: float,
+    got: Got | None = None,
+    *,
+    error: str = "",
+    wait: float | None = None,
+) -> None:
+    """Tell the witness of the fetch, if there is one, how a try ended."""
     witness = segment.task.options.witness
     if witness is None:
         return
-    known = segment.task.access.memory.identities.known(segment.location.url)
-    first, last = segment.requests[index] if segment.requests else (0, None)
     attempt = Attempt(
         url=segment.location.url,
-        start=segment.start + first,
-        stop=None if last is None else segment.start + last,
-        answer="" if known is None else f"an object of {known.total} bytes",
-        received=received,
+        start=start,
+        stop=stop,
+        answer="" if got is None else f"an object of {got.identity.total} bytes",
+        received=0 if got is None else len(got.data),
         error=error,
+        wait=wait,
+        seconds=time.monotonic() - began,
     )
     witness(attempt)
 
 
 def _is_wanted(segment: Segment) -> bool:
     return segment.task.live and not segment.settled
-
-
-def _read(segment: Segment, index: int) -> tuple[int, bytes]:
-    """Return the bytes of a request, and where they begin in the segment."""
-    task, location = segment.task, segment.location
-    path, place = f"{location.origin.host}/{location.path}", Place(url=location.url)
-    try:
-        system = filesystem(location.scheme, task.access.connection(location.origin))
-        total = _confirm(system, path, location, task)
-        first, last = segment.requests[index] if segment.requests else (0, total)
-        start, stop = segment.start + first, segment.start + last
-        if stop > total:
-            raise short_object(location.url, total, start, stop)
-        limit = task.options.size_limit
-        if not segment.requests and total > limit:
-            raise oversize(total, limit, location.url)
-        segment.sent()
-        data = system.cat_file(path, start=start, end=stop) if stop > start else b""
-    except RefbrowserError:
-        raise
-    except FileNotFoundError:
-        raise AbsentError(ErrorKind.SOURCE, "there is no such object", place) from None
-    except Exception as error:  # the packages raise whatever their clients do
-        message = f"{type(error).__name__}: {quoted(error)}"
-        raise RefbrowserError(ErrorKind.SOURCE, message, place) from error
-    task.count(size=len(data))
-    if len(data) != stop - start:
-        message = f"{stop - start} bytes were asked for, {len(data)} came"
-        raise RefbrowserError(ErrorKind.SOURCE, message, place)
-    return first, data
-
-
-def _confirm(system: Any, path: str, location: Location, task: FetchTask) -> int:
-    """Compare the object with its first reading, and return its size."""
-    info = system.info(path)
-    total = int(info["size"])
-    etag = info.get("ETag") or info.get("etag")
-    modified = info.get("LastModified") or info.get("updated") or info.get("last_modified")
-    identity = ObjectIdentity(total, etag and str(etag), modified and str(modified))
-    task.access.memory.identities.confirm(location.url, identity)
-    return total

@@ -226,6 +226,11 @@ class FetchTask:
         with self._changed:
             self._changed.wait_for(lambda: not (self._live and self._congested))
 
+    def pause(self, seconds: float) -> bool:
+        """Wait, on a thread of `read_in`, unless the task ends meanwhile; tell whether it goes on."""
+        with self._changed:
+            return not self._changed.wait_for(lambda: not self._live, seconds)
+
     def _read(self, work: Callable[[], None]) -> None:
         with self._changed:
             if not self._live:

@@ -10,9 +10,9 @@ import numpy as np
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.formats.stores.reader import Answers, Names, is_safe_key
 from refbrowser.io.access import Access
+from refbrowser.io.bucket import Bucket
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.objects import list_names
 from refbrowser.io.origins import OBJECT_STORES
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -75,9 +75,9 @@ class UrlReader:
         if not self._is_listed:
             return None
         location = self._access.resolve(f"{self._root}/{folder}")
-        folders, files, self._left = list_names(
-            location, self._access.connection(location.origin), self._left
-        )
+        bucket = Bucket(location.origin, self._access.connection(location.origin), self._token, export=False)
+        prefix = f"{location.path.rstrip('/')}/".lstrip("/")
+        folders, files, self._left = bucket.names(prefix, self._left)
         return Names(folders, files, cut=self._left <= 0)
 
     def has(self, key: str) -> bool:

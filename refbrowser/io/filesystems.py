@@ -1,0 +1,141 @@
+"""fsspec's packages for object stores (s3, gs, abfs), set as the user told for a bucket."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.limits import LIMITS
+
+#: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
+_PACKAGES = {
+    "s3": ("s3fs", "S3FileSystem"),
+    # Not what gcsfs exports, which asks Google over gRPC for the kind of a bucket, for up to a minute.
+    "gs": ("gcsfs.core", "GCSFileSystem"),
+    "abfs": ("adlfs", "AzureBlobFileSystem"),
+}
+
+
+def filesystem(origin: Origin, settings: ConnectionSettings) -> Any:
+    """Return fsspec's file system for a bucket; it makes each request once.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL`: its package is not installed; `E_USAGE`: settings are missing, or cannot be used.
+    """
+    options = {**storage_options(origin.scheme, settings), **_kept_back(origin, settings)}
+    key = tuple(sorted((name, repr(value)) for name, value in options.items()))
+    try:
+        return _filesystem(origin.scheme, key, _Box(options))
+    except RefbrowserError:
+        raise
+    except Exception as error:  # the packages raise whatever their clients do
+        message = f"cannot connect to {origin}: {type(error).__name__}: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.USAGE, message) from error
+
+
+def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
+    """Return what a file system is made with besides: limits, and what is not shown."""
+    connect, wait = LIMITS.http_connect, LIMITS.http_first_byte
+    if origin.scheme == "s3":
+        config = {"connect_timeout": connect, "read_timeout": wait, "max_pool_connections": 64}
+        return {"config_kwargs": {**config, "retries": {"total_max_attempts": 1}}}
+    if origin.scheme == "gs":
+        import aiohttp
+
+        return {"requests_timeout": aiohttp.ClientTimeout(sock_connect=connect, sock_read=wait)}
+    return _azure_account(origin, settings)
+
+
+#: Host of a storage account, in the clouds that there are.
+_ACCOUNT = re.compile(
+    r"([a-z0-9]{3,24})\.(?:dfs|blob)\.(core\.(?:windows\.net|usgovcloudapi\.net|chinacloudapi\.cn))"
+)
+
+
+def _azure_account(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
+    """Return where a container lies and what is sent there.
+
+    Always a connection string: without one, the package takes that of the environment, with its secrets, for
+    anonymous reading too.
+    """
+    if settings.profile is not None:
+        text = os.environ.get(settings.profile)
+        if not text:
+            message = f"the environment variable {quoted(settings.profile)} holds no connection string"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        return {"connection_string": text}
+    environment = {} if settings.anonymous else os.environ
+    host = _ACCOUNT.fullmatch(origin.host.partition("@")[2])
+    account = host[1] if host else settings.account or environment.get("AZURE_STORAGE_ACCOUNT_NAME")
+    if settings.endpoint is None and "AZURE_STORAGE_CONNECTION_STRING" in environment and not account:
+        return {}
+    suffix = host[2] if host else "core.windows.net"
+    if account is None:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"the storage account of {origin} is not known",
+            advice=f"give --storage-option {origin}:account=NAME",
+        )
+    endpoint = settings.endpoint or f"https://{account}.blob.{suffix}"
+    parts = {"BlobEndpoint": endpoint, "AccountName": account}
+    if not settings.anonymous:
+        key, token = environment.get("AZURE_STORAGE_ACCOUNT_KEY"), environment.get("AZURE_STORAGE_SAS_TOKEN")
+        if key:
+            parts["AccountKey"] = key
+        elif token:
+            parts["SharedAccessSignature"] = token.removeprefix("?")
+        elif settings.endpoint is None:
+            # Who is logged in on this machine.
+            return {"account_name": account, "account_host": f"{account}.blob.{suffix}"}
+    return {"connection_string": ";".join(f"{name}={value}" for name, value in parts.items())}
+
+
+class _Box:
+    """Carries the options past the cache's key, where their printed form stands for them."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Box)
+
+
+@lru_cache(maxsize=64)
+def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any:
+    module, name = _PACKAGES[scheme]
+    try:
+        kind = getattr(import_module(module), name)
+    except ImportError:
+        raise RefbrowserError(
+            ErrorKind.PROTOCOL,
+            f"reading {scheme} needs the package {module.partition('.')[0]}",
+            advice="install it with: pip install refbrowser[cloud]",
+        ) from None
+    return kind(skip_instance_cache=True, **box.options)
+
+
+def storage_options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
+    """Return what fsspec's file system for one of ``s3 gs abfs`` is made with; it holds no secrets."""
+    if scheme == "s3":
+        client = {"region_name": settings.region} if settings.region else {}
+        return {
+            "anon": settings.anonymous,
+            "profile": settings.profile,
+            "endpoint_url": settings.endpoint,
+            "requester_pays": settings.requester_pays,
+            "client_kwargs": client,
+        }
+    if scheme == "gs":
+        token = "anon" if settings.anonymous else settings.profile or "google_default"
+        return {"token": token, "requester_pays": settings.requester_pays, "endpoint_url": settings.endpoint}
+    return {"anon": settings.anonymous, "account_name": settings.account}
