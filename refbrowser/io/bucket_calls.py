@@ -269,8 +269,8 @@ class S3Calls:
 def _identity(total: int, tag: str | None, modified: Any) -> ObjectIdentity:
     """Return the state of an object: by its tag, where it has one.
 
-    The time is of whole seconds, in which an object may be written twice; and there are no mirrors here, whose
-    tags differ.
+    The time is of whole seconds, in which an object may be written twice. Mirrors, whose tags differ, are not
+    among object stores.
     """
     if tag:
         return ObjectIdentity(total, tag.strip('"'))

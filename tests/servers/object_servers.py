@@ -177,7 +177,8 @@ def object_server(scheme: str) -> Iterator[ObjectServer]:
     variables = dict(os.environ)
     arguments = []
     if scheme == "s3":
-        variables["PYTHONPATH"] = str(python_packages("moto", MOTO))
+        # Pages of a listing are short, so that a few objects take several.
+        variables |= {"PYTHONPATH": str(python_packages("moto", MOTO)), "MOTO_S3_DEFAULT_MAX_KEYS": "50"}
     elif scheme == "abfs":
         arguments = [str(node_package("azurite", AZURITE) / "dist" / "src" / "blob" / "main.js")]
     elif importlib.util.find_spec("gcp_storage_emulator") is None:
