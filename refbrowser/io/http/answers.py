@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -130,10 +131,7 @@ def parse_head(data: bytes) -> Head:
         raise AttemptError(f"the answer has more than {LIMITS.http_header_lines} header lines")
     found: dict[str, str] = {}
     for line in lines:
-        match = _FIELD.fullmatch(line)
-        if match is None:
-            raise AttemptError(f"malformed header line {quoted(line.decode('latin-1'), 60)}")
-        name, value = match[1].decode("ascii").lower(), match[2].strip(b" \t").decode("latin-1")
+        name, value = (_field if len(line) <= _KEPT_LENGTH else _field.__wrapped__)(line)
         if name in found and not (name in _SINGLE and found[name] == value):
             if name in _SINGLE:
                 raise AttemptError(f"the answer has two different {name} headers")
@@ -149,6 +147,20 @@ def parse_head(data: bytes) -> Head:
     keep = "close" not in tokens if status[1] == b"1" else "keep-alive" in tokens
     reason = (status[3] or b"").decode("latin-1")
     return Head(int(status[2]), reason, found, keep, status[1].decode("ascii"))
+
+
+#: Bytes of the longest header line that is kept in its parsed form.
+_KEPT_LENGTH = 256
+
+
+# Answers of one server differ in one or two of their lines.
+@lru_cache(1024)
+def _field(line: bytes) -> tuple[str, str]:
+    """Return name, in lower case, and value of a header line."""
+    match = _FIELD.fullmatch(line)
+    if match is None:
+        raise AttemptError(f"malformed header line {quoted(line.decode('latin-1'), 60)}")
+    return match[1].decode("ascii").lower(), match[2].strip(b" \t").decode("latin-1")
 
 
 _SINGLE = frozenset(

@@ -26,6 +26,8 @@ _KEPT = 60.0
 _MOST = 10_000
 #: Taken for the bytes of an object that is asked for whole, until so many answers have told their own.
 _OBJECT, _ANSWERS = 256 << 10, 3
+#: Seconds after which what answers tell of the link is looked at again.
+_LEARNING = 0.005
 #: Answers of which the mean is taken then.
 _SAMPLES = 32
 
@@ -136,6 +138,12 @@ class HttpHost:
         self._open_until = 0.0
         self._quiet_until = 0.0
         self._window = (time.monotonic(), 0)
+        self._learned_at = 0.0
+        self._common = (
+            f"Host: {str(origin).partition('://')[2]}\r\n"
+            "User-Agent: refbrowser\r\n"
+            "Accept-Encoding: identity\r\n"
+        )
         self._proxy: tuple[Proxy | None] | None = None
 
     # Requests
@@ -257,7 +265,10 @@ class HttpHost:
         if request.hops:
             self._client.redirects.keep(request.segment.location.url, request.location)
         self.model.saw_body(size, seconds)
-        self.model.update()
+        now = time.monotonic()
+        if now - self._learned_at > _LEARNING:
+            self._learned_at = now
+            self.model.update()
 
     def failed(self, request: HttpRequest, error: AttemptError, free: bool = False) -> None:
         """Try again after a wait, or give up; `free` tries are not counted."""
@@ -442,27 +453,23 @@ class HttpHost:
         start, stop = request.bounds
         target = request.location.path
         proxy = self._proxy[0] if self._proxy else None
-        lines = [
-            f"Host: {str(self.origin).partition('://')[2]}",
-            "User-Agent: refbrowser",
-            "Accept-Encoding: identity",
-        ]
+        lines = self._common
         if proxy is not None and self.origin.scheme == "http":
             target = f"{self.origin}{target}"
             if proxy.authorization:
-                lines.append(f"Proxy-Authorization: {proxy.authorization}")
+                lines += f"Proxy-Authorization: {proxy.authorization}\r\n"
         if stop is not None:
-            lines.append(f"Range: bytes={start}-{stop - 1}")
+            lines += f"Range: bytes={start}-{stop - 1}\r\n"
         try:
             settings = request.segment.task.access.connection(self.origin)
-            lines += [f"{name}: {value}" for name, value in settings.header_values().items()]
+            for name, value in settings.header_values().items():
+                lines += f"{name}: {value}\r\n"
         except RefbrowserError as error:
             self.release(request, connection)
             self.fail(request, AttemptError(error.message, error.kind))
             return
         request.segment.sent()
-        text = "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""])
-        connection.begin(request, text.encode("latin-1"))
+        connection.begin(request, f"GET {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
 
     def _again(self, request: HttpRequest) -> None:
         try:
