@@ -13,8 +13,9 @@ import os
 import platform
 import re
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ from refbrowser.engine.compute import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
-from refbrowser.exporting.journal import Written
+from refbrowser.exporting.journal import Written, fingerprint_of
 from refbrowser.exporting.objects import PORTION
 from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
 from refbrowser.io.bucket import Bucket, ExistsError
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 MARK = ".refbrowser-export.json"
 #: Its copy beside the journal: they belong together.
 _OWN_MARK = "mark.json"
+#: How the marks of runs begin that other processes write for.
+RUN = ".refbrowser-run-"
+#: Such a mark is looked for so often, in seconds.
+_LOOK = 1.0
 #: Bytes of a mark.
 _MARK_SIZE = 4096
 #: Names of chunks below the folder of their array: of v2, of v3, and of v3 with the keys of v2.
@@ -90,8 +95,8 @@ class BucketPlace(Making):
         self._was_begun = False
         #: Keys of the root's metadata, as long as the target is not finished.
         self._root: list[str] = []
-        #: What tells the mark that lay here when this process joined.
-        self._joined: str | None = None
+        #: The run of another process that this one works for, and when its mark was seen last.
+        self._run, self._seen = "", 0.0
 
     @classmethod
     def of(cls, target: str, access: Access) -> BucketPlace:
@@ -183,7 +188,9 @@ class BucketPlace(Making):
         if self._was_begun:
             self.bucket.give_up(self._prefix)
         # From here on it is no dataset, until it is a whole one.
-        self._delete(key for key in self.found if "/" not in key and _is_metadata(key))
+        self._delete(
+            key for key in self.found if "/" not in key and (_is_metadata(key) or key.startswith(RUN))
+        )
 
     def _read_mark(self) -> bytes:
         size = min(self.found[MARK].size, _MARK_SIZE)
@@ -226,26 +233,6 @@ class BucketPlace(Making):
 
     # Writing
 
-    # Beside other processes
-
-    def join(self, run: str, fingerprint: str) -> None:
-        """Write to what another process opened; it has put its mark there."""
-        self._joined = self._mark_now()
-        if self._joined is None:
-            message = f"worker {worker_name()} cannot write the target: it does not see that it is begun"
-            raise RefbrowserError(ErrorKind.IO, message, Place(url=self.target))
-
-    @property
-    def is_joined(self) -> bool:
-        """Whether the mark is the one that was there when this process joined."""
-        return self._joined is not None and self._joined == self._mark_now()
-
-    def _mark_now(self) -> str | None:
-        try:
-            return _head(self.bucket, self._prefix + MARK).tag
-        except FileNotFoundError:
-            return None
-
     def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
         """Write nothing: metadata comes after the chunks."""
         self.bucket.token = self.token
@@ -272,6 +259,61 @@ class BucketPlace(Making):
         return frozenset(
             entry.key for entry in entries if entry.place[2] and _is_same(found.get(entry.key), entry)
         )
+
+    # Beside other processes
+
+    @contextmanager
+    def hosting(self, run: str) -> Iterator[None]:
+        """Let other processes write to it meanwhile: they look whether there is a mark of the run.
+
+        Parameters
+        ----------
+        run
+            A name that no other run has.
+        """
+        fingerprint = (fingerprint_of(self.partial) or "").encode()
+        self.bucket.put(self._prefix + RUN + run, [fingerprint], len(fingerprint))
+        try:
+            yield
+        finally:
+            self._wanted()
+            self._delete([RUN + run])
+
+    def join(self, run: str, fingerprint: str) -> None:
+        """Write to what another process opened.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: this process does not see what the other one opened.
+        """
+        self._run = run
+        try:
+            facts = _head(self.bucket, self._prefix + RUN + run)
+            found = self.bucket.read(facts.key, 0, facts.size).decode("utf-8", "replace")
+        except FileNotFoundError:
+            found = ""
+        if found != fingerprint:
+            raise RefbrowserError(
+                ErrorKind.IO,
+                f"worker {worker_name()} cannot write the target: it does not see that it is being written",
+                Place(url=self.target),
+                "let the connection settings of its bucket lead to the same store everywhere",
+            )
+        self._seen = time.monotonic()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the process that opened it still wants what this one writes."""
+        if time.monotonic() - self._seen > _LOOK and self._run:
+            self._run = self._run if self._is_there(RUN + self._run) else ""
+            self._seen = time.monotonic()
+        return bool(self._run)
+
+    def _wanted(self) -> None:
+        """Let what is to be taken away be taken away, also when all was cancelled."""
+        if self.bucket.token.cancelled:
+            self.bucket.token = CancelToken()
 
     # The end
 
@@ -360,7 +402,7 @@ class BucketPlace(Making):
     def leave(self) -> None:
         """Let another export write this target; what is not finished is no dataset."""
         if self._root:
-            self.bucket.token = CancelToken()
+            self._wanted()
             with suppress(RefbrowserError):
                 self._delete(self._root)
             self._root = []

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 import zarr
+from servers.object_proxy import object_proxy
 from servers.object_servers import ObjectServer
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import RefbrowserError
-from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.folder import partial_of
+from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.option_fields import Sides
-from refbrowser.exporting.request import ExportReport, ExportRequest
+from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
+from refbrowser.exporting.targets import bucket_place
+from refbrowser.exporting.targets.bucket_place import MARK, BucketPlace
 from refbrowser.exporting.targets.options import StoreOptions
-from refbrowser.io.cancel import CancelToken
+from refbrowser.io import bucket
+from refbrowser.io.cancel import Cancelled, CancelToken
 
 KINDS = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")
 
@@ -158,3 +167,172 @@ def test_reference_documents_in_buckets(s3: Writing) -> None:
     # What lies on this computer nobody else reads.
     report = s3.export("local.json", "refs-v1")
     assert any("it names files of this computer" in str(loss) for loss in report.losses)
+
+
+def test_what_is_there_is_replaced_with_force_alone(s3: Writing) -> None:
+    foreign = {"notes.txt": b"mine", "a/readme.md": b"mine", "figures/1.png": b"mine"}
+    for name, objects in {"other": foreign, "file": {}}.items():
+        s3.server.put_all(s3.url(name), objects)
+    s3.server.put(s3.url("file"), b"an object")
+    for force in (False, True):
+        for name in ("other", "file"):
+            with pytest.raises(RefbrowserError, match=r"there already|holds no dataset"):
+                s3.export(name, "zarr-v3", force=force)
+    assert s3.objects("other") == foreign
+    # Of a dataset what is not its own stays, all else goes: also chunks that the new one has not.
+    s3.export("store", "zarr-v2")
+    s3.server.put_all(s3.url("store"), foreign)
+    with pytest.raises(RefbrowserError, match="there already"):
+        s3.export("store", "zarr-v3")
+    only = (ArrayChoice.of(s3.dataset, "/sub/b"),)
+    s3.export("store", "zarr-v3", force=True, arrays=only)
+    assert s3.objects("store") == s3.in_folder("zarr-v3", arrays=only) | foreign
+    with pytest.raises(RefbrowserError, match="whole bucket"):
+        run_export(s3.dataset, ExportRequest(f"{s3.bucket}/", "zarr-v3"))
+    for kind in ("parquet", "awkward0", "ncstream"):
+        with pytest.raises(RefbrowserError, match=r"cannot be written to a URL|arrays? |values"):
+            s3.export("other.file", kind)
+
+
+class Ended(Exception):
+    pass
+
+
+def test_an_unfinished_store_is_none_and_is_gone_on_with(
+    s3: Writing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local, written = s3.in_folder("zarr-v3"), []
+    put = bucket.Bucket.put
+
+    def ending(self: bucket.Bucket, key: str, *given: object, **how: object) -> object:
+        if len(written) == ends:
+            raise Ended
+        written.append(key.removeprefix(f"{self_key}/"))
+        return put(self, key, *given, **how)  # type: ignore[arg-type]
+
+    self_key = "x.zarr"
+    monkeypatch.setattr(bucket.Bucket, "put", ending)
+    # Each put after the mark may be the last one, but for chunks in the middle.
+    count = len(local) + 1
+    for ends in (1, 5, count - 3, count - 2, count - 1):
+        written.clear()
+        with pytest.raises(Ended):
+            s3.export("x.zarr", "zarr-v3")
+        found = s3.objects("x.zarr")
+        assert "zarr.json" not in found
+        assert set(found) == {MARK, *written}
+        request = ExportRequest(s3.url("x.zarr"), "zarr-v3", resume=True)
+        assert estimate_export(s3.dataset, request).leftover is Leftover.SAME
+        # Another computer knows nothing of it.
+        journal = partial_of(request.target)
+        journal.rename(journal.with_name("hidden"))
+        for resume in (False, True):
+            with pytest.raises(RefbrowserError, match="another export is writing this target, or was inter"):
+                s3.export("x.zarr", "zarr-v3", resume=resume)
+        (journal.with_name("hidden")).rename(journal)
+        done = [key for key in written if not key.endswith("json")]
+        written.clear()
+        ends = -1
+        report = run_export(s3.dataset, request)
+        assert report.resumed == len(done)
+        assert not set(done) & set(written)
+        assert s3.objects("x.zarr") == local
+        assert not journal.exists()
+        s3.server.files.rm(s3.url("x.zarr"), recursive=True)
+    # Begun anew with other arrays, nothing is left of the first try.
+    written.clear()
+    ends = 8
+    with pytest.raises(Ended):
+        s3.export("x.zarr", "zarr-v3")
+    ends = -1
+    only = (ArrayChoice.of(s3.dataset, "/sub/b"),)
+    s3.export("x.zarr", "zarr-v3", arrays=only)
+    assert s3.objects("x.zarr") == s3.in_folder("zarr-v3", arrays=only)
+
+
+def test_a_damaged_object_is_found(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    confirmed = BucketPlace.confirmed
+
+    def damage(self: BucketPlace, entries: list[Written]) -> frozenset[str]:
+        s3.server.put(s3.url("x.zarr/a/1.1"), s3.server.get(s3.url("x.zarr/a/1.1"))[:-1] + b"?")
+        return confirmed(self, entries)
+
+    monkeypatch.setattr(BucketPlace, "confirmed", damage)
+    with pytest.raises(RefbrowserError, match=r"1 of 9 chunks differ from the source: 'a/1\.1'"):
+        s3.export("x.zarr", "zarr-v2")
+    monkeypatch.setattr(BucketPlace, "confirmed", confirmed)
+    assert s3.export("x.zarr", "zarr-v2", resume=True).resumed == 8
+    assert s3.objects("x.zarr") == s3.in_folder("zarr-v2")
+
+
+def test_large_objects_go_in_parts(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket, "PART", 5 * 1024 * 1024)
+    place = BucketPlace.of(s3.url("x.zarr"), s3.dataset.access)
+    data = np.random.default_rng(1).bytes(11 * 1024 * 1024)
+    size, tag, is_confirmed = place.write("a/0", [data[:100], memoryview(data)[100:]], len(data))
+    assert (size, tag[-3:], is_confirmed) == (len(data), '-3"', True)
+    assert s3.server.get(s3.url("x.zarr/a/0")) == data
+    assert place.stored("a/0", [size]).read_at(size - 5, 9) == data[-5:]
+    # A source that has become longer or shorter leaves no object, and nothing that is paid for.
+    for wrong in (len(data) + 1, len(data) - 1):
+        with pytest.raises(RefbrowserError, match="has not the"):
+            place.write("a/1", [data], wrong)
+    assert set(s3.objects("x.zarr")) == {"a/0"}
+    assert place.bucket._tried("", lambda _: place.bucket._calls.abandoned("x.zarr")) == []
+
+
+def test_workers_write_as_long_as_it_is_wanted(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_place, "_LOOK", -1.0)
+    client, worker = (BucketPlace.of(s3.url("x"), s3.dataset.access) for _ in range(2))
+    client.open(resume=False)
+    with closing(Journal(client.partial, "this export")):
+        with client.hosting("one"):
+            worker.join("one", "this export")
+            assert worker.is_joined
+            for run, fingerprint in (("two", "this export"), ("one", "another")):
+                other = BucketPlace.of(s3.url("x"), s3.dataset.access)
+                with pytest.raises(RefbrowserError, match="cannot write the target"):
+                    other.join(run, fingerprint)
+        assert not worker.is_joined
+    client.leave()
+    assert set(s3.objects("x")) == {MARK}
+
+
+def test_workers_write_without_opening(s3: Writing) -> None:
+    places = [BucketPlace.of(s3.url("x"), s3.dataset.access) for _ in range(4)]
+    chunks = {f"a/{number}": bytes([number]) * 1000 for number in range(24)}
+
+    def work(number: int) -> None:
+        for key, data in list(chunks.items())[number * 4 :] + list(chunks.items())[: number * 4]:
+            places[number].write(key, [data], len(data))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert s3.objects("x") == chunks
+
+
+def test_cancelling_ends_waits_and_requests(s3: Writing, source: Path) -> None:
+    with object_proxy(s3.server.endpoint) as (proxy, endpoint):
+        settings = tuple(s3.server.settings(s3.bucket, endpoint=endpoint))
+        with open_dataset(OpenRequest(str(source), storage_options=settings)) as dataset:
+            token = CancelToken()
+
+            def faults(method: str, path: str, before: int) -> str:
+                if "/a/" not in path:
+                    return ""
+                threading.Timer(0.05, token.cancel).start()
+                return "503"
+
+            proxy.faults = faults
+            with pytest.raises(Cancelled):
+                run_export(dataset, ExportRequest(s3.url("x.zarr"), "zarr-v2"), JobControl(token))
+        assert s3.export("x.zarr", "zarr-v2", resume=True).verified == 9
+
+
+def test_no_credentials_are_written_anywhere(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BucketPlace, "finish", lambda self, *, force: None)
+    s3.export("x.zarr", "zarr-v3")
+    texts = list(files_of(s3.folder / "state").values()) + list(s3.objects("x.zarr").values())
+    assert len(texts) > 10
+    secrets = [value.encode() for value in s3.server.environment.values()]
+    assert not any(secret in text for text in texts for secret in secrets)
