@@ -96,7 +96,8 @@ def job_words(status: JobStatus, share: float | None, speed: Speed, now: float) 
         How much of it is done, 0 to 1; None where that is not known.
     """
     ended = status.state.finished
-    words = [f"{share:.0%}"] if share is not None and status.state != "done" else []
+    words = [one_line(str(status.error))] if status.state == "failed" and status.error is not None else []
+    words += [f"{share:.0%}"] if share is not None and status.state != "done" else []
     if status.note:
         words.append(one_line(status.note))
     elif status.total and status.done >= status.total and not ended:

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,6 +29,7 @@ from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QApplication,
     QComboBox,
     QDialog,
@@ -40,8 +42,13 @@ from window_rest import is_at_rest
 
 from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs import preferences_dialog
+from refbrowser.app.panes import jobs_pane
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.settings import Settings
+from refbrowser.engine.compute import ComputeStatus
+from refbrowser.engine.jobs import Job, JobState, JobStatus
+from refbrowser.errors import ErrorKind, RefbrowserError
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SAMPLE = CHECKOUT / "resources" / "sample"
@@ -456,6 +463,16 @@ def preferences(stage: Stage) -> QWidget:
 
 
 @scene
+def preferences_compute(stage: Stage) -> QWidget:
+    working = ComputeStatus(4, 16, 21_400_000_000, 128_000_000_000, "http://node1:8787/status")
+    stage.after.enter_context(patch.object(preferences_dialog, "ask_workers", lambda *_: working))
+    stage.window.commands.preferences.compute()
+    for name, value in (("", "cluster"), ("_scheduler", "tls://node1:8786"), ("_ca", "/etc/dask/ca.pem")):
+        stage.window.preferences.set(f"compute{name}", value)
+    return stage.shown_dialog()
+
+
+@scene
 def keys(stage: Stage) -> QWidget:
     return stage.dialog("shortcuts")
 
@@ -472,6 +489,43 @@ def save_as_version_0(stage: Stage) -> QWidget:
 def palette(stage: Stage) -> QWidget:
     stage.sample("/ocean/sst")
     return stage.dialog("command_palette")
+
+
+# Jobs
+
+
+@scene
+def jobs(stage: Stage) -> None:
+    """Draw exports that run, and some jobs that ended, at a moment of a clock that stands."""
+    stage.sample("/ocean/sst")
+    stage.window.commands.view.show_jobs()
+    now = 1_000_000.0
+    clock = stage.after.enter_context(patch.object(jobs_pane.time, "monotonic"))
+    far = JobStatus(
+        number=901,
+        job=Job("Export sea_surface.json to sea_surface.zarr on tcp://node1:8786"),
+        state=JobState.RUNNING,
+        total=100_000,
+        tasks_total=1_563,
+        started=now - 754,
+    )
+    ended = replace(far, number=902, job=Job("Plot /ocean/sst"), state=JobState.DONE, total=12)
+    lost = RefbrowserError(ErrorKind.SOURCE, "the scheduler does not answer any more")
+    failed = replace(far, number=903, job=Job("Export 2019.json to 2019.zarr"), state=JobState.FAILED)
+    statuses = [
+        replace(ended, tasks_total=0, read_bytes=8_100_000, requests=12, started=now - 70, finished=now - 69),
+        replace(failed, error=lost, done=40_100, tasks=630, started=now - 700, finished=now - 80),
+    ]
+    for second in range(-30, 1):
+        clock.return_value = now + second
+        done = 62_000 + 85 * second
+        running = replace(
+            far, done=done, tasks=done // 64, read_bytes=done * 2_000_000, requests=done + done // 7
+        )
+        stage.window.jobs.model.update([*statuses, running])
+        statuses = []
+    stage.window.jobs._update_buttons()
+    stage.window.findChild(QAbstractItemView, "jobsView").selectRow(0)
 
 
 # Documents

@@ -85,6 +85,8 @@ def test_words_of_a_job_in_each_state() -> None:
     ]  # fmt: skip
     stopped = replace(half, state=JobState.CANCELLED, finished=60.0, note="4 workers")
     assert job_words(stopped, 0.5, speed, 400.0)[:3] == ["50%", "4 workers", "125 of 2\u202f500 tasks"]
+    failed = replace(half, state=JobState.FAILED, finished=60.0, error=OSError("no room"))
+    assert job_words(failed, 0.5, speed, 400.0)[:2] == ["no room", "50%"]
     waiting = replace(BEGUN, state=JobState.QUEUED, started=None)
     assert job_words(waiting, None, Speed(), 1.0) == []
     assert job_words(replace(half, done=1000), None, speed, 50.0)[0] == "finishing"

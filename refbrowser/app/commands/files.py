@@ -109,8 +109,10 @@ class FileCommands(CommandGroup):
         navigation: Navigation,
         settings: Settings,
         permissions: PermissionCommands,
+        change_compute: Callable[[], object],
     ) -> None:
         super().__init__(frame)
+        self._change_compute = change_compute
         self._centre = centre
         self._navigation = navigation
         self._settings = settings
@@ -229,6 +231,9 @@ class FileCommands(CommandGroup):
             if name:
                 dialog.choose_format(name)
             dialog.openPath.connect(self._frame.open_path)
+            dialog.connectTarget.connect(lambda url: self._permissions.connect_origin(url, dialog))
+            dialog.changeCompute.connect(self._change_compute)
+            self._frame.documents.computeChanged.connect(dialog.refresh)
             dialog.show()
 
 

@@ -15,6 +15,7 @@ from refbrowser.app.shell.preferences import THEMES
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.jobs_pane import JobsPane
     from refbrowser.app.shell.centre import Centre
@@ -168,14 +169,23 @@ class PreferenceCommands(CommandGroup):
 
     def preferences(self) -> None:
         """Show the dialog of the preferences."""
+        self._show()
+
+    def compute(self) -> None:
+        """Show where exports run, in the dialog of the preferences."""
+        self._show().show_compute()
+
+    def _show(self) -> PreferencesDialog:
         from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 
-        shown = self._frame.window().findChild(PreferencesDialog)
+        window = self._frame.window()
+        shown = window.findChild(PreferencesDialog)
         if shown is None:
-            shown = PreferencesDialog(self._preferences, self._frame.window())
+            shown = PreferencesDialog(self._preferences, self._frame.tasks, window)
         shown.show()
         shown.raise_()
         shown.activateWindow()
+        return shown
 
     def toggle_internal(self) -> None:
         """Show internal members among the attributes, or hide them."""

@@ -16,6 +16,7 @@ from refbrowser.io.local import FileWatcher
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.io.origins import ConnectionSettings, Origin
+    from refbrowser.views.computing import ComputeChoice
 
 
 class Documents(QObject):
@@ -27,11 +28,14 @@ class Documents(QObject):
         An `OpenDocument` that is being opened, or that was closed.
     currentChanged(object)
         The `OpenDocument` that is shown, or None.
+    computeChanged()
+        Exports run somewhere else.
     """
 
     added = Signal(object)
     removed = Signal(object)
     currentChanged = Signal(object)
+    computeChanged = Signal()
 
     def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +104,11 @@ class Documents(QObject):
     def tune(self, connections: int, cache: int) -> None:
         """Use at most so many connections to one host, and keep so many bytes of decoded chunks."""
         self._session.tune(connections, cache)
+
+    def compute_on(self, choice: ComputeChoice) -> None:
+        """Let exports run somewhere else from now on."""
+        self._session.compute = choice
+        self.computeChanged.emit()
 
     def close_session(self) -> None:
         """Close connections and the decode pool; nothing can be read any more."""

@@ -24,6 +24,7 @@ from refbrowser.exporting.request import (
     Loss,
 )
 from refbrowser.formats.registry import form_named
+from refbrowser.views.computing import ComputeChoice
 from refbrowser.views.words import count_text, size_text
 
 #: What is told of an export that was interrupted.
@@ -47,6 +48,8 @@ class Order:
         Paths with the text of a selection; None for the whole dataset.
     options
         Those that something is said of, by name, in the words of the command line.
+    compute
+        Where it runs.
     """
 
     target: str
@@ -56,6 +59,7 @@ class Order:
     resume: bool
     skip_bad: bool
     options: Mapping[str, Any] = field(default_factory=dict)
+    compute: ComputeChoice = field(default_factory=ComputeChoice)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -100,7 +104,8 @@ class Cost:
         missing = f" ({count_text(estimate.missing)} missing ones stay so)" if estimate.missing else ""
         lines = [
             f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
-            f"{size_text(estimate.target_bytes)}. Free there: {size_text(self.free)}."
+            f"{size_text(estimate.target_bytes)}."
+            + ("" if self.free is None else f" Free there: {size_text(self.free)}.")
         ]
         lines += _LEFTOVERS.get(estimate.leftover, ())
         return "\n".join(lines + _losses(estimate.losses))
@@ -124,7 +129,7 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
             "Choose another name, or tick that it is to be replaced or gone on with",
         )
     return Cost(
-        estimate_export(dataset, request, control),
+        estimate_export(dataset, request, control, order.compute.compute()),
         _free_space(request.target),
         form_named(request.format).unit,
     )
@@ -132,7 +137,7 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
 
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
     """Carry out an order."""
-    return run_export(dataset, order.request(dataset), control)
+    return run_export(dataset, order.request(dataset), control, compute=order.compute.compute())
 
 
 def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> CheckReport:
@@ -173,6 +178,8 @@ def _losses(losses: tuple[Loss, ...]) -> list[str]:
 
 
 def _free_space(target: str) -> int | None:
+    if "://" in target:
+        return None
     for folder in Path(target).absolute().parents:
         if folder.is_dir():
             return shutil.disk_usage(folder).free

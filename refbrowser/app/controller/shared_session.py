@@ -6,6 +6,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from refbrowser.views.computing import ComputeChoice
+
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.origins import ConnectionSettings, Origin
@@ -18,6 +20,8 @@ class SharedSession:
     ----------
     settings
         Connection settings that the user gave, per origin: for all documents, until the window is closed.
+    compute
+        Where exports run.
     """
 
     def __init__(self) -> None:
@@ -26,6 +30,7 @@ class SharedSession:
         self._connections: int | None = None
         self._cache: int | None = None
         self.settings: Mapping[Origin, ConnectionSettings] = {}
+        self.compute = ComputeChoice()
 
     def get(self) -> Session:
         """Return the session."""

@@ -38,10 +38,13 @@ from refbrowser.app.shell.tasks import Priority, TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
+from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
+from refbrowser.io.origins import OBJECT_STORES, Origin
+from refbrowser.views.computing import ComputeChoice, where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -149,9 +152,15 @@ class ExportDialog(QDialog):
     -------
     openPath(str)
         The user wants to open the document that was written.
+    connectTarget(str)
+        The user wants to say how to connect to the bucket of this URL.
+    changeCompute()
+        The user wants to choose where exports run.
     """
 
     openPath = Signal(str)
+    connectTarget = Signal(str)
+    changeCompute = Signal()
 
     def __init__(self, document: OpenDocument, array: str | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -175,6 +184,7 @@ class ExportDialog(QDialog):
             self.arrays.show_path(array)
         self._format_chosen()
         document.tasks.statusChanged.connect(self._follow)
+        document.trustChanged.connect(self.refresh)
         self._changed()
 
     # Parts
@@ -227,6 +237,13 @@ class ExportDialog(QDialog):
         where.setSpacing(theme.MEDIUM)
         where.addWidget(self._target, 1)
         where.addWidget(push_button("Browse…", "exportBrowseButton", self._browse))
+        self._connection = push_button(
+            "Connection…",
+            "exportConnectionButton",
+            lambda: self.connectTarget.emit(self._target.text().strip()),
+        )
+        self._connection.setToolTip("Credentials, endpoint and region for the bucket that is written to")
+        where.addWidget(self._connection)
         self._force = self._check("exportForce", "Replace what is there")
         self._resume = self._check("exportResume", "Go on with an interrupted export")
         self._skip = self._check("exportSkipBad", "Leave out what cannot be read")
@@ -242,6 +259,7 @@ class ExportDialog(QDialog):
         form.addRow("&Format", self._format)
         form.addRow("&Target", where)
         form.addRow("", options)
+        form.addRow("Runs", self._make_where())
         label = form.labelForField(where)
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
@@ -250,6 +268,18 @@ class ExportDialog(QDialog):
             for below in self._forms.values():
                 below.align(width)
         return form
+
+    def _make_where(self) -> QHBoxLayout:
+        self._where = plain_label("")
+        self._where.setObjectName("exportWhere")
+        self._where.setAccessibleName("Where the export runs")
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(self._where, 1)
+        change = push_button("Change…", "exportComputeButton", self.changeCompute.emit, flat=True)
+        change.setAccessibleName("Change where exports run")
+        line.addWidget(change)
+        return line
 
     def _check(self, name: str, text: str) -> QCheckBox:
         box = QCheckBox(text)
@@ -332,6 +362,7 @@ class ExportDialog(QDialog):
             self.format.resumes and self._resume.isChecked(),
             self._skip.isChecked(),
             self._said(target),
+            self._document.shared.compute,
         )
 
     def _said(self, target: str) -> dict[str, Any]:
@@ -402,7 +433,15 @@ class ExportDialog(QDialog):
         dialog.fileSelected.connect(self._target.setText)
         dialog.open()
 
+    def refresh(self) -> None:
+        """Take note that exports run somewhere else, or may read or connect otherwise, from now on."""
+        # One that runs stays as it is, and what became of one is still to be read.
+        if self._job is None and not self._open.isVisibleTo(self):
+            self._changed()
+
     def _changed(self) -> None:
+        self._tell_where("")
+        self._connection.setVisible(is_bucket(self._target.text().strip()))
         self._start.setEnabled(False)
         self._open.hide()
         self._check_it.hide()
@@ -432,8 +471,12 @@ class ExportDialog(QDialog):
     def _note(self, cost: Cost) -> None:
         self._leftover = cost.estimate.leftover.value
 
+    def _tell_where(self, why_here: str) -> None:
+        self._where.setText(where_text(self._document.shared.compute, why_here))
+
     def _show_cost(self, cost: Cost) -> None:
         self._note(cost)
+        self._tell_where(cost.estimate.here)
         self._cost.say(cost.text(), "")
         self._start.setEnabled(True)
 
@@ -472,10 +515,11 @@ class ExportDialog(QDialog):
             return carry_out(dataset, order, control)
 
         self._result, self._carried = order.target, order
-        self._cost.say(f"Writing {order.target}", "")
+        where = "" if order.compute == ComputeChoice() else f" {order.compute.words}"
+        self._cost.say(f"Writing {order.target}{where}", "")
         handle = document.tasks.run(
             document.owner("export"),
-            f"Export {document.title} to {Path(order.target).name}",
+            f"Export {document.title} to {Path(order.target).name}{where}",
             export,
             self._done,
             self._failed,
@@ -599,6 +643,14 @@ class ExportDialog(QDialog):
             self.hide()
             return
         super().closeEvent(event)
+
+
+def is_bucket(target: str) -> bool:
+    """Tell whether a target is in a bucket, not on a disk."""
+    try:
+        return "://" in target and Origin.parse(target).scheme in OBJECT_STORES
+    except RefbrowserError:
+        return False
 
 
 def _stem(name: str) -> str:

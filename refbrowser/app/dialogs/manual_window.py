@@ -56,6 +56,8 @@ PAGES = (
     "editing",
     "permissions",
     "export",
+    "cluster",
+    "objects",
     "command_line",
     "preferences",
     "keyboard",

@@ -248,6 +248,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
 
         permissions = PermissionCommands(self)
+        preferences = PreferenceCommands(self, preferences=self.preferences)
         copying = CopyCommands(self, centre=self.centre, hierarchy=self.hierarchy, navigation=self.navigation)
         prefixes = PrefixCommands(
             self,
@@ -276,6 +277,7 @@ class MainWindow(QMainWindow):
                 navigation=self.navigation,
                 settings=self.settings,
                 permissions=permissions,
+                change_compute=preferences.compute,
             ),
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
             problems=problems,
@@ -301,7 +303,7 @@ class MainWindow(QMainWindow):
                 layout_kept=self.layout_kept,
             ),
             find=FindCommands(self, docks=self.docks, navigation=self.navigation, actions=self.actions_),
-            preferences=PreferenceCommands(self, preferences=self.preferences),
+            preferences=preferences,
             values=ValueCommands(self, centre=self.centre, settings=self.settings, permissions=permissions),
             copying=copying,
             explain=ExplainCommands(

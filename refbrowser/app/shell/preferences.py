@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from refbrowser.app.shell.settings import Settings
 from refbrowser.app.widgets import theme
+from refbrowser.views.computing import CLUSTER, HERE, PROCESSES, ComputeChoice
 
 if TYPE_CHECKING:
     from refbrowser.app.panes.attributes_pane import AttributesPane
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 Value = bool | int | str
 MIB = 1024 * 1024
-#: Characters of a text without choices.
-_TEXT_LIMIT = 80
+#: Characters of a text without choices, and of an address or a path.
+_TEXT_LIMIT, _PATH_LIMIT = 80, 4096
 
 
 class Preference(NamedTuple):
@@ -33,13 +34,17 @@ class Preference(NamedTuple):
     section, title, tip
         Where and how the dialog shows it.
     default
-        Also says its type: a tick, a whole number or one of `choices`.
+        Also says its type: a tick, a whole number or a text.
     choices
-        Of a text: value and title of each; none where the dialog finds them.
+        Of a text: value and title of each; none where the dialog finds them, or it is typed.
     low, high
         Bounds of a number, in its unit.
     unit
         What stands behind a number.
+    lowest
+        What stands for the lowest number.
+    typed
+        Of a text without choices: what it is an example of; it is then typed. That of a file is empty.
     limit
         The field of `limits.Limits` that it changes; one unit of it is `scale`.
     """
@@ -53,11 +58,20 @@ class Preference(NamedTuple):
     low: int = 0
     high: int = 0
     unit: str = ""
+    lowest: str = ""
+    typed: str | None = None
     limit: str = ""
     scale: int = 1
 
 
 THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+#: The part of the dialog that says where exports run.
+COMPUTE = "Compute"
+PLACES = (
+    (HERE, "In this program"),
+    (PROCESSES, "In processes of their own"),
+    (CLUSTER, "On a Dask cluster"),
+)
 PREFERENCES = (
     Preference("theme", "Appearance", "Theme", "system", "Colours of the window", THEMES),
     Preference(
@@ -161,6 +175,36 @@ PREFERENCES = (
         unit="entries",
         limit="write_out_question",
     ),
+    Preference("compute", COMPUTE, "Exports run", HERE, "What is made of chunks, one by one", PLACES),
+    Preference(
+        "compute_processes",
+        COMPUTE,
+        "Processes",
+        0,
+        "They are started for an export, and end with it",
+        high=1_024,
+        lowest="One for each core",
+    ),
+    Preference(
+        "compute_scheduler",
+        COMPUTE,
+        "Scheduler",
+        "",
+        "The address that the scheduler tells when it starts",
+        typed="tcp://node1:8786",
+    ),
+    Preference(
+        "compute_ca",
+        COMPUTE,
+        "TLS authority",
+        "",
+        "The file of the authority that vouches for scheduler and workers, as PEM",
+        typed="",
+    ),
+    Preference(
+        "compute_cert", COMPUTE, "TLS certificate", "", "The file of your certificate, as PEM", typed=""
+    ),
+    Preference("compute_key", COMPUTE, "TLS key", "", "The file of your key, as PEM", typed=""),
 )
 _BY_NAME = {preference.name: preference for preference in PREFERENCES}
 
@@ -202,6 +246,12 @@ class Preferences(QObject):
         """Tell whether a preference has its default."""
         return self.value(name) == _BY_NAME[name].default
 
+    @property
+    def compute(self) -> ComputeChoice:
+        """Where exports run."""
+        texts = (self.text(f"compute_{name}") for name in ("scheduler", "ca", "cert", "key"))
+        return ComputeChoice(self.text("compute"), self.number("compute_processes"), *texts)
+
     def set(self, name: str, value: Value) -> None:
         """Give a preference a value, and keep it; one that makes no sense becomes the nearest that does."""
         before = self.value(name)
@@ -241,7 +291,8 @@ def _number(preference: Preference, text: str) -> int | None:
 
 def _choice(preference: Preference, text: str) -> str | None:
     if not preference.choices:
-        return text if text.isprintable() and len(text) < _TEXT_LIMIT else None
+        text, most = text.strip(), _TEXT_LIMIT if preference.typed is None else _PATH_LIMIT
+        return text if text.isprintable() and len(text) < most else None
     return text if text in (value for value, _title in preference.choices) else None
 
 
@@ -271,11 +322,13 @@ class PreferencesInForce(QObject):
             "internal": self._use_attributes,
             "connections": self._use_session,
             "cache": self._use_session,
+            **{item.name: self._use_compute for item in PREFERENCES if item.section == COMPUTE},
         }
         self._preferences.changed.connect(self._changed)
         self._centre.plotMade.connect(lambda _plot: self._use_plot())
         self._use_session()
         self._use_attributes()
+        self._use_compute()
         for name in self._limits:
             if not self._preferences.is_default(name):
                 self._use_limit(name)
@@ -304,6 +357,9 @@ class PreferencesInForce(QObject):
     def _use_session(self) -> None:
         cache = self._preferences.number("cache") * MIB
         self._frame.documents.tune(self._preferences.number("connections"), cache)
+
+    def _use_compute(self) -> None:
+        self._frame.documents.compute_on(self._preferences.compute)
 
     def _use_limit(self, name: str) -> None:
         from refbrowser.limits import Limits, adjust

@@ -34,7 +34,8 @@ def error_text(error: BaseException) -> str:
         if error.kind is ErrorKind.BLOCKED:
             # The advice is for the command line; in the window there is the sheet.
             return f"{text}.\nReferences > Permissions lists what the document wants to read."
-        return f"{text}.\n{error.advice}" if error.advice else f"{text}."
+        advice = error.advice[:1].upper() + error.advice[1:]
+        return f"{text}.\n{advice}" if advice else f"{text}."
     notes = "".join(f"\n{note}." for note in getattr(error, "__notes__", ()))
     return f"{type(error).__name__}: {error}{notes}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
@@ -82,7 +82,7 @@ class TestDialog:
     def test_every_preference_has_a_widget_that_shows_it(self, dialog: PreferencesDialog) -> None:
         for item in PREFERENCES:
             found = dialog.findChild(QWidget, f"preference_{item.name}")
-            assert isinstance(found, QComboBox | QSpinBox | QCheckBox), item.name
+            assert isinstance(found, QComboBox | QSpinBox | QCheckBox | QLineEdit), item.name
             assert found.accessibleName() == item.title
 
     def test_colour_maps_are_those_of_the_plot(self, dialog: PreferencesDialog) -> None:

@@ -1,0 +1,119 @@
+"""Where the user wants exports to run, and asking who works there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from refbrowser.views.words import count_text, one_line, size_text
+
+if TYPE_CHECKING:
+    from refbrowser.engine.compute import Compute, ComputeStatus
+    from refbrowser.engine.jobs import JobControl
+
+#: Values of the preference that says where.
+HERE, PROCESSES, CLUSTER = "here", "processes", "cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeChoice:
+    """Where exports run, as the preferences say it; looked at when it is used.
+
+    Attributes
+    ----------
+    processes
+        Of this computer; 0 for one a core.
+    scheduler
+        The address of a Dask scheduler.
+    ca, cert, key
+        Files for an address of TLS; Dask's own settings count where they are empty.
+    """
+
+    kind: str = HERE
+    processes: int = 0
+    scheduler: str = ""
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+
+    @property
+    def words(self) -> str:
+        """Where that is."""
+        if self.kind == CLUSTER:
+            return f"on {one_line(self.scheduler) or 'a Dask cluster without an address'}"
+        if self.kind == PROCESSES:
+            counts = {0: "one process for each core", 1: "one process"}
+            many = counts.get(self.processes, f"{count_text(self.processes)} processes")
+            return f"in {many} of this computer"
+        return "in this program"
+
+    def compute(self) -> Compute:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no address, or it is none.
+        """
+        from refbrowser.engine.compute import Compute
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
+        if self.kind == HERE:
+            return Compute()
+        if self.kind == PROCESSES:
+            return Compute.parse(f"local:{self.processes}" if self.processes else "local")
+        if not self.scheduler:
+            advice = "Edit > Preferences > Compute has a field for it"
+            raise RefbrowserError(ErrorKind.USAGE, "no address of a Dask scheduler is given", advice=advice)
+        is_tls = self.scheduler.startswith("tls:")
+        files = {"ca": self.ca, "cert": self.cert, "key": self.key} if is_tls else {}
+        return Compute.parse(self.scheduler, **files)
+
+
+def ask_workers(choice: ComputeChoice, control: JobControl) -> ComputeStatus | None:
+    """Return who works where exports run; None for processes, which are started when there is work.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the choice makes no sense, or Dask is not installed. `E_SOURCE`: the scheduler does not
+        answer, or has no workers.
+    Cancelled
+        The task was cancelled.
+    """
+    from importlib.util import find_spec
+
+    from refbrowser.errors import ErrorKind, RefbrowserError
+
+    compute = choice.compute()
+    if not compute.is_here and find_spec("distributed") is None:
+        advice = "Install it with: pip install 'refbrowser[dask]'"
+        raise RefbrowserError(ErrorKind.USAGE, "Dask is not installed", advice=advice)
+    if compute.processes:
+        return None
+    with compute.open(control.token) as executor:
+        return executor.status()
+
+
+def workers_text(status: ComputeStatus) -> str:
+    """Return who works, in words."""
+    workers = f"{count_text(status.workers)} worker{'' if status.workers == 1 else 's'}"
+    threads = f"{count_text(status.threads)} thread{'' if status.threads == 1 else 's'}"
+    text = f"{workers} with {threads}"
+    if status.memory is not None:
+        of_all = f" of {size_text(status.memory_limit)}" if status.memory_limit else ""
+        text += f"; {size_text(status.memory)}{of_all} of memory used"
+    return f"{text}."
+
+
+def where_text(choice: ComputeChoice, why_here: str) -> str:
+    """Return where an export runs, in words.
+
+    Parameters
+    ----------
+    why_here
+        Why all of it is made in this program, wherever exports are to run; empty where it is not.
+    """
+    if why_here and choice.kind != HERE:
+        return f"{ComputeChoice().words}, not {choice.words}: {why_here}"
+    return choice.words
