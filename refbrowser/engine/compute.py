@@ -595,12 +595,18 @@ class _Cluster(_Futures):
 
     def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
         """Give an item away; futures in it are given as what they stand for."""
-        return self.client.submit(function, item, pure=False)
+        try:
+            return self.client.submit(function, item, pure=False)
+        except Exception as error:  # Of its loop, or its connection.
+            raise self._gone(error) from error
 
     def answer(self, future: Any) -> Any:
         """Return what an ended future gives."""
         if future.status == "finished":
-            return future.result()
+            try:
+                return future.result()
+            except Exception as lost:  # noqa: BLE001 - on its way: what a task raised is its error
+                return self._gone(lost)
         if future.status != "error":
             return self._gone(None)
         error = future.exception()
