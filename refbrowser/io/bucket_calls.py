@@ -546,7 +546,7 @@ class AzureCalls:
         """Return bytes of an object."""
         # An empty blob has no bytes from 0 on.
         asked = {} if stop is None else {"offset": start, "length": stop - start}
-        answer = await self._blob(key).download_blob(**asked, **_ONCE)
+        answer = await self._blob(key).download_blob(**asked, raw_response_hook=_compare_range, **_ONCE)
         found = answer.properties
         first, last, total = (0, 0, 0) if found.size == 0 else _bounds(found.content_range, found.size)
         check(first, last, total)
@@ -572,6 +572,25 @@ class AzureCalls:
             await self._blob(key).delete_blob(**_ONCE)
         except ResourceNotFoundError:
             return
+
+
+def _compare_range(answer: Any) -> None:
+    """Compare the range of an answer with that asked for, as Azure's client does not.
+
+    Raises
+    ------
+    StatusError
+        It is another one.
+    """
+    asked = answer.http_request.headers.get("x-ms-range", "")
+    match = re.fullmatch(r"bytes=(\d+)-(\d*)", asked)
+    if answer.http_response.status_code != 206 or match is None:
+        return
+    text = answer.http_response.headers.get("Content-Range", "")
+    first, last, total = _bounds(text, 0)
+    stop = min(int(match[2]) + 1, total) if match[2] else total
+    if (first, last) != (int(match[1]), stop):
+        raise StatusError(206, f"{asked} were asked for, the answer holds {text}")
 
 
 def _azure_facts(found: Any) -> ObjectFacts:

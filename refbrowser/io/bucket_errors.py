@@ -97,11 +97,13 @@ class Failure:
 
 def failure_of(error: Exception) -> Failure:
     """Return what an exception of a client tells."""
-    status, code = _status(error), _code(error)
     names = {kind.__name__ for kind in type(error).__mro__}
+    # aiohttp calls it a 400 where the answer is not HTTP.
+    status = _status(error) if names.isdisjoint(_NO_HTTP) else None
+    code = _code(error)
     if status is None:
         is_broken = isinstance(error, ConnectionError | TimeoutError | asyncio.TimeoutError)
-        retry, after = is_broken or bool(names & _BROKEN), None
+        retry, after = is_broken or bool(names & (_BROKEN | _NO_HTTP)), None
     else:
         conflict = status == 409 and code not in ("ConditionalRequestConflict", "OperationAborted")
         retry = (status in _AGAIN and not conflict) or code in ("BadDigest", "Md5Mismatch")
@@ -149,6 +151,7 @@ def seconds(text: str | None) -> float | None:
         return None
 
 
+_NO_HTTP = frozenset(("ClientResponseError", "HttpProcessingError"))
 #: What clients raise where no answer came, beside the errors of Python; none is imported for it.
 _BROKEN = frozenset(
     (

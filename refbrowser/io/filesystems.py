@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -44,13 +45,57 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
     """Return what a file system is made with besides: limits, and what is not shown."""
     connect, wait = LIMITS.http_connect, LIMITS.http_first_byte
     if origin.scheme == "s3":
-        config = {"connect_timeout": connect, "read_timeout": wait, "max_pool_connections": 64}
-        return {"config_kwargs": {**config, "retries": {"total_max_attempts": 1}}}
+        config: dict[str, Any] = {"connect_timeout": connect, "read_timeout": wait}
+        config |= {"max_pool_connections": 64, "retries": {"total_max_attempts": 1}}
+        return {"config_kwargs": {**config, "http_session_cls": _session_without_redirects()}}
     if origin.scheme == "gs":
-        import aiohttp
+        try:
+            import aiohttp
+        except ImportError:
+            raise _needed("gs", "gcsfs") from None
 
         return {"requests_timeout": aiohttp.ClientTimeout(sock_connect=connect, sock_read=wait)}
     return _azure_account(origin, settings)
+
+
+@cache
+def _session_without_redirects() -> type:
+    """Return the class of sessions of S3's client that ask only where they were told to.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL`: the client is too old for it.
+    """
+    try:
+        from aiobotocore.config import AioConfig
+        from aiobotocore.httpsession import AIOHTTPSession
+    except ImportError:
+        raise _needed("s3", "s3fs") from None
+
+    class DirectSession(AIOHTTPSession):
+        async def _get_session(self, proxy_url: str | None) -> Any:
+            session = await super()._get_session(proxy_url)
+            session.request = partial(type(session).request, session, allow_redirects=False)
+            return session
+
+    if (
+        not hasattr(AIOHTTPSession, "_get_session")
+        or "http_session_cls" not in signature(AioConfig).parameters
+    ):
+        message = "the installed aiobotocore follows redirects to hosts that were not allowed"
+        raise RefbrowserError(
+            ErrorKind.PROTOCOL, message, advice="renew it with: pip install --upgrade s3fs aiobotocore"
+        )
+    return DirectSession
+
+
+def _needed(scheme: str, package: str) -> RefbrowserError:
+    return RefbrowserError(
+        ErrorKind.PROTOCOL,
+        f"reading {scheme} needs the package {package}",
+        advice="install it with: pip install refbrowser[cloud]",
+    )
 
 
 #: Host of a storage account, in the clouds that there are.
@@ -116,11 +161,7 @@ def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any
     try:
         kind = getattr(import_module(module), name)
     except ImportError:
-        raise RefbrowserError(
-            ErrorKind.PROTOCOL,
-            f"reading {scheme} needs the package {module.partition('.')[0]}",
-            advice="install it with: pip install refbrowser[cloud]",
-        ) from None
+        raise _needed(scheme, module.partition(".")[0]) from None
     return kind(skip_instance_cache=True, **box.options)
 
 

@@ -237,7 +237,8 @@ class HttpServer:
         first, *lines = head.decode("latin-1").split("\r\n")
         method, path, _ = first.split(" ", 2)
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        match = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("range", ""))
+        # Azure's clients have a name of their own for it.
+        match = re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("x-ms-range", headers.get("range", "")))
         wanted = None if match is None else (int(match[1]), int(match[2]) if match[2] else None)
         if not path.startswith("/-/"):
             self.requests.append(Logged(method, path, wanted, headers, time.monotonic()))
