@@ -17,14 +17,19 @@ import importlib.util
 import itertools
 import json
 import os
+import re
 import select
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from installed import node_package, python_packages
@@ -124,11 +129,15 @@ class ObjectServer:
             return GCSFileSystem(token="anon", endpoint_url=self.endpoint, skip_instance_cache=True)
         from adlfs import AzureBlobFileSystem
 
-        connection = (
+        return AzureBlobFileSystem(connection_string=self.connection, skip_instance_cache=True)
+
+    @property
+    def connection(self) -> str:
+        """The connection string of Azure's account."""
+        return (
             f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={ACCOUNT_KEY};"
             f"BlobEndpoint={self.endpoint};"
         )
-        return AzureBlobFileSystem(connection_string=connection, skip_instance_cache=True)
 
     def new_bucket(self) -> str:
         """Make a bucket (or container) that no other test has; return its origin."""
@@ -166,6 +175,54 @@ class ObjectServer:
 
     def _path(self, url: str) -> str:
         return url.removeprefix(f"{self.scheme}://").rstrip("/")
+
+
+class Recorder:
+    """Stands before an S3 server, and notes who asks for what; a context manager.
+
+    Attributes
+    ----------
+    asked
+        Bucket, and the name of the key that signed (empty: nobody signed), of each request.
+    """
+
+    def __init__(self, endpoint: str) -> None:
+        self.asked: set[tuple[str, str]] = set()
+        recorder, target = self, urlsplit(endpoint)
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                signed = re.search(r"Credential=([^/]+)/", self.headers.get("Authorization", ""))
+                recorder.asked.add((self.path.split("/")[1].partition("?")[0], signed[1] if signed else ""))
+                connection = HTTPConnection(target.hostname or "", target.port, timeout=_PATIENCE)
+                connection.request("GET", self.path, headers=dict(self.headers))
+                answer = connection.getresponse()
+                body = answer.read()
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("connection", "content-length", "transfer-encoding"):
+                        self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+                connection.close()
+
+            def log_message(self, *arguments: object) -> None:
+                """Print nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Recorder:
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
 
 
 @contextmanager
