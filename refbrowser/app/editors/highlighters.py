@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
@@ -26,24 +27,7 @@ class JinjaInks:
 
     def use_colors(self) -> None:
         """Take the colours in force."""
-        scheme = theme.colors()
-        inks = {
-            TokenKind.DELIMITER: scheme.muted,
-            TokenKind.OPERATOR: scheme.muted,
-            TokenKind.COMMENT: scheme.muted,
-            TokenKind.NUMBER: scheme.syntax_number,
-            TokenKind.CONSTANT: scheme.syntax_number,
-            TokenKind.STRING: scheme.syntax_text,
-            TokenKind.KEYWORD: scheme.accent,
-            TokenKind.FILTER: scheme.syntax,
-            TokenKind.LOCAL: scheme.syntax,
-            TokenKind.ERROR: scheme.fault,
-            DIMENSION: scheme.syntax,
-            TEMPLATE: scheme.changed,
-            ARGUMENT: scheme.muted,
-            UNKNOWN: scheme.fault,
-        }
-        self._formats = {kind: _format(kind, color) for kind, color in inks.items()}
+        self._formats = _formats(theme.colors())
 
     def of(self, token: HighlightToken, text: str, names: Names) -> QTextCharFormat | None:
         """Return the format of a token of a text in which `names` can be named."""
@@ -99,6 +83,28 @@ def _meaning(token: HighlightToken, text: str, names: Names) -> str:
     if name in names.dimensions or names.any_name:
         return DIMENSION
     return TEMPLATE if names.has_template(name) else UNKNOWN
+
+
+@cache
+def _formats(scheme: theme.Colors) -> dict[str, QTextCharFormat]:
+    """Return the formats of a scheme; each field takes them more than once when another one is chosen."""
+    inks = {
+        TokenKind.DELIMITER: scheme.muted,
+        TokenKind.OPERATOR: scheme.muted,
+        TokenKind.COMMENT: scheme.muted,
+        TokenKind.NUMBER: scheme.syntax_number,
+        TokenKind.CONSTANT: scheme.syntax_number,
+        TokenKind.STRING: scheme.syntax_text,
+        TokenKind.KEYWORD: scheme.accent,
+        TokenKind.FILTER: scheme.syntax,
+        TokenKind.LOCAL: scheme.syntax,
+        TokenKind.ERROR: scheme.fault,
+        DIMENSION: scheme.syntax,
+        TEMPLATE: scheme.changed,
+        ARGUMENT: scheme.muted,
+        UNKNOWN: scheme.fault,
+    }
+    return {kind: _format(kind, color) for kind, color in inks.items()}
 
 
 def _format(kind: str, color: str) -> QTextCharFormat:
