@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -296,6 +297,8 @@ class VerdictBox(QFrame):
         self.setProperty("role", _STRIPS[self._state])
         self.style().unpolish(self)
         self.style().polish(self)
+        # A frame asks for the width of its border then, and at no other time.
+        QApplication.sendEvent(self, QEvent(QEvent.Type.StyleChange))
         color = mark_color(self._state)
         # In the style sheet: a font that is set beside one is forgotten when the widget is first shown.
         self._text.setStyleSheet(f"font-size: {self.font().pointSizeF() + 1:g}pt")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QImage, QPixmap
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -115,6 +115,35 @@ def panes(window: MainWindow, settle: Settle) -> Iterator[tuple[str, QWidget]]:
         window.docks.raise_(name)
         settle()
         yield name, window.docks[name]
+
+
+class StyleChanges(QObject):
+    """Counts how often widgets are told that their style is another one."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def test_a_switch_lays_nothing_out_anew(styled: QApplication, qtbot: QtBot) -> None:
+    page, rows, button = QWidget(), QListWidget(), QPushButton("Export")
+    qtbot.addWidget(page)
+    rows.addItems([str(number) for number in range(200)])
+    layout = QVBoxLayout(page)
+    for widget in (rows, button):
+        layout.addWidget(widget)
+    page.show()
+    qtbot.waitExposed(page)
+    rows.scrollToBottom()
+    place, size, told = rows.verticalScrollBar().value(), button.size(), StyleChanges()
+    for widget in (page, rows, rows.viewport(), button):
+        widget.installEventFilter(told)
+    for name, scheme in (("dark", theme.DARK), ("light", theme.LIGHT)):
+        theme.choose(styled, name)
+        assert button.grab().toImage().pixelColor(6, 6) == QColor(scheme.raised)
+        assert (rows.verticalScrollBar().value(), button.size(), told.count) == (place, size, 0)
 
 
 @pytest.fixture
