@@ -270,7 +270,7 @@ class ExpansionRows:
 
 
 class FirstRows:
-    """The first references of a document that is still being read; no template is rendered."""
+    """The first references of a document that is still being read, never edited; no template is rendered."""
 
     columns = COLUMNS
 
@@ -287,16 +287,19 @@ class FirstRows:
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows."""
-        return [cells(self._row(row)) for row in range(start, stop)]
+        keys = self._refs.keys(start, stop)
+        return [cells(self._row(row, key)) for row, key in enumerate(keys, start)]
 
-    def _row(self, row: int) -> ReferenceRow:
-        slot = self._refs.slot(row)
-        value, key = self._refs.value(slot), self._refs.key(row)
-        if value.kind is not None:
-            text = self._refs.value_beginning(slot, _FIRST_SHOWN).decode("utf-8", "replace")
+    def _row(self, row: int, key: str) -> ReferenceRow:
+        # Of the columns, not read again from the text: it is the thread of the window that asks.
+        table = self._refs.table
+        number, offset, length = int(table.url[row]), int(table.offset[row]), int(table.length[row])
+        if number < 0:
+            text = table.value_beginning(row, _FIRST_SHOWN).decode("utf-8", "replace")
             return ReferenceRow(row, key, "inline", text, None, None, "refs")
-        kind = "whole" if value.length is None else "range"
-        return ReferenceRow(row, key, kind, value.url, value.offset, value.length, "refs")
+        if length < 0:
+            return ReferenceRow(row, key, "whole", table.urls[number], None, None, "refs")
+        return ReferenceRow(row, key, "range", table.urls[number], offset, length, "refs")
 
 
 class ChangedOnlyRows:

@@ -80,11 +80,12 @@ class Card(QFrame):
 
     def set_content(self, icon_name: str, heading: str, text: str, icon_role: str = "accent") -> None:
         """Show other words."""
-        self._icon_name, self._icon_role = icon_name, icon_role
+        icon, self._icon_name, self._icon_role = (self._icon_name, self._icon_role), icon_name, icon_role
         self._heading.setText(one_line(heading))
         self._text.setText(plain_lines(text, theme.TOOLTIP_LIMIT))
         self._text.setVisible(bool(text))
-        self._draw_icon()
+        if icon != (icon_name, icon_role):
+            self._draw_icon()
 
     def heading(self) -> str:
         """Return the heading shown."""
