@@ -174,10 +174,17 @@ class S3Calls:
         self.loop = system.loop
         self._system = system
         self._bucket = bucket
+        self._client: Any = None
 
     async def _ask(self, method: str, **asked: Any) -> Any:
         await self._system.set_session()
         client = await self._system.get_s3(self._bucket)
+        if self._client is not client:
+            from botocore.handlers import add_expect_header
+
+            # Asking whether a body may come takes as long as sending most of them.
+            client.meta.events.unregister("before-call.s3", add_expect_header)
+            self._client = client
         payer = dict(self._system.req_kw)
         return await getattr(client, method)(Bucket=self._bucket, **payer, **asked)
 
