@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,7 @@ from refbrowser.model.selection import Selection
 _KEPT_PARTS = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPart:
+class ChunkPart(NamedTuple):
     """What a selection takes of one chunk.
 
     Attributes
@@ -136,8 +136,7 @@ class RegularChunkGrid:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class AxisPart:
+class AxisPart(NamedTuple):
     """One axis of a part."""
 
     at: int
@@ -239,9 +238,6 @@ def _product(axes: list[Iterable[AxisPart]]) -> Iterator[tuple[AxisPart, ...]]:
 
 def part_of(parts: tuple[AxisPart, ...]) -> ChunkPart:
     """Return the part that has these parts along its axes."""
-    return ChunkPart(
-        tuple(part.at for part in parts),
-        tuple(part.inside for part in parts),
-        tuple(part.target for part in parts),
-        all(part.whole for part in parts),
-    )
+    # Without parts `zip` gives no columns.
+    at, inside, target, whole = zip(*parts, strict=True) if parts else ((), (), (), ())
+    return ChunkPart(at, inside, target, False not in whole)

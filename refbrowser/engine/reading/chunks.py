@@ -198,15 +198,17 @@ class ChunkBatch(Batch[Wanted]):
 
     def place(self, rows: Wanted, row: int) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
-        pipeline, region = rows.pipeline, self.reader.region(rows.parts[row])
-        if region.dtype != pipeline.dtype or not pipeline.is_raw:
+        pipeline = rows.pipeline
+        if not pipeline.is_raw or self.reader.box.dtype != pipeline.dtype:
             return None
+        part = rows.parts[row]
+        region = self.reader.region(part)
         if row in rows.spans:
             spans, number = rows.spans[row]
             if not spans.is_dense(number):
                 return None
             target = spans.target(number, region)
-        elif rows.parts[row].whole and rows.columns.length[row] == pipeline.decoded_size:
+        elif part.whole and rows.columns.length[row] == pipeline.decoded_size:
             target = region.transpose(pipeline.axes)
         else:
             return None

@@ -232,7 +232,7 @@ def _inner_chunks(
             continue
         table = index.reshape(*layout.grid.grid_shape, 2)
         for inner in layout.grid.parts(_within(part, shards.pipeline.shape)):
-            parts.append(replace(inner, target=_shifted(inner.target, part.target)))
+            parts.append(inner._replace(target=_shifted(inner.target, part.target)))
             sources.append(row)
             offset, length = table[inner.coords].tolist()
             extents.append((offset, length))
