@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 LOG_SIZE = 1024 * 1024
 #: Places of a damaged source that are told one by one.
 DAMAGE_SHOWN = 10
+#: Lines, and items of a list, that are written together.
+_TOGETHER = 4096
 
 
 def plain(text: object) -> str:
@@ -104,6 +107,13 @@ def write_line(text: str) -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines of text, many at a time."""
+    pending = iter(lines)
+    while some := list(islice(pending, _TOGETHER)):
+        write_line("\n".join(some))
+
+
 def write_json(value: Any) -> None:
     """Write one JSON document on one line; pure ASCII, so that nothing in it acts on a terminal."""
     import json
@@ -116,8 +126,10 @@ def write_json_list(name: str, items: Iterable[Any], others: dict[str, Any]) -> 
     import json
 
     sys.stdout.write(f"{{{json.dumps(name)}: [")
-    for number, item in enumerate(items):
-        sys.stdout.write((", " if number else "") + json.dumps(item, allow_nan=False))
+    pending, before = iter(items), ""
+    while some := list(islice(pending, _TOGETHER)):
+        sys.stdout.write(before + json.dumps(some, allow_nan=False)[1:-1])
+        before = ", "
     sys.stdout.write("], " + json.dumps(others, allow_nan=False)[1:] + "\n")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import plain, size_text, tell_damage, write_json_list, write_line
+from refbrowser.cli.console import plain, size_text, tell_damage, write_json_list, write_line, write_lines
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
 from refbrowser.io.cancel import CancelToken
 
@@ -43,6 +43,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         f"{plan.ranges.request_count} requests, {size_text(plan.useful_bytes)} useful, "
         f"{size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, {plan.missing_chunks} missing{faulty}"
     )
-    for url, start, stop in plan.ranges.each_request():
-        write_line(f"{plain(url)}  {start} to {'the end' if stop is None else stop}")
+    write_lines(
+        f"{plain(url)}  {start} to {'the end' if stop is None else stop}"
+        for url, start, stop in plan.ranges.each_request()
+    )
     return 0

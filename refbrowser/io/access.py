@@ -29,7 +29,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 ZIP = "zip://"
-_LINK = "::"
+#: Stands between a member and its archive.
+LINK = "::"
 
 
 class Chained(NamedTuple):
@@ -46,12 +47,12 @@ def is_chained(url: str) -> bool:
 
 def chained_url(member: str, archive: str) -> str:
     """Return the URL of a member."""
-    return f"{ZIP}{member}{_LINK}{archive}"
+    return f"{ZIP}{member}{LINK}{archive}"
 
 
 def storage_url(url: str) -> str:
     """Return the URL of the object that is read for a URL: of a member, its archive."""
-    return url.partition(_LINK)[2] if is_chained(url) else url
+    return url.partition(LINK)[2] if is_chained(url) else url
 
 
 def split_chained(url: str) -> Chained:
@@ -62,7 +63,7 @@ def split_chained(url: str) -> Chained:
     RefbrowserError
         `E_PROTOCOL`: it names no archive, or an archive within an archive; `E_BUDGET`: the name is too long.
     """
-    member, link, archive = url.removeprefix(ZIP).partition(_LINK)
+    member, link, archive = url.removeprefix(ZIP).partition(LINK)
     if not member or not link or not archive:
         message = "the URL of a zip member is zip://MEMBER::ARCHIVE"
         raise RefbrowserError(ErrorKind.PROTOCOL, message, Place(url=url))

@@ -222,6 +222,9 @@ def http_url(text: str) -> str:
 
 def scheme_of(text: str) -> str | None:
     """Return the protocol that `text` begins with, lower case, or None for a path."""
+    if text.startswith("/"):
+        # Of a store there are as many as it has chunks.
+        return None
     text = http_url(text)
     match = _SCHEME.match(text)
     if match:

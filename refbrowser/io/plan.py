@@ -374,6 +374,8 @@ def _segment_starts(
     """Return which rows open a segment, and the block size of each row's host."""
     opens = ~same
     block = np.ones(len(url), np.int64)
+    if not len(url):
+        return opens, block
     hosts: dict[Link, int] = {}
     host_of_url = np.array([hosts.setdefault(link, len(hosts)) for link in links], np.int64)
     host = host_of_url[url]

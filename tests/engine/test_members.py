@@ -115,6 +115,32 @@ def test_the_plan_is_that_of_the_archive(tmp_path: Path, data: bytes, server: Ht
         assert 0 <= request.start < request.stop <= len(data)
 
 
+def test_members_that_are_absent_or_cannot_be_read_in_a_plan(tmp_path: Path) -> None:
+    metadata = {"zarr_format": 2, "shape": [4], "chunks": [1], "dtype": "|i1", "compressor": None}
+    metadata |= {"filters": None, "fill_value": 0, "order": "C"}
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(".zgroup", '{"zarr_format": 2}')
+        archive.writestr("a/.zarray", json.dumps(metadata))
+        for key in ("0", "1", "3"):
+            archive.writestr(f"a/{key}", b"\1")
+        second = archive.getinfo("a/1").header_offset
+    whole = bytearray(made.getvalue())
+    # The method of the second chunk is none.
+    whole[whole.index(b"a/1", whole.index(b"PK\1\2")) - 46 + 10] = 77
+    path = tmp_path / "store.zip"
+    path.write_bytes(whole)
+    with refbrowser.open(path) as dataset:
+        plan = dataset["a"].plan(Selection.whole((4,)))
+        assert (plan.chunks, plan.missing_chunks) == (4, 1)
+        starts = [each.start for each in plan.requests if each.url == str(path)]
+        assert len(starts) == 2
+        assert all(whole[start : start + 4] == b"PK\3\4" and start != second for start in starts)
+        assert [each for each in plan.requests if each.url == f"zip://a/1::{path}"] == [
+            (f"zip://a/1::{path}", 0, None)
+        ]
+
+
 def test_the_archive_is_what_is_permitted(tmp_path: Path, data: bytes, server: HttpServer) -> None:
     with opened(tmp_path, data, server.url("/x.zip")) as dataset:
         with pytest.raises(RefbrowserError) as caught:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.access import ZIP, Access, chained_url, split_chained
+from refbrowser.io.access import LINK, ZIP, Access, chained_url, is_chained, split_chained
 from refbrowser.io.archives.known import Confirm
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path
@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 
 #: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
 SMALL = 64 * 1024
+#: Members that are looked for together.
+_PAGE = 65_536
 
 
 def member_rows(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
     """Return the rows that are members of archives, or parts of such."""
-    numbers = [number for number, url in enumerate(columns.urls) if url.startswith(ZIP)]
-    if not numbers:
+    # One more for rows without a URL, whose number is -1.
+    chained = np.array([*(url.startswith(ZIP) for url in columns.urls), False])
+    if not chained.any():
         return np.zeros(0, np.int64)
-    wanted = np.isin(columns.url, numbers)
+    wanted = chained[columns.url]
     wanted &= (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
     return np.flatnonzero(wanted)
 
@@ -127,10 +130,25 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     urls: dict[str, int] = {}
     kind, url = columns.kind.copy(), columns.url.copy()
     offset, length = columns.offset.copy(), columns.length.copy()
-    for row in rows.tolist():
-        part = (int(offset[row]), int(length[row])) if kind[row] == ReferenceKind.RANGE else None
+    whole = rows[kind[rows] == ReferenceKind.WHOLE]
+    for first in range(0, len(whole), _PAGE):
+        page = whole[first : first + _PAGE]
+        for archive, (of_archive, names) in _members(columns, page).items():
+            directory = _known_directory(archive, access)
+            if directory is None:
+                continue
+            members, places = directory.find_all(names), np.array(of_archive, np.int64)
+            kind[places[members < 0]] = ReferenceKind.MISSING
+            there = members >= 0
+            there[there] = directory.is_readable(members[there])
+            start, stop = directory.extents(members[there])
+            places = places[there]
+            kind[places] = ReferenceKind.RANGE
+            url[places] = len(columns.urls) + urls.setdefault(directory.url, len(urls))
+            offset[places], length[places] = start, stop - start
+    for row in rows[columns.kind[rows] == ReferenceKind.RANGE].tolist():
         try:
-            found = _known_range(columns.urls[url[row]], part, access)
+            found = _known_range(columns.urls[url[row]], (int(offset[row]), int(length[row])), access)
         except AbsentError:
             kind[row] = ReferenceKind.MISSING
             continue
@@ -143,7 +161,31 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     return replace(columns, kind=kind, url=url, offset=offset, length=length, urls=(*columns.urls, *urls))
 
 
-def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> ByteRange | None:
+def _members(
+    columns: ReferenceColumns, rows: npt.NDArray[np.int64]
+) -> dict[str, tuple[list[int], list[str]]]:
+    """Return rows and the names of the members that they are, by archive; without those that can be none."""
+    found: dict[str, tuple[list[int], list[str]]] = {}
+    for row, number in zip(rows.tolist(), columns.url[rows].tolist(), strict=True):
+        member, _, archive = columns.urls[number][len(ZIP) :].partition(LINK)
+        if not member or not archive or is_chained(archive) or len(member) > LIMITS.key_length:
+            continue
+        if archive not in found:
+            found[archive] = [], []
+        numbers, names = found[archive]
+        numbers.append(row)
+        names.append(member)
+    return found
+
+
+def _known_directory(archive: str, access: Access) -> ZipDirectory | None:
+    try:
+        return access.memory.archives.known(access.locate(archive).url)
+    except RefbrowserError:
+        return None
+
+
+def _known_range(url: str, part: tuple[int, int], access: Access) -> ByteRange | None:
     archives = access.memory.archives
     archive = access.locate(split_chained(url).archive).url
     directory = archives.known(archive)
@@ -151,7 +193,7 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return None
     found = find_member(url, directory, access)
     member = found.member
-    if part is None or member.is_packed or member.size <= SMALL or _takes_all(found, access):
+    if member.is_packed or member.size <= SMALL or _takes_all(found, access):
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.

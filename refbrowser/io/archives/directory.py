@@ -6,6 +6,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class ZipDirectory:
         self._fault = _column(parts, "fault", np.uint8)
         hashes, self._order = self._index()
         #: Numbers of Python: looking for one among those of numpy takes four times as long.
-        self._hashes = memoryview(hashes)
+        self._hashes = hashes.data
         self._starts = np.sort(self._offset[self._fault != Fault.SIZES])
         self._judge_places()
 
@@ -164,6 +165,23 @@ class ZipDirectory:
             at -= 1
         return None
 
+    def find_all(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the rows of members, as `find` does of one; -1 where there is none of that name."""
+        # No name of a member holds half of a surrogate pair.
+        wanted = [name.encode("utf-8", "surrogatepass") for name in names]
+        hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
+        at = np.searchsorted(np.asarray(self._hashes), hashes, "right") - 1
+        rows = np.full(len(wanted), -1, np.int64)
+        known = np.flatnonzero(at >= 0)
+        known = known[np.asarray(self._hashes)[at[known]] == hashes[known]]
+        rows[known] = self._order[at[known]]
+        for number, name in zip(known.tolist(), self._names_of(rows[known]), strict=True):
+            if name != wanted[number]:
+                # Another one of the same hash.
+                row = self.find(names[number])
+                rows[number] = -1 if row is None else row
+        return rows
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.find(name) is not None
 
@@ -179,9 +197,7 @@ class ZipDirectory:
     def _judge_places(self) -> None:
         """Mark members that reach out of the archive's data, or into each other's."""
         offset, compressed = self._offset.astype(np.int64), self._compressed.astype(np.int64)
-        sizes = np.diff(self._name_stop.astype(np.int64), prepend=0)
-        for row, raw in self._raw_names.items():
-            sizes[row] = len(raw)
+        sizes = self._raw_name_sizes
         possible = (self._fault != Fault.REPLACED) & (self._fault != Fault.SIZES)
         room = self._data_stop - offset - LOCAL_HEADER - sizes
         outside = possible & ((offset < self._shift) | (room < compressed))
@@ -223,24 +239,47 @@ class ZipDirectory:
         if error is not None:
             raise error
         name = self._bytes_of(row)
-        raw_name = self._raw_names.get(row, name)
-        start, compressed = int(self._offset[row]), int(self._compressed[row])
-        # A number of another type would make numpy convert all of them.
-        following = int(self._starts.searchsorted(self._starts.dtype.type(start), "right"))
-        limit = int(self._starts[following]) if following < len(self._starts) else self._data_stop
-        # How long the extra fields of the local header are it tells itself: what lies up to the next member
-        # holds them, and hardly more.
-        most = start + LOCAL_HEADER + len(raw_name) + _MOST_EXTRA + compressed
         return ZipMember(
             name.decode("utf-8"),
-            raw_name,
-            start,
-            min(limit, most, self._data_stop),
-            int(self._method[row]),
-            compressed,
-            int(self._size[row]),
-            int(self._crc[row]),
+            self._raw_names.get(row, name),
+            self._offset.item(row),
+            self._stops.item(row),
+            self._method.item(row),
+            self._compressed.item(row),
+            self._size.item(row),
+            self._crc.item(row),
         )
+
+    def is_readable(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which of some rows are members that can be read."""
+        return self._fault[rows] == Fault.NONE
+
+    def extents(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return `start` and `stop` of members that can be read."""
+        return self._offset[rows].astype(np.int64), self._stops[rows].astype(np.int64)
+
+    @cached_property
+    def _stops(self) -> npt.NDArray[Any]:
+        """Where the bytes of each member end at the latest.
+
+        How long the extra fields of its local header are that tells itself: what lies up to the next member
+        holds them, and hardly more.
+        """
+        following = np.searchsorted(self._starts, self._offset, "right")
+        limits = np.append(self._starts, self._starts.dtype.type(0)).astype(np.int64)
+        limits[-1] = self._data_stop
+        offset, compressed = self._offset.astype(np.int64), self._compressed.astype(np.int64)
+        most = offset + (LOCAL_HEADER + _MOST_EXTRA) + self._raw_name_sizes + compressed
+        return _compact(np.minimum(np.minimum(limits[following], most), self._data_stop))
+
+    @property
+    def _raw_name_sizes(self) -> npt.NDArray[np.int64]:
+        stops = self._name_stop.astype(np.int64)
+        sizes = stops.copy()
+        sizes[1:] -= stops[:-1]
+        for row, raw in self._raw_names.items():
+            sizes[row] = len(raw)
+        return sizes
 
     def size_of(self, row: int) -> int:
         """Return the bytes of a member, unpacked, as the directory says."""

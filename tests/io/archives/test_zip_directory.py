@@ -70,6 +70,34 @@ def test_what_the_standard_library_writes(
         assert contents(data, name) == content
 
 
+@given(members, st.lists(name, max_size=4), st.integers(0, 2**32))
+def test_many_members_are_found_as_each_is(
+    wanted: list[tuple[str, bytes, bool]], others: list[str], seed: int
+) -> None:
+    data = archive(wanted)
+    for at in range(len(wanted)):
+        # Some of them cannot be read: their method is none, or they lie outside.
+        if seed >> at & 1:
+            data = patched(data, entry(data, at) + (10 if seed >> at & 2 else 42), "<H", 77)
+    directory = directory_of(data)
+    names = [*(each for each, _, _ in wanted), *others, "half \ud800"] * 2
+    rows = directory.find_all(names)
+    assert rows.tolist() == [-1 if (row := directory.find(each)) is None else row for each in names]
+    there = rows[rows >= 0]
+    assert directory.is_readable(there).tolist() == [directory.error(row) is None for row in there.tolist()]
+    readable = there[directory.is_readable(there)]
+    found = [directory.member(row) for row in readable.tolist()]
+    starts, stops = directory.extents(readable)
+    assert starts.tolist() == [each.start for each in found]
+    assert stops.tolist() == [each.stop for each in found]
+
+
+def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_directory, "hash", lambda name: 7, raising=False)
+    directory = directory_of(archive([(f"m{at}", b"", False) for at in range(4)]))
+    assert directory.find_all(["m2", "m0", "m9", "m3"]).tolist() == [2, 0, -1, 3]
+
+
 def test_members_that_the_end_does_not_count_are_read_and_told() -> None:
     wanted = [(f"m{at}", b"x" * at, False) for at in range(5)]
     data = archive(wanted)
