@@ -117,6 +117,7 @@ def noted(folder: Path) -> int:
     return found[0].read_bytes().count(b'"sha256"') if found else 0
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "size",
     [
