@@ -40,7 +40,7 @@ _FIELDS = {
     "https": ("headers",),
     "s3": ("anonymous", "profile", "endpoint", "region", "requester_pays"),
     "gs": ("anonymous", "profile", "endpoint", "requester_pays"),
-    "abfs": ("anonymous", "account"),
+    "abfs": ("anonymous", "profile", "endpoint", "account"),
 }
 
 
