@@ -98,7 +98,7 @@ def job_words(status: JobStatus, share: float | None, speed: Speed, now: float) 
     ended = status.state.finished
     words = [one_line(str(status.error))] if status.state == "failed" and status.error is not None else []
     words += [f"{share:.0%}"] if share is not None and status.state != "done" else []
-    if status.note:
+    if status.note and status.state != "done":
         words.append(one_line(status.note))
     elif status.total and status.done >= status.total and not ended:
         # What was written is read again, or gets its name.
@@ -108,7 +108,8 @@ def job_words(status: JobStatus, share: float | None, speed: Speed, now: float) 
         of_all = f"{count_text(status.tasks)} of {count_text(status.tasks_total)} tasks"
         words.append(f"{count_text(status.tasks)} tasks" if status.state == "done" else of_all)
     if status.read_bytes:
-        in_requests = f" in {count_text(status.requests)} requests" if status.requests else ""
+        plural = "" if status.requests == 1 else "s"
+        in_requests = f" in {count_text(status.requests)} request{plural}" if status.requests else ""
         words.append(f"{size_text(status.read_bytes)} read{in_requests}")
     if status.started is not None:
         took = time_text((status.finished or now) - status.started)

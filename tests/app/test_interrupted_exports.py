@@ -78,8 +78,12 @@ class Exports:
             patched.setattr(tasks, "copy_task", copy)
             self.press("exportStartButton")
             self.qtbot.waitUntil(written.is_set)
+            # Put away meanwhile, it comes back with what became of the export.
+            self.dialog.reject()
+            assert not self.dialog.isVisible()
             self.press("exportCancelButton")
             self.qtbot.waitUntil(lambda: self.words.startswith("Cancelled"))
+            assert self.dialog.isVisible()
         self.ready()
 
     def start(self) -> None:

@@ -79,7 +79,7 @@ class TestJobs:
         for gate, words in zip(gates, ("7 references", "Building the hierarchy"), strict=True):
             qtbot.waitUntil(lambda words=words: (words, None) in shown())  # type: ignore[misc]
             gate.set()
-        qtbot.waitUntil(lambda: ("Building the hierarchy", 1.0) in shown())
+        qtbot.waitUntil(lambda: ("1 B read", 1.0) in shown())
         bar = QProgressBar()
         qtbot.addWidget(bar)
         for done, total, seen in ((3, 6, (1000, 500)), (6, 6, (0, -1)), (6, None, (0, -1))):

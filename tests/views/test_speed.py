@@ -83,6 +83,8 @@ def test_words_of_a_job_in_each_state() -> None:
     assert job_words(ended, 1.0, speed, 400.0) == [
         "2\u202f500 tasks", "500 MB read in 1\u202f234 requests", "took 1 min 40 s",
     ]  # fmt: skip
+    one = replace(ended, tasks_total=0, requests=1, note="of a part")
+    assert job_words(one, 1.0, speed, 400.0)[0] == "500 MB read in 1 request"
     stopped = replace(half, state=JobState.CANCELLED, finished=60.0, note="4 workers")
     assert job_words(stopped, 0.5, speed, 400.0)[:3] == ["50%", "4 workers", "125 of 2\u202f500 tasks"]
     failed = replace(half, state=JobState.FAILED, finished=60.0, error=OSError("no room"))

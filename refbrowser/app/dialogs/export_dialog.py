@@ -636,9 +636,16 @@ class ExportDialog(QDialog):
         self.openPath.emit(self._result)
         self.close()
 
+    def reject(self) -> None:
+        """Close the dialog, as Escape does; one whose export runs comes back with the result."""
+        if self._job is not None:
+            self.hide()
+        else:
+            super().reject()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._job is not None:
-            # The export goes on (Jobs shows it); the dialog comes back with the result.
+            # The export goes on (Jobs shows it).
             event.ignore()
             self.hide()
             return
