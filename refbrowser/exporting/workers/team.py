@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from refbrowser.exporting.blocks import TASK_OBJECTS
+from refbrowser.exporting.blocks import TASK_BYTES, TASK_OBJECTS
 from refbrowser.exporting.workers.worker import Answer, Batch, Span, work
 from refbrowser.io.cancel import Cancelled
 
@@ -31,8 +31,8 @@ MOST_BATCHES = 10_000
 _CUT = 256
 #: Small objects that a task makes at least: each task costs a scheduler as much as a few of them.
 _LEAST = 16
-#: Objects that are read again by one batch, where there are few.
-_READ_AGAIN = 64
+#: Objects, and bytes of them, that are read again by one batch, where all are not too many for that.
+_READ_AGAIN, _READ_BYTES = 256, TASK_BYTES
 
 
 def task_objects(count: int) -> int:
@@ -91,10 +91,7 @@ class Team:
 
     def different(self, entries: list[Written], token: CancelToken) -> Iterator[str]:
         """Have objects read again; yields the keys of those that are not what was written."""
-        size = max(_READ_AGAIN, -(-len(entries) // MOST_BATCHES))
-        batches = (
-            Batch(self.digest, entries=tuple(entries[at : at + size])) for at in range(0, len(entries), size)
-        )
+        batches = (Batch(self.digest, entries=some) for some in gathered(entries))
         for _, answer in self._answers(batches, token):
             yield from answer.different
 
@@ -163,6 +160,24 @@ def cut(arrays: Iterable[ArrayExport], size: int) -> Iterator[tuple[Span, ...]]:
                 spans, room = [], size
     if spans:
         yield tuple(spans)
+
+
+def gathered(entries: list[Written]) -> Iterator[tuple[Written, ...]]:
+    """Yield objects, so many together that there are not too many batches, and each has some of them."""
+    # Each batch but the last is full by one measure or the other.
+    half = MOST_BATCHES // 2
+    most = max(_READ_AGAIN, -(-len(entries) // half))
+    size = max(_READ_BYTES, -(-sum(entry.size for entry in entries) // half))
+    some: list[Written] = []
+    held = 0
+    for entry in entries:
+        some.append(entry)
+        held += entry.size
+        if len(some) >= most or held >= size:
+            yield tuple(some)
+            some, held = [], 0
+    if some:
+        yield tuple(some)
 
 
 def _objects(array: ArrayExport, span: Span) -> int:

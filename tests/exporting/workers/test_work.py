@@ -27,7 +27,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
 from refbrowser.exporting.exporter import run_export
-from refbrowser.exporting.journal import NAME, fingerprint_of
+from refbrowser.exporting.journal import NAME, Written, fingerprint_of
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.targets.options import StoreOptions
@@ -170,6 +170,14 @@ def test_ten_million_chunks_are_ten_thousand_batches(tmp_path: Path) -> None:
             batches = list(team.cut(arrays, team.batch_size(arrays)))
         assert 1000 < len(batches) <= 10_000
         assert sum(len(pickle.dumps(batch)) for batch in batches) < 3_000_000
+
+
+@given(st.lists(st.sampled_from([0, 1, 1000, 17 << 20, 1 << 30]), max_size=300), st.sampled_from([1, 400]))
+def test_every_object_is_read_again_in_one_batch(sizes: list[int], times: int) -> None:
+    entries = [Written(str(number), size, "", None, "/a") for number, size in enumerate(sizes * times)]
+    batches = list(team.gathered(entries))
+    assert [entry for batch in batches for entry in batch] == entries
+    assert len(batches) <= team.MOST_BATCHES + 1
 
 
 def test_two_in_a_hundred_are_lost_with_four_workers_at_most() -> None:
