@@ -15,6 +15,7 @@ import zarr
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine import compute
 from refbrowser.limits import LIMITS
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -220,3 +221,51 @@ def test_compounds_are_split_on_request(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*command, "--split-compounds"]) == 0
     assert "the compound is split into 4 variables" in "".join(capsys.readouterr())
     assert (tmp_path / "out" / "station_place_lon" / ".zarray").exists()
+
+
+def test_who_does_the_work(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    monkeypatch.setattr(compute, "CONNECTING", 0.3)
+    for arguments, code, text in (
+        (["--dask", "nowhere"], 2, "E_USAGE"),
+        (["--dask", "local:0"], 2, "E_USAGE"),
+        (["--dask", "local:2", "--dask-tls-ca", "ca.pem"], 2, "files for TLS"),
+        (["--dask", "tcp://127.0.0.1:1"], 4, "E_SOURCE]: no scheduler answered at 'tcp://127.0.0.1:1'"),
+        (
+            ["--dask", "tls://127.0.0.1:1", *(f"--dask-tls-{name}=no" for name in ("ca", "cert", "key"))],
+            4,
+            "E_IO",
+        ),
+    ):
+        assert main(["export", era, str(target), "--to", "zarr-v2", *arguments]) == code
+        captured = capsys.readouterr()
+        assert text in captured.err
+        assert captured.err.count("error[") == 1
+        assert list(tmp_path.iterdir()) == []
+    # One file is made by one process, wherever that is; nobody is asked.
+    command = ["export", era, str(target), "--to", "ncstream", "--dask", "tcp://127.0.0.1:1"]
+    assert main([*command, "--estimate"]) == 0
+    assert "made in this process: one file" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "made in this process: one file" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_processes_of_this_machine_make_the_same_files(era: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    said = {}
+    for name, more in (("here", []), ("away", ["--dask", "local:2"])):
+        command = [sys.executable, "-m", "refbrowser", "export", era, str(tmp_path / name), "--to", "zarr-v3"]
+        run = subprocess.run([*command, "--json", *more], capture_output=True, text=True, timeout=100)
+        assert (run.returncode, run.stderr) == (0, "")
+        said[name] = {**json.loads(run.stdout), "target": "", "requests": 0}
+    assert said["here"] == said["away"]
+    files = {
+        name: {path.relative_to(tmp_path / name): path.read_bytes() for path in found if path.is_file()}
+        for name in said
+        if (found := sorted((tmp_path / name).rglob("*")))
+    }
+    assert files["here"] == files["away"]
+    assert len(files["here"]) > 22
