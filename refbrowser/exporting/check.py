@@ -19,6 +19,7 @@ from refbrowser.exporting import check_child
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import in_object_store
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
 
@@ -128,7 +129,11 @@ def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: Ca
     Cancelled
         `token` was cancelled.
     """
-    asked = asked | {"program": program, "target": os.path.realpath(asked["target"])}
+    target = asked["target"]
+    asked = asked | {
+        "program": program,
+        "target": target if in_object_store(target) else os.path.realpath(target),
+    }
     asked["memory"] = LIMITS.check_memory
     command = [sys.executable, "-I", str(Path(check_child.__file__))]
     try:
@@ -211,7 +216,7 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
         The control's token was cancelled.
     """
     kind = resolve_name(form_named(request.format).target)
-    if os.path.lexists(request.target):
+    if in_object_store(request.target) or os.path.lexists(request.target):
         found: CheckReport = kind.check(dataset, request, control or JobControl())
         return found
     raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))

@@ -1,8 +1,9 @@
 """Reads a store with software that is not ours, in a process of its own; it imports nothing of refbrowser.
 
 It is run by its path. On standard input it gets one JSON object: ``program``, ``target``, ``zip_folder``,
-``container``, ``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a
-list of ``[start, stop]``; on standard output it writes one JSON object a line: what it found.
+``container``, ``storage`` (for fsspec, where the target is a URL), ``memory``, ``show``, ``groups`` and
+``arrays``, a list of ``[path, boxes]`` with each box a list of ``[start, stop]``; on standard output it
+writes one JSON object a line: what it found.
 """
 
 from __future__ import annotations
@@ -70,11 +71,17 @@ def _slices(box: list[list[int]]) -> tuple[slice, ...]:
 
 def _by_zarr(request: dict[str, Any]) -> Iterator[Found]:
     import zarr
-    from zarr.storage import LocalStore, ZipStore
+    from zarr.storage import FsspecStore, LocalStore, ZipStore
 
     yield {"program": "zarr-python", "version": zarr.__version__}
-    zipped = request["container"] == "zip"
-    store = ZipStore(request["target"], mode="r") if zipped else LocalStore(request["target"], read_only=True)
+    store: Any
+    if request.get("storage") is not None:
+        options = request["storage"]
+        store = FsspecStore.from_url(request["target"], storage_options=options, read_only=True)
+    elif request["container"] == "zip":
+        store = ZipStore(request["target"], mode="r")
+    else:
+        store = LocalStore(request["target"], read_only=True)
     root: Any = zarr.open(store, mode="r", path=request["zip_folder"])
     groups = {"/": root} if isinstance(root, zarr.Group) else {}
     if groups:

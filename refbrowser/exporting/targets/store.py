@@ -62,7 +62,8 @@ from refbrowser.exporting.verify import (
 from refbrowser.exporting.workers.order import WorkOrder, why_here
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import in_object_store
+from refbrowser.io.filesystems import storage_options
+from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
@@ -403,6 +404,9 @@ class _Check:
         programs: list[Program] = []
         items: list[CheckItem] = []
         for name in names:
+            if name == "netCDF4" and in_object_store(self.request.target):
+                notes.append("netCDF4 does not read from object stores here: nothing was checked with it")
+                continue
             if find_spec(_MODULES[name]) is None:
                 notes.append(f"{name} is not installed: nothing was checked with it")
                 continue
@@ -441,11 +445,19 @@ class _Check:
             "target": self.request.target,
             "container": options.container,
             "zip_folder": options.zip_folder.strip("/"),
+            "storage": self._storage(),
             "show": show,
             "groups": [path for path in self._groups() if path != "/"],
             "arrays": [[path, self.boxes[path]] for path in arrays],
         }
         return ask_program(program, asked, answers, self.control.token)
+
+    def _storage(self) -> dict[str, Any] | None:
+        """Return how fsspec connects to the target, without secrets; None where it is on a disk."""
+        if not in_object_store(self.request.target):
+            return None
+        origin = split_url(self.request.target).origin
+        return storage_options(origin.scheme, self.dataset.access.connection(origin))
 
     def _groups(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of the groups by their paths in the target."""

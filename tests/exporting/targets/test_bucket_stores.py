@@ -19,6 +19,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
 from refbrowser.exporting.journal import Journal, Written
@@ -123,6 +124,18 @@ def test_xarray_reads_what_was_written(s3: Writing) -> None:
     options = {"key": "x", "secret": "y", "endpoint_url": made.server.endpoint}
     found = xarray.open_zarr(made.url("x.zarr"), storage_options=options, consolidated=False)
     assert np.array_equal(found["a"].values, np.arange(600, dtype="f4").reshape(20, 30))
+
+
+def test_other_software_checks_what_was_written(s3: Writing) -> None:
+    request = ExportRequest(s3.url("x.zarr"), "nczarr")
+    run_export(s3.dataset, request)
+    report = check_export(s3.dataset, request)
+    assert report.is_equal
+    assert {item.path for item in report.items if item.what == "values"} == {"/a", "/sub/b"}
+    assert [program.name for program in report.programs] == ["zarr-python"]
+    assert "netCDF4 does not read from object stores" in report.notes[0]
+    s3.server.put(s3.url("x.zarr/sub/b/0"), s3.server.get(s3.url("x.zarr/sub/b/1")))
+    assert not check_export(s3.dataset, request).is_equal
 
 
 def test_reference_documents_in_buckets(s3: Writing) -> None:
