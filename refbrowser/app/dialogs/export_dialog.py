@@ -527,11 +527,14 @@ class ExportDialog(QDialog):
         )
         self._job = handle.number
         self._show_running(True)
+        if where:
+            self._amount.setText("waiting for workers")
 
     def _show_running(self, running: bool) -> None:
         self._progress.setVisible(running)
         self._speed = Speed()
         self._bar.setRange(0, 0)
+        self._amount.setText("")
         self._cancel.setVisible(running)
         self._cancel.setText("Cancel the check" if self._is_check else "Cancel the export")
         self._open.setEnabled(not running)
@@ -604,7 +607,6 @@ class ExportDialog(QDialog):
 
             return check_with_others(dataset, order, control)
 
-        self._amount.setText("")
         title = f"Check {Path(order.target).name} with other software"
         handle = document.tasks.run(
             document.owner("export check"),

@@ -283,6 +283,7 @@ class TestExports:
             qtbot.waitUntil(start.isEnabled)
             start.click()
             assert cost.text() == f"Writing {tmp_path / 'out.zarr'} on {ADDRESS}"
+            assert any(each.text() == "waiting for workers" for each in dialog.findChildren(QLabel))
             qtbot.waitUntil(lambda: cost.text().startswith("Done"))
         import zarr
 
