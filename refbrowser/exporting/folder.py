@@ -85,6 +85,8 @@ class Making:
 
     #: Whether an export that ended early is gone on with.
     goes_on: ClassVar[bool] = False
+    #: Small objects that are written or read at once, where each takes its time.
+    at_once: ClassVar[int] = 1
 
     def __init__(self, target: Any, partial: Path) -> None:
         self.target = target

@@ -15,6 +15,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,6 +76,7 @@ class BucketPlace(Making):
     """
 
     goes_on = True
+    at_once = 16
     #: Keys that differ in case are different objects.
     ignores_case = False
 
@@ -327,11 +329,11 @@ class BucketPlace(Making):
         """
         chunks = {entry.key for entry in entries}
         self._delete(self._replaced({*chunks, *metadata}))
-        places = {}
         root = [key for key in metadata if "/" not in key]
-        for key in metadata:
-            if key not in root:
-                places[key] = self.write(key, [metadata[key]], len(metadata[key]))
+        below = [key for key in metadata if "/" in key]
+        with ThreadPoolExecutor(self.at_once) as pool:
+            written = pool.map(lambda key: self.write(key, [metadata[key]], len(metadata[key])), below)
+            places = dict(zip(below, written, strict=True))
         self._check_whole({*chunks, *places})
         # Where consolidated metadata is, readers look at nothing else.
         for key in sorted(root, key=lambda key: (key == CONSOLIDATED_V2, key)):
@@ -340,6 +342,10 @@ class BucketPlace(Making):
                 put = self.bucket.put(self._prefix + key, [data], len(data), new=True)
             except ExistsError:
                 raise self._of_others(b"") from None
+            except BaseException:
+                # The store may have heard of it all the same.
+                self._root.append(key)
+                raise
             self._root.append(key)
             places[key] = [len(data), put.tag, put.is_confirmed]
         return places

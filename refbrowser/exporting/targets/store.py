@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -271,8 +272,13 @@ class StoreTarget(Target):
 
     def verify(self, made: AnyPlace, tally: Tally, control: JobControl) -> int:
         """Read metadata again; chunks were compared while their hashes were known."""
-        stored = {key: made.stored(key, where) for key, where in self._places.items()}
-        self._verify_metadata({key: each.read_at(0, each.size) for key, each in stored.items()})
+
+        def text(key: str) -> bytes:
+            stored = made.stored(key, self._places[key])
+            return stored.read_at(0, stored.size)
+
+        with ThreadPoolExecutor(made.at_once, "verify") as pool:
+            self._verify_metadata(dict(zip(self._places, pool.map(text, self._places), strict=True)))
         return self._verified
 
     def compared(self, place: AnyPlace, control: JobControl) -> Tally | None:
