@@ -336,6 +336,8 @@ def coding(dataset: Dataset, control: JobControl) -> Iterator[tuple[Session, Can
     token = CancelToken()
     forget = control.token.on_cancel(token.cancel)
     session = copy.copy(dataset.session)
+    # One that the copy made would be its own, with connections and threads that nobody closes.
+    session.fetcher = dataset.session.fetcher
     session.pool = DecodePool(dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
     try:
         yield session, token

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from zarr.storage import ZipStore
 
 import refbrowser
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import blocks, chunks
-from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.exporter import coding, estimate_export, run_export
 from refbrowser.exporting.folder import TargetFolder
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.targets.options import Sides, StoreOptions
@@ -373,3 +374,13 @@ def test_memory_stays_small_whatever_the_shapes(tmp_path: Path, options: str) ->
     assert float(done.stdout) < 140
     read = zarr.open_group(tmp_path / "out", mode="r")["a"]
     np.testing.assert_array_equal(read[:, :64, :64], values[:, :64, :64])
+
+
+def test_what_codes_reads_with_the_connections_of_the_session(tmp_path: Path) -> None:
+    with (
+        refbrowser.open(made(tmp_path, STEPS, (6, 20, 18))) as dataset,
+        coding(dataset, JobControl()) as (one, _),
+        coding(dataset, JobControl()) as (two, _),
+    ):
+        assert one.fetcher is two.fetcher is dataset.session.fetcher
+        assert one.pool is not two.pool
