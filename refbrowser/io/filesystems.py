@@ -49,6 +49,11 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
         config |= {"max_pool_connections": 64, "retries": {"total_max_attempts": 1}}
         return {"config_kwargs": {**config, "http_session_cls": _session_without_redirects()}}
     if origin.scheme == "gs":
+        named = settings.profile
+        if named is not None and named not in _GOOGLE and not os.path.isfile(named):
+            # The package would take it for a token, and ask Google whose it is.
+            message = f"there is no file of credentials {quoted(named)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="or name one of: " + ", ".join(_GOOGLE))
         try:
             import aiohttp
         except ImportError:
@@ -56,6 +61,10 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
 
         return {"requests_timeout": aiohttp.ClientTimeout(sock_connect=connect, sock_read=wait)}
     return _azure_account(origin, settings)
+
+
+#: Credentials that gcsfs knows by name.
+_GOOGLE = ("google_default", "cloud", "cache")
 
 
 @cache

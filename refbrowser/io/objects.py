@@ -29,6 +29,7 @@ class _Host:
 
     def __init__(self) -> None:
         self.failures = 0
+        self.reason = ""
         self.open_until = 0.0
         self.quiet_until = 0.0
 
@@ -102,7 +103,8 @@ class ObjectReader:
                 return None
             began = time.monotonic()
             try:
-                self._check_circuit(origin, host)
+                if number == 1:
+                    self._check_circuit(origin, host)
                 got = self._once(segment, start, stop, settings, deadline)
             except RefbrowserError as error:
                 _tell(segment, start, stop, began, error=error.message)
@@ -112,10 +114,12 @@ class ObjectReader:
                 self._throttle(origin, host, failure)
                 pause = wait_before(number, failure.after)
                 is_late = time.monotonic() + pause > deadline or pause > LIMITS.http_retry_after
-                if not failure.retry or number >= tries or is_late:
+                # Where others have opened the circuit meanwhile, this one gives up for its own reason.
+                is_open = time.monotonic() + pause < host.open_until
+                if not failure.retry or number >= tries or is_late or is_open:
                     _tell(segment, start, stop, began, error=failure.said)
                     if failure.retry:
-                        self._failed(origin, host)
+                        self._failed(origin, host, failure)
                     raise self._error(failure, url, origin, settings, number) from error
                 _tell(segment, start, stop, began, error=failure.said, wait=pause)
                 if not task.pause(pause):
@@ -177,7 +181,8 @@ class ObjectReader:
         left = host.open_until - time.monotonic()
         if left > 0:
             failed = f"{origin} failed {LIMITS.circuit_failures} times in a row"
-            raise RefbrowserError(ErrorKind.SOURCE, f"{failed} and is left alone for {left:.0f} s")
+            message = f"{failed} and is left alone for {left:.0f} s; the last time: {host.reason}"
+            raise RefbrowserError(ErrorKind.SOURCE, message)
 
     def _throttle(self, origin: Origin, host: _Host, failure: Failure) -> None:
         if not failure.throttles:
@@ -188,8 +193,9 @@ class ObjectReader:
         self._models.of(str(origin)).throttle()
         self._report("throttled", origin, f"{origin} asked for fewer requests")
 
-    def _failed(self, origin: Origin, host: _Host) -> None:
+    def _failed(self, origin: Origin, host: _Host, failure: Failure) -> None:
         with self._lock:
+            host.reason = failure.said
             host.failures += 1
             if host.failures < LIMITS.circuit_failures:
                 return

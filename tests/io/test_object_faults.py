@@ -36,11 +36,12 @@ class Faulty:
         server.files[self.path] = DATA
         self.access = self.opened()
 
-    def opened(self) -> Access:
-        """Return the access of a document that is opened anew."""
+    def opened(self, *more: str) -> Access:
+        """Return the access of a document that is opened anew, with more settings."""
         bucket = f"{self.scheme}://bucket"
         account = "/account" if self.scheme == "abfs" else ""
         options = [f"{bucket}:endpoint={self.server.origin}{account}", f"{bucket}:account=account"]
+        options += [f"{bucket}:{setting}" for setting in more]
         return Access.for_document("d.json", [Origin.parse(bucket)], parse_storage_options(options))
 
     def read(self, start: int = 100, length: int = 1000, **options: Any) -> bytes | RefbrowserError:
@@ -153,6 +154,7 @@ def test_a_store_that_fails_again_and_again_is_left_alone(
     error = faulty.read()
     assert isinstance(error, RefbrowserError)
     assert "left alone" in error.message
+    assert len(error.message.partition("the last time: ")[2]) > 5
     assert not faulty.server.requests
     assert [each.kind for each in events] == ["circuit"]
 
@@ -171,3 +173,25 @@ def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..
     with pytest.raises(Cancelled):
         faulty.faulty(Fault("silent"), cancel=token)
     assert time.monotonic() - began < 2
+
+
+def test_nothing_of_the_environment_is_sent_unless_it_is_told(
+    faulty: Faulty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (
+        ("ACCESS_KEY_ID", "AKIANAME"),
+        ("SECRET_ACCESS_KEY", "secret"),
+        ("SESSION_TOKEN", "t"),
+    ):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "c2VjcmV0")
+    assert faulty.read() == DATA[100:1100]
+    (asked,) = faulty.server.requests
+    assert not {"authorization", "x-amz-security-token", "x-amz-request-payer"} & asked.headers.keys()
+    if faulty.scheme != "gs":
+        faulty.server.clear()
+        faulty.access = faulty.opened("anonymous=false", "requester_pays=true")
+        assert faulty.read() == DATA[100:1100]
+        (asked,) = faulty.server.requests
+        assert "authorization" in asked.headers
+        assert (asked.headers.get("x-amz-request-payer") == "requester") is (faulty.scheme == "s3")
