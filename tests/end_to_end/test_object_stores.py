@@ -48,8 +48,9 @@ def test_every_kind_is_read_from_a_bucket(
     settings = s3.settings(bucket)
     for name in ("plain-v3", *KINDS[:4]):
         with refbrowser.open(f"{bucket}/all/{name}", storage_options=settings) as dataset:
-            for path, expected in values.items():
-                assert np.array_equal(dataset[path][...], expected), (name, path)
+            for path in ("/temp", "/sub/none"):
+                assert np.array_equal(dataset[path][...], values[path]), (name, path)
+    for name in ("plain-v3", "zarr-v3-draft"):
         assert main(["info", f"{bucket}/all/{name}", "--json", *s3.options(bucket)]) == 0
         arrays = json.loads(capsys.readouterr().out)["arrays"]
         counts = {path: (each["stored_chunks"], each["missing_chunks"]) for path, each in arrays.items()}
