@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import BytesIO
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
+    import numpy as np
+
     from refbrowser.engine.reading.kinds import reading_of
     from refbrowser.engine.session import check_count
+    from refbrowser.model.data_type import without_names
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
@@ -76,7 +80,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
                 text.seek(0)
                 _write(iter(lambda: text.read(_PORTION), b""), arguments.output)
             else:
-                _write_npy(values, arguments.output)
+                plain = without_names(np.asanyarray(values))
+                _check_npy(plain.dtype, arguments)
+                _write(_npy_blocks(plain), arguments.output)
     return 0
 
 
@@ -158,27 +164,26 @@ def _check_npy(dtype: Any, arguments: argparse.Namespace) -> None:
         )
 
 
-class _Collector:
-    """A file object for numpy that keeps the blocks written to it."""
-
-    def __init__(self) -> None:
-        self.blocks: list[bytes] = []
-
-    def write(self, data: bytes) -> None:
-        self.blocks.append(bytes(data))
-
-
-def _write_npy(values: Any, output: str | None) -> None:
+def _npy_blocks(values: Any) -> Iterator[bytes | memoryview]:
+    """Yield the bytes that `numpy.save` writes of an array, whose memory is not copied."""
     import numpy as np
 
-    from refbrowser.model.data_type import without_names
+    about = np.lib.format.header_data_from_array_1_0(values)
+    header = BytesIO()
+    try:
+        np.lib.format.write_array_header_1_0(header, about)
+    except ValueError:
+        # It is too long for that.
+        header = BytesIO()
+        np.lib.format.write_array_header_2_0(header, about)
+    yield header.getvalue()
+    flat = np.ascontiguousarray(values.T if about["fortran_order"] else values).reshape(-1)
+    data = flat.view(np.uint8).data if flat.nbytes else memoryview(b"")
+    for start in range(0, len(data), _PORTION):
+        yield data[start : start + _PORTION]
 
-    collector = _Collector()
-    np.lib.format.write_array(collector, without_names(np.asanyarray(values)), allow_pickle=False)
-    _write(collector.blocks, output)
 
-
-def _write(blocks: Iterable[bytes], output: str | None) -> None:
+def _write(blocks: Iterable[bytes | memoryview], output: str | None) -> None:
     from refbrowser.io.atomic import write_atomically
 
     if output is None:

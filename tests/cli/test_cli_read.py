@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from refbrowser.cli import main
+from refbrowser.cli.read import _npy_blocks
 from refbrowser.cli.values import duration_text, json_values
 
 
@@ -296,3 +298,28 @@ def test_values_as_json(values: np.ndarray, wanted) -> None:
 )
 def test_durations(value: np.timedelta64, text: str) -> None:
     assert duration_text(value) == text
+
+
+def test_npy_bytes_are_those_of_numpy() -> None:
+    box = np.arange(24).reshape(2, 3, 4)
+    long = [(f"field{number:050}", "<f4") for number in range(2000)]
+    for values in (
+        box,
+        box.T,
+        np.asfortranarray(box),
+        box[:, ::-1, 1:],
+        np.array(3.5),
+        np.zeros((0, 4)),
+        np.zeros((2, 2), "S0"),
+        np.array(["a", "bcd"]),
+        np.array(["2020-01-01"], "M8[ns]"),
+        np.zeros(3, [("a", "<f4"), ("b", ">i2", (2,))]),
+        np.arange(1 << 18, dtype=">i8"),
+        np.zeros(2, long),
+    ):
+        wanted = io.BytesIO()
+        with warnings.catch_warnings():
+            # Of a header that needs a later version of the format.
+            warnings.simplefilter("ignore")
+            np.lib.format.write_array(wanted, values, allow_pickle=False)
+        assert b"".join(_npy_blocks(values)) == wanted.getvalue(), values.dtype
