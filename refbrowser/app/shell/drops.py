@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, QUrl
 from PySide6.QtGui import QColor, QDragEnterEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -142,40 +142,25 @@ class DropTarget(QObject):
         super().__init__(frame.window())
         self._frame = frame
         self.overlay = DropOverlay(frame.window())
-        self._frame.window().installEventFilter(self)
         self._frame.window().setAcceptDrops(True)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        match event.type():
-            case QEvent.Type.DragEnter:
-                self._enter(cast("QDragEnterEvent", event))
-            case QEvent.Type.DragMove:
-                self._move(cast("QDragMoveEvent", event))
-            case QEvent.Type.DragLeave:
-                self.overlay.hide()
-            case QEvent.Type.Drop:
-                self._drop(cast("QDropEvent", event))
-            case QEvent.Type.Resize if self.overlay.isVisible():
-                self.overlay.setGeometry(self._frame.window().rect())
-                return False
-            case _:
-                return False
-        return True
-
-    def _enter(self, event: QDragEnterEvent) -> None:
+    def enter(self, event: QDragEnterEvent) -> None:
+        """Say what a drop would do, or why it cannot be opened."""
         drop = read_drop(event.mimeData())
         heading, detail = drop.words(bool(self._frame.documents.all()))
         self.overlay.show_for(heading, detail, drop.is_accepted)
         # Also what cannot be opened is accepted here, so that the overlay can say why.
         event.acceptProposedAction()
 
-    def _move(self, event: QDragMoveEvent) -> None:
+    def move(self, event: QDragMoveEvent) -> None:
+        """Accept what can be opened."""
         if read_drop(event.mimeData()).is_accepted:
             event.acceptProposedAction()
         else:
             event.ignore()
 
-    def _drop(self, event: QDropEvent) -> None:
+    def drop(self, event: QDropEvent) -> None:
+        """Open what is dropped."""
         self.overlay.hide()
         drop = read_drop(event.mimeData())
         if drop.is_accepted:

@@ -15,7 +15,15 @@ from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
+    from PySide6.QtGui import (
+        QCloseEvent,
+        QDragEnterEvent,
+        QDragLeaveEvent,
+        QDragMoveEvent,
+        QDropEvent,
+        QPaintEvent,
+        QResizeEvent,
+    )
 
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
@@ -500,6 +508,21 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if self.is_complete:
             self.docks.fit(event.oldSize())
+            self.drops.overlay.setGeometry(self.rect())
+
+    # Not by a filter of events, which would be asked about each. Only complete windows take drops.
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self.drops.enter(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self.drops.move(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drops.overlay.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.drops.drop(event)
 
     def _first_painted(self) -> None:
         self.firstPainted.emit()
