@@ -6,7 +6,6 @@ Imports no more than reading needs: what reads datasets is loaded while the firs
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
@@ -14,8 +13,6 @@ from refbrowser.formats.format import OpenProgress
 from refbrowser.references.document.refs import References
 from refbrowser.views.references import FirstRows
 
-#: Progress is told at most so often, in seconds: with each word all that lies below it is painted anew.
-_TOLD = 0.1
 #: A question is looked after this often, in seconds, for the task may be cancelled.
 _ASKED = 0.05
 
@@ -49,7 +46,6 @@ class ReadingHooks:
 
     def __init__(self, control: TaskControl) -> None:
         self._control = control
-        self._told = 0.0
         control.send((0, None))
 
     def report(self, progress: OpenProgress) -> None:
@@ -61,8 +57,7 @@ class ReadingHooks:
     def progress(self, done: int, total: int | None = None, **facts: Any) -> None:
         """Tell how far the walk through a file is, in the list of jobs and where the document will be."""
         # Members that were looked into are no bytes that were read.
-        if facts.get("note") != "members" and time.monotonic() > self._told + _TOLD:
-            self._told = time.monotonic()
+        if facts.get("note") != "members":
             self._control.send((done, total))
         self._control.progress(done, total, **facts)
 

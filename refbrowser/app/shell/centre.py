@@ -20,7 +20,7 @@ from refbrowser.app.shell.bars import BarStack, CopyBar, DamageBar, DiskBar, Err
 from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
-from refbrowser.app.widgets.parts import framed, scrolled
+from refbrowser.app.widgets.parts import framed, one_shot, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.dialogs.found_card import FoundCard
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 PLOT, TABLE, REFERENCES, RAW, CDL = range(5)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 _LEAST = (280, 160)
+#: Milliseconds until progress is shown again: what lies below the words is painted anew each time.
+_NEXT_PROGRESS = 100
 #: The bars over the tabs take this part of its height at most, or so many pixels where that is more.
 _BARS_MOST, _BARS_LEAST = 0.15, 44
 
@@ -60,6 +62,8 @@ class Centre(QWidget):
         super().__init__(parent)
         self._document: OpenDocument | None = None
         self._tab_before: int | None = None
+        self._progress: tuple[int, int | None] | None = None
+        self._progress_shown = one_shot(self, _NEXT_PROGRESS, self._show_progress)
         self.plot: PlotPane | None = None
         self.table: TablePane | None = None
         self.trust_bar = TrustBar()
@@ -195,7 +199,8 @@ class Centre(QWidget):
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show another document, or the start page."""
-        self._document = document
+        self._document, self._progress = document, None
+        self._progress_shown.stop()
         self.references.set_document(document)
         self.raw.clear()
         self.cdl.set_document(document)
@@ -249,12 +254,21 @@ class Centre(QWidget):
     def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
         """Show how far the reading of the current document is."""
         if document is self._document:
-            self.loading.set_progress(document.title, done, total)
-            self.strip.set_progress(document.title, done, total)
+            self._progress = done, total
+            if not self._progress_shown.isActive():
+                self._show_progress()
+
+    def _show_progress(self) -> None:
+        if self._progress is not None and self._document is not None:
+            self.loading.set_progress(self._document.title, *self._progress)
+            self.strip.set_progress(self._document.title, *self._progress)
+            self._progress = None
+            self._progress_shown.start()
 
     def show_stage(self, document: OpenDocument, stage: str) -> None:
         """Show what is done after the reading of the current document."""
         if document is self._document:
+            self._progress = None
             self.loading.set_stage(document.title, stage)
             self.strip.set_stage(document.title, stage)
 
