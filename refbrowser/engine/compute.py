@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -587,9 +588,16 @@ class _Cluster(_Futures):
             time.sleep(LOOK)
 
     def share(self, data: bytes) -> Any:
-        """Return a future of the bytes: made by a task, so that a worker that dies takes nothing with it."""
+        """Return a future of the bytes.
+
+        A task makes it, and the scheduler keeps that: of scattered data nothing is left where the worker dies
+        that has it, and what depends on it is given up.
+        """
         key = f"refbrowser-shared-{hashlib.sha256(data).hexdigest()}"
-        future = self.client.submit(_same, data, key=key)
+        with warnings.catch_warnings():
+            # That it is large is known: it goes once.
+            warnings.simplefilter("ignore", UserWarning)
+            future = self.client.submit(_same, data, key=key)
         self._shared.append(future)
         return future
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import iadd
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -216,4 +217,4 @@ class Tally:
     def add(self, other: Tally) -> None:
         """Count what another one counted, too."""
         for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+            setattr(self, each.name, iadd(getattr(self, each.name), getattr(other, each.name)))

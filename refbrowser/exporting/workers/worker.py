@@ -145,10 +145,10 @@ class _Opened:
             target.split(order.most)
             self.place = target.place()
             self.place.join(order.run, order.fingerprint)
-        except OSError as error:
-            raise _unwritable(error, order.request.target) from error
-        except BaseException:
+        except BaseException as error:
             self.dataset.close()
+            if isinstance(error, OSError):
+                raise _unwritable(error, order.request.target) from error
             raise
         self.arrays: dict[str, ArrayExport] = {array.layout.target.path: array for array in target.exports}
         self.memory = MemoryBudget(LIMITS.export_memory)
