@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,11 @@ import numpy as np
 import pytest
 import zarr
 from servers.http_server import Fault, HttpServer
+from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io import objects
+from refbrowser.io.bucket import Bucket
 
 VALUES = np.arange(12, dtype="<i2").reshape(4, 3)
 
@@ -155,57 +154,25 @@ def test_pages_in_place_of_objects_are_no_metadata(server: HttpServer) -> None:
         assert dataset["/"][...].tolist() == [3]
 
 
-class Bucket:
-    """An object store as fsspec's packages show it."""
-
-    files: dict[str, bytes]
-
-    def __init__(self, **options: Any) -> None:
-        pass
-
-    def info(self, path: str) -> dict[str, Any]:
-        if path not in self.files:
-            raise FileNotFoundError(path)
-        return {"size": len(self.files[path]), "ETag": "x", "name": path}
-
-    def cat_file(self, path: str, start: int, end: int) -> bytes:
-        return self.files[path][start:end]
-
-    def ls(self, path: str, detail: bool) -> list[dict[str, str]]:
-        below = {name.removeprefix(f"{path}/") for name in self.files if name.startswith(f"{path}/")}
-        found = {(name.split("/")[0], "directory" if "/" in name else "file") for name in below}
-        return [{"name": f"{path}/{name}", "type": kind} for name, kind in found]
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Bucket]]:
-    module = types.ModuleType("s3fs")
-    module.S3FileSystem = Bucket  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "s3fs", module)
-    objects._filesystem.cache_clear()
-    Bucket.files = {}
-    yield Bucket
-    objects._filesystem.cache_clear()
-
-
 @pytest.mark.parametrize("version", [2, 3])
 def test_object_store_is_listed_down_to_its_arrays(
-    tmp_path: Path, bucket: type[Bucket], version: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, s3_server: ObjectServer, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path / "s", version, consolidated=False)
-    for path in (tmp_path / "s").rglob("*"):
-        if path.is_file():
-            bucket.files[f"b/x/{path.relative_to(tmp_path / 's').as_posix()}"] = path.read_bytes()
+    bucket = s3_server.new_bucket()
+    s3_server.put_folder(f"{bucket}/x", tmp_path / "s")
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
     listed = []
-    ls = bucket.ls
+    names = Bucket.names
 
-    def noted(self: Bucket, path: str, detail: bool) -> list[dict[str, str]]:
-        listed.append(path)
-        return ls(self, path, detail)
+    def noted(self: Bucket, prefix: str, most: int) -> tuple[list[str], list[str], int]:
+        listed.append(prefix)
+        return names(self, prefix, most)
 
-    monkeypatch.setattr(bucket, "ls", noted)
-    with refbrowser.open("s3://b/x/") as dataset:
-        assert sorted(listed) == ["b/x", "b/x/g x"]
+    monkeypatch.setattr(Bucket, "names", noted)
+    with refbrowser.open(f"{bucket}/x/", storage_options=s3_server.settings(bucket)) as dataset:
+        assert sorted(listed) == ["x/", "x/g x/"]
         assert sorted(dataset.arrays) == ["/a", "/g x/b%20"]
         assert dataset["/g x/b%20"][...].tolist() == [1, 2, 3]
         assert dataset["/a"][4:].tolist() == [[9, 9, 9]] * 2
