@@ -185,8 +185,9 @@ class BucketPlace(Making):
         _ = self.beside
         super().prepare(resume=resume and known is not None)
         if known is None:
-            known = self._put_mark()
-        own.write_bytes(known)
+            self._put_mark(own)
+        else:
+            own.write_bytes(known)
         if self._was_begun:
             self.bucket.give_up(self._prefix)
         # From here on it is no dataset, until it is a whole one.
@@ -198,7 +199,7 @@ class BucketPlace(Making):
         size = min(self.found[MARK].size, _MARK_SIZE)
         return self.bucket.read(self._prefix + MARK, 0, size)
 
-    def _put_mark(self) -> bytes:
+    def _put_mark(self, own: Path) -> None:
         facts = {
             "refbrowser_export": 1,
             "begun": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -207,11 +208,12 @@ class BucketPlace(Making):
             "id": secrets.token_hex(8),
         }
         mark = json.dumps(facts).encode()
+        # First here: whose process is killed in between finds its own mark.
+        own.write_bytes(mark)
         try:
             self.bucket.put(self._prefix + MARK, [mark], len(mark), new=not self._was_begun)
         except ExistsError:
             raise self._of_others(b"") from None
-        return mark
 
     def _of_others(self, mark: bytes) -> RefbrowserError:
         try:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
-from servers.object_proxy import object_proxy
+from servers.object_proxy import Faults, object_proxy
 from servers.object_servers import ObjectServer
 
 from refbrowser.engine.dataset import Dataset
@@ -381,3 +385,35 @@ def test_no_credentials_are_written_anywhere(s3: Writing, monkeypatch: pytest.Mo
     assert len(texts) > 10
     secrets = [value.encode() for value in s3.server.environment.values()]
     assert not any(secret in text for text in texts for secret in secrets)
+
+
+@pytest.mark.long
+def test_a_killed_program_is_gone_on_with(s3: Writing, source: Path) -> None:
+    local = s3.in_folder("zarr-v3")
+    environment = {**os.environ, "XDG_STATE_HOME": str(s3.folder / "state")}
+    with object_proxy(s3.server.endpoint) as (proxy, endpoint):
+        settings = s3.server.settings(s3.bucket, endpoint=endpoint)
+        options = [part for text in settings for part in ("--storage-option", text)]
+        command = [sys.executable, "-m", "refbrowser", "export", str(source), s3.url("x.zarr")]
+        command += ["--to", "zarr-v3", "--resume", *options]
+        for ends in (1, 4, 9, 3):
+            process = subprocess.Popen(command, env=environment)
+            proxy.faults = killing(process, ends)
+            assert process.wait(60) == -signal.SIGKILL
+            assert "zarr.json" not in s3.objects("x.zarr")
+        proxy.faults = lambda *_: ""
+        subprocess.run(command, env=environment, check=True, timeout=60)
+    assert s3.objects("x.zarr") == local
+
+
+def killing(process: subprocess.Popen[bytes], ends: int) -> Faults:
+    """Kill a program with the request that writes so many objects of it."""
+    puts: list[str] = []
+
+    def faults(method: str, path: str, before: int) -> str:
+        puts.extend([path] if method == "PUT" else [])
+        if len(puts) == ends:
+            process.kill()
+        return ""
+
+    return faults
