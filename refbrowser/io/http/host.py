@@ -26,10 +26,10 @@ _KEPT = 60.0
 _MOST = 10_000
 #: Taken for the bytes of an object that is asked for whole, until so many answers have told their own.
 _OBJECT, _ANSWERS = 256 << 10, 3
-#: Seconds after which what answers tell of the link is looked at again.
-_LEARNING = 0.005
 #: Answers of which the mean is taken then.
 _SAMPLES = 32
+#: Seconds after which what answers tell of the link is looked at again.
+_LEARNING = 0.005
 
 
 class Redirects:
