@@ -7,6 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+#: Objects that were made meanwhile, from which on it matters that they are not looked through. Asking how many
+#: are frozen takes a while for each of them.
+_MANY = 100_000
 _lock = threading.Lock()
 _holders = 0
 _was_enabled = False
@@ -17,7 +20,7 @@ def collected_later() -> Iterator[None]:
     """Put collections off in this process until the block ends, on all threads that are in such a block.
 
     The collector would look through what is being made again and again: a fourth of the time of opening a
-    store of 10,000 arrays. At the end all that there is counts as old, and is not looked through at once.
+    store of 10,000 arrays. At the end all that there is counts as old, and is not looked through at once, where it is much.
     """
     global _holders, _was_enabled
     with _lock:
@@ -31,7 +34,7 @@ def collected_later() -> Iterator[None]:
         with _lock:
             _holders -= 1
             if not _holders and _was_enabled:
-                if not gc.get_freeze_count():
+                if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
                     gc.freeze()
                     gc.unfreeze()
                 gc.enable()

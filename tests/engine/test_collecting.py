@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 
+from refbrowser.engine import collecting
 from refbrowser.engine.collecting import collected_later
 
 
@@ -32,7 +33,8 @@ def test_a_program_without_collections_keeps_them_off() -> None:
         gc.enable()
 
 
-def test_what_was_made_counts_as_old_and_is_collected_all_the_same() -> None:
+def test_what_was_made_counts_as_old_and_is_collected_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "_MANY", -1)
     finalized: list[bool] = []
     gc.unfreeze()
     try:
@@ -48,7 +50,8 @@ def test_what_was_made_counts_as_old_and_is_collected_all_the_same() -> None:
         gc.freeze()
 
 
-def test_what_a_program_has_frozen_stays_so() -> None:
+def test_what_a_program_has_frozen_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "_MANY", -1)
     assert (frozen := gc.get_freeze_count())
     with collected_later():
         pass
