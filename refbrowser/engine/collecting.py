@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Objects that were made meanwhile, from which on it matters that they are not looked through. Asking how many
-#: are frozen takes a while for each of them.
+#: Objects that were made meanwhile, from which on it matters that they are not looked through: asking what is
+#: frozen takes a while for each object that is.
 _MANY = 100_000
 _lock = threading.Lock()
 _holders = 0
@@ -20,7 +20,8 @@ def collected_later() -> Iterator[None]:
     """Put collections off in this process until the block ends, on all threads that are in such a block.
 
     The collector would look through what is being made again and again: a fourth of the time of opening a
-    store of 10,000 arrays. At the end all that there is counts as old, and is not looked through at once, where it is much.
+    store of 10,000 arrays. At the end all that there is counts as old, where it is much, and is not looked
+    through at once.
     """
     global _holders, _was_enabled
     with _lock:
