@@ -117,12 +117,13 @@ def noted(folder: Path) -> int:
     return found[0].read_bytes().count(b'"sha256"') if found else 0
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "size",
     [
         pytest.param(Size((50, 40), (2, 4)), id="2000"),
-        pytest.param(Size((400, 250), (5, 5)), id="100000", marks=pytest.mark.long),
+        pytest.param(Size((400, 250), (5, 5)), id="100000"),
     ],
 )
 def test_a_cluster_whose_workers_and_program_are_killed_makes_the_same_store(

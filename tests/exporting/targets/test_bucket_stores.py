@@ -130,6 +130,7 @@ def test_xarray_reads_what_was_written(s3: Writing) -> None:
     assert np.array_equal(found["a"].values, np.arange(600, dtype="f4").reshape(20, 30))
 
 
+@pytest.mark.long
 def test_other_software_checks_what_was_written(s3: Writing) -> None:
     request = ExportRequest(s3.url("x.zarr"), "nczarr")
     run_export(s3.dataset, request)
