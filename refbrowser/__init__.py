@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.version import __version__
+
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
     from refbrowser.api import expand, export, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Array",

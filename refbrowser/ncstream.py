@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from refbrowser import api
+from refbrowser.api import open as open_dataset
 from refbrowser.engine.dataset import Dataset
 from refbrowser.exporting.streams.append import AppendReport, AppendRequest, append_to
 from refbrowser.exporting.streams.compact import CompactReport, CompactRequest
@@ -120,5 +120,5 @@ def _opened(source: Dataset | Path) -> Iterator[Dataset]:
     if isinstance(source, Dataset):
         yield source
         return
-    with api.open(source) as dataset:
+    with open_dataset(source) as dataset:
         yield dataset

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -328,8 +329,6 @@ def versions_here() -> dict[str, str]:
     """Return what is installed here of that which decides about the bytes that are written."""
     import numcodecs
     import numpy as np
-
-    from refbrowser import __version__
 
     return {"refbrowser": __version__, "numpy": np.__version__, "numcodecs": numcodecs.__version__}
 

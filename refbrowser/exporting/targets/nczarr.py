@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser import __version__
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import ArrayLayout, Convert, PlainName, asked_for, laid_out, stored_form
@@ -42,6 +41,7 @@ from refbrowser.model.nodes import (
     Hierarchy,
 )
 from refbrowser.model.selection import Selection
+from refbrowser.version import __version__
 
 _PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
 

@@ -11,6 +11,7 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempdir
@@ -53,8 +54,6 @@ class Batch:
 
     Attributes
     ----------
-    order
-        What `Executor.share` gave for the order.
     digest
         SHA-256 of the order.
     spans
@@ -218,8 +217,16 @@ class _Kept:
         self._opening: dict[str, threading.Lock] = {}
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
-    def used(self, digest: str, order: Any) -> _Use:
-        """Return the order of a digest, opened with the first batch of it, for the time of a ``with``."""
+    @contextmanager
+    def used(self, digest: str, order: Any) -> Iterator[_Opened]:
+        """Give the order of a digest, opened with the first batch of it."""
+        opened = self._taken(digest, order)
+        try:
+            yield opened
+        finally:
+            self._give_back(opened)
+
+    def _taken(self, digest: str, order: Any) -> _Opened:
         with self._lock:
             opening = self._opening.setdefault(digest, threading.Lock())
         with opening:
@@ -228,20 +235,19 @@ class _Kept:
                 if opened is not None:
                     opened.users += 1
                     self._opened.move_to_end(digest)
-                    return _Use(self, opened)
+                    return opened
             data = shared(order)
             if hashlib.sha256(data).hexdigest() != digest:
                 raise RefbrowserError(ErrorKind.SOURCE, f"worker {worker_name()} was given another order")
-            opened = _Opened(
-                pickle.loads(data)
-            )  # Our own words: from the program that this process works for.
+            # Our own words: from the program that this process works for.
+            opened = _Opened(pickle.loads(data))
             opened.users = 1
             with self._lock:
                 self._opened[digest] = opened
                 self._opening.pop(digest, None)
-            return _Use(self, opened)
+            return opened
 
-    def give_back(self, opened: _Opened) -> None:
+    def _give_back(self, opened: _Opened) -> None:
         """Note that a batch does not use an order any more; too many that nobody uses are closed."""
         with self._lock:
             opened.users -= 1
@@ -249,18 +255,6 @@ class _Kept:
             gone = [self._opened.pop(digest) for digest in idle[: max(0, len(self._opened) - KEPT)]]
         for each in gone:
             each.dataset.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Use:
-    kept: _Kept
-    opened: _Opened
-
-    def __enter__(self) -> _Opened:
-        return self.opened
-
-    def __exit__(self, *_: object) -> None:
-        self.kept.give_back(self.opened)
 
 
 _KEPT = _Kept()
