@@ -460,6 +460,12 @@ class _Pool(_Futures):
         """Return how many items are given away at once."""
         return min(AHEAD * (self.status().threads or THREADS), MOST_AHEAD)
 
+    def leave(self, futures: list[Any]) -> None:
+        """Wait for what is under way: it writes to what the caller gives up."""
+        from concurrent.futures import wait
+
+        wait(futures)
+
     def status(self) -> ComputeStatus:
         """Return who works now."""
         raise NotImplementedError
@@ -487,12 +493,6 @@ class _Threads(_Pool):
         """Return how many items are given away at once: none has to wait."""
         return THREADS
 
-    def leave(self, futures: list[Any]) -> None:
-        """Wait for what is under way."""
-        from concurrent.futures import wait
-
-        wait(futures)
-
     def share(self, data: bytes) -> Any:
         """Return the bytes."""
         return data
@@ -508,12 +508,6 @@ class _Given(_Pool):
     def __init__(self, pool: concurrent.futures.Executor, stack: ExitStack) -> None:
         self.pool = pool
         self._stack = stack
-
-    def leave(self, futures: list[Any]) -> None:
-        """Wait for what is under way: it writes to what the caller gives up."""
-        from concurrent.futures import wait
-
-        wait(futures)
 
     def share(self, data: bytes) -> Any:
         """Return the bytes, or a file of them."""

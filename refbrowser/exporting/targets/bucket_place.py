@@ -32,7 +32,7 @@ from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADAT
 from refbrowser.io.bucket import Bucket, ExistsError
 from refbrowser.io.bucket_calls import ObjectFacts
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import ConnectionSettings, split_url
+from refbrowser.io.origins import ConnectionSettings, Origin, split_url
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -81,13 +81,9 @@ class BucketPlace(Making):
     ignores_case = False
 
     def __init__(self, target: str, settings: ConnectionSettings) -> None:
-        parts = split_url(target)
-        key = parts.path.strip("/")
-        if not key:
-            message = "the target is a whole bucket"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=target), "name a folder in it")
-        super().__init__(f"{parts.origin}/{key}", partial_of(target))
-        self.bucket = Bucket(parts.origin, settings, self.token)
+        origin, key = _split(target, "name a folder in it")
+        super().__init__(f"{origin}/{key}", partial_of(target))
+        self.bucket = Bucket(origin, settings, self.token)
         self._key = key
         self._prefix = f"{key}/"
         self._force = False
@@ -469,13 +465,10 @@ class BucketDocument:
     """
 
     def __init__(self, target: str, settings: ConnectionSettings) -> None:
-        parts = split_url(target)
-        self._key = parts.path.strip("/")
-        if not self._key:
-            raise RefbrowserError(ErrorKind.USAGE, "the target is a whole bucket", Place(url=target))
-        self.target = f"{parts.origin}/{self._key}"
+        origin, self._key = _split(target)
+        self.target = f"{origin}/{self._key}"
         self.token = CancelToken()
-        self.bucket = Bucket(parts.origin, settings, self.token)
+        self.bucket = Bucket(origin, settings, self.token)
         #: Where it is made.
         self.path = ""
         #: What is there, by key within the bucket: an object, or a folder of tables.
@@ -544,6 +537,21 @@ class BucketDocument:
                     "verification failed: the object is not what was written",
                     Place(url=self.bucket.url(key)),
                 )
+
+
+def _split(target: str, advice: str = "") -> tuple[Origin, str]:
+    """Return the bucket of a target, and its key there.
+
+    Raises
+    ------
+    RefbrowserError
+        The URL is refused; `E_USAGE`: it is that of a whole bucket.
+    """
+    parts = split_url(target)
+    key = parts.path.strip("/")
+    if not key:
+        raise RefbrowserError(ErrorKind.USAGE, "the target is a whole bucket", Place(url=target), advice)
+    return parts.origin, key
 
 
 def _files(folder: Path) -> list[Path]:
