@@ -31,7 +31,7 @@ ROUNDS = 4
 TILE = 4 * MIB
 
 INDEX = """
-from refbrowser.formats.ncstream.bytes import LocalBytes
+from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.formats.ncstream.walk import walk_stream
 """
 OUR_INDEX = """

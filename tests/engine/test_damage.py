@@ -23,9 +23,9 @@ from refbrowser.engine.problems.collect import collect, failures_of, turns_of
 from refbrowser.engine.reading.fetching import confirm_later
 from refbrowser.engine.serve.application import Application
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.sections import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.views.plot.coordinates import AxisRole

@@ -28,7 +28,6 @@ from refbrowser.exporting.targets.ncstream_plan import (
 )
 from refbrowser.exporting.targets.ncstream_writing import in_order
 from refbrowser.exporting.targets.options import StreamOptions
-from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamType
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import Payload, StreamIndex
@@ -37,6 +36,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream_writing.encoding import Buffer, data_message, header_message
 from refbrowser.io.atomic import extend_file
+from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
 

@@ -16,13 +16,13 @@ from refbrowser.exporting.streams.splicing import copied, opened_bytes
 from refbrowser.exporting.targets.ncstream import StreamTarget
 from refbrowser.exporting.targets.ncstream_writing import StreamRun
 from refbrowser.exporting.targets.options import StreamOptions
-from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.definition import StreamDimension, StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.elements import STRUCTURES, PayloadError, stored_dtype_of
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.sections import written_anew
 from refbrowser.formats.ncstream_writing.definition_of import StreamedDataset, StreamedVariable
 from refbrowser.formats.registry import STREAM
+from refbrowser.io.byte_sources import ByteSource
 from refbrowser.model.nodes import ArrayNode
 
 

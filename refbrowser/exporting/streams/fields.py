@@ -9,10 +9,11 @@ from google.protobuf.message import DecodeError
 
 from refbrowser.exporting.streams.splicing import opened_bytes
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.bytes import ByteSource, Window
+from refbrowser.formats.ncstream.bytes import Window
 from refbrowser.formats.ncstream.descriptor import CLASSES, SHOWN_BYTES, hexadecimal, plain_fields
 from refbrowser.formats.ncstream.messages import FramingError, StreamIndex
 from refbrowser.formats.ncstream.reading import block
+from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
 

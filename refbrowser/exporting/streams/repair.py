@@ -20,7 +20,7 @@ from refbrowser.exporting.streams.sections import variable_of
 from refbrowser.exporting.streams.soundness import payload_faults
 from refbrowser.exporting.streams.splicing import Part, Spliced, opened_bytes
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, Window, write_varint
+from refbrowser.formats.ncstream.bytes import Window, write_varint
 from refbrowser.formats.ncstream.descriptor import DATA
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, Payload, StreamFault, StreamIndex
@@ -38,6 +38,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.ncstream_writing.encoding import header_message
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import write_atomically
+from refbrowser.io.byte_sources import ByteSource, LocalBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity

@@ -12,13 +12,13 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.exporting.streams.splicing import copied
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.elements import PayloadError
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
 from refbrowser.formats.ncstream.pieces import payload_crc32
+from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 

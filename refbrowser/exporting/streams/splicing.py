@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import local_path

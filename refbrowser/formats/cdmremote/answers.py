@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.cdmremote.spec import data_url
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamType, StreamVariable
 from refbrowser.formats.ncstream.elements import is_ragged
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
@@ -20,6 +19,7 @@ from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
 from refbrowser.formats.ncstream.stream_layouts import little_endian, order_code
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.options import StreamOptions
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.fetch import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid

@@ -17,7 +17,6 @@ from refbrowser.formats.cdmremote.answers import (
 )
 from refbrowser.formats.cdmremote.spec import endpoint_of, header_url
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
@@ -25,6 +24,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.options import StreamOptions
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.fetch import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS

@@ -22,7 +22,6 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.headers import HeaderHistory, HeaderSequence
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin, document_of_origin
@@ -32,6 +31,7 @@ from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_str
 from refbrowser.formats.options import StreamOptions
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import is_leftover, write_atomically
+from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.local import open_regular

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import Severity, quoted
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.bytes import ByteSource, RemoteBytes, Window
+from refbrowser.formats.ncstream.bytes import Window
 from refbrowser.formats.ncstream.definition import (
     StreamDefinition,
     StreamType,
@@ -30,6 +30,7 @@ from refbrowser.formats.ncstream.messages import (
     damaged,
 )
 from refbrowser.formats.ncstream.reading import MessageReader, is_boundary, is_early
+from refbrowser.io.byte_sources import ByteSource, RemoteBytes
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 

@@ -24,10 +24,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.streams.append import AppendReport, AppendRequest, append_to
 from refbrowser.formats.ncstream import walk
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io import atomic
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.references.edits.edits import SetMetadata

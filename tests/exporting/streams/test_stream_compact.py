@@ -22,9 +22,9 @@ from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.streams.compact import CompactReport, CompactRequest, compact
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 #: Of 10^18 elements.

@@ -9,9 +9,9 @@ from stream_encoder import data_body, regular
 
 from refbrowser.exporting.streams.fields import message_fields
 from refbrowser.formats.ncstream import descriptor as schema
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 
 
 def fields_of(*messages):

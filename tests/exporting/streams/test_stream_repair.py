@@ -17,10 +17,10 @@ from servers.http_server import HttpServer
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.streams.repair import RepairReport, RepairRequest, repair
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.sections import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 ROWS, SIDE = 6, 5

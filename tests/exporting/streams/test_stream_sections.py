@@ -15,10 +15,10 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.exporting.streams.fields import fields_of
 from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays, sample_of, sample_readings
 from refbrowser.exporting.streams.sections import messages_of, section_of, supplied_sections
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from refbrowser.exporting.streams import splicing
 from refbrowser.exporting.streams.splicing import Spliced
-from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 
 SOURCE = bytes(range(100))

@@ -18,10 +18,10 @@ from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.targets.options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
-from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.ncstream_writing import encoding, stream_file
+from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 

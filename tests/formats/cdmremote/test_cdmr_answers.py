@@ -12,10 +12,10 @@ import stream_encoder as wire
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.options import StreamOptions
+from refbrowser.io.byte_sources import MemoryBytes
 
 
 def definition_in(header: bytes) -> StreamDefinition:

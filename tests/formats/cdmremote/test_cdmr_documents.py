@@ -14,10 +14,10 @@ from refbrowser.formats.cdmremote.spec import (
     header_url,
 )
 from refbrowser.formats.format import Score, Seen
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.registry import SERVICE
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.origins import scheme_of, split_url
 
 SPACE = "{http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2}"

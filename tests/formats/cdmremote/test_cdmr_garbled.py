@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.formats.options import StreamOptions
+from refbrowser.io.byte_sources import MemoryBytes
 
 N = wire.dimension("n", 3)
 ROWS = [wire.variable("a", wire.INT), wire.variable("t", wire.STRING)]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import FaultCode, MessageKind, StreamIndex
 from refbrowser.formats.ncstream.reading import arrived_boxes, lost_sections
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 
 SHAPE = (6, 4, 5)
 VALUES = np.arange(prod(SHAPE), dtype=">f4").reshape(SHAPE)

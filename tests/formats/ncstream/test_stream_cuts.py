@@ -12,9 +12,9 @@ from looped import looped
 from structure_constructs import ALL
 
 from refbrowser.errors import Severity
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 
 #: Lengths that are lies: of all that is left and one more, too large to hold, to count, to be a number.
 ABSURD = [2**20, 2**31, 2**63, 2**64 - 1]

@@ -14,8 +14,8 @@ from structure_constructs import one as structure_stream
 
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 
 GOOD = block(enc.INT, whole([3]), [1, 2, 3])
 VALUES = numbers("i", [1, 2, 3])

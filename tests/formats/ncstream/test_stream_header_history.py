@@ -8,9 +8,9 @@ import stream_encoder as enc
 from test_stream_walk import walked
 
 from refbrowser.formats.ncstream import headers, opening, reading
-from refbrowser.formats.ncstream.bytes import LocalBytes, MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.limits import LIMITS
 
 MANY = enc.header(enc.group(variables=[enc.variable(f"v{number}", enc.INT) for number in range(100)]))

@@ -11,9 +11,9 @@ import stream_encoder as enc
 from test_stream_walk import HEADER, facts_of, text, tile, walked
 
 from refbrowser.formats.ncstream import opening
-from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.opening import cache_folder, indexed
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import LocalBytes
 from refbrowser.limits import LIMITS
 
 MESSAGES = [tile("v", row, 0, 3) if row % 5 else text(row) for row in range(300)]

@@ -20,10 +20,10 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.streams.sections import supplied_sections
 from refbrowser.exporting.streams.supply import LOST, NEVER, is_lost, messages_of_element, supply_of
 from refbrowser.formats.ncstream import sources
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.hierarchy import StreamOrigin
 from refbrowser.formats.ncstream.sections import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.values import SourcePiece
 from refbrowser.views.attributes import stored_chunks

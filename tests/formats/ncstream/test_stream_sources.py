@@ -8,9 +8,9 @@ from servers.http_server import Fault, HttpServer
 from test_stream_walk import HEADER, facts_of, tile, walked
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.ncstream.bytes import LocalBytes, MemoryBytes, RemoteBytes
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import LocalBytes, MemoryBytes, RemoteBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
 
@@ -65,6 +65,21 @@ def test_a_stream_of_a_server_is_walked(fault, server, remote):
     found = walk_stream(remote(), url="memory")
     assert facts_of(found) == facts_of(walked(STREAM))
     assert server.request_count < 12
+
+
+def test_the_first_bytes_come_with_the_size(server):
+    url = server.url("/a.ncs")
+    with Fetcher() as fetcher:
+        source = RemoteBytes(url, Access.for_document(url), fetcher, first=64)
+        assert bytes(source.read(0, 64)) == STREAM[:64]
+        assert (source.size, server.request_count) == (len(STREAM), 1)
+        # Shorter than what was asked for: it is read whole.
+        server.files["/b.ncs"] = STREAM[:40]
+        source = RemoteBytes(
+            server.url("/b.ncs"), Access.for_document(server.url("/b.ncs")), fetcher, first=64
+        )
+        assert (source.size, bytes(source.read(30, 64))) == (40, STREAM[30:40])
+        assert server.request_count == 3
 
 
 def test_large_payloads_of_a_server_are_jumped_over(server, remote):

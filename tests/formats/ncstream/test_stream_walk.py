@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.formats.ncstream import data_messages
-from refbrowser.formats.ncstream.bytes import LocalBytes, MemoryBytes
 from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, Payload
 from refbrowser.formats.ncstream.walk import begins_with, walk_stream
+from refbrowser.io.byte_sources import LocalBytes, MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 ROWS, COLUMNS = 40_000, 300

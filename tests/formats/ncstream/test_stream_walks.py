@@ -9,8 +9,8 @@ from stream_encoder import group, header, variable
 from structure_constructs import ALL
 
 from refbrowser.formats.ncstream import bytes as window
-from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.byte_sources import MemoryBytes
 
 COLUMNS = [
     "kind",
