@@ -72,6 +72,14 @@ def _of_awkward0(seen: Seen) -> Score:
     return Score.PERHAPS if seen.kind is FileKind.ZIP else Score.NO
 
 
+def _of_hdf5(seen: Seen) -> Score:
+    if seen.local is not None:
+        return Score.LAST if seen.kind is FileKind.HDF5 else Score.NO
+    if seen.kind is not None and seen.kind is not FileKind.HDF5:
+        return Score.NO
+    return Score.SUFFIX if seen.kind is FileKind.HDF5 or seen.ends(HDF5.suffixes) else Score.NO
+
+
 def _of_service(seen: Seen) -> Score:
     if http_url(seen.path) != seen.path:
         return Score.SCHEME
@@ -259,6 +267,18 @@ AWKWARD0 = Format(
         ),
     ),
 )
+HDF5 = Format(
+    name="hdf5",
+    title="HDF5 / netCDF-4",
+    holds="HDF5 and netCDF-4 files",
+    opener="refbrowser.formats.hdf5.opening:open_named_hdf5",
+    suffixes=(".nc", ".nc4", ".h5", ".hdf5", ".hdf", ".he5"),
+    sniff=_of_hdf5,
+    noun="the file",
+    plural="HDF5 and netCDF-4 files",
+    brief="HDF5, netCDF-4 (.h5, .nc)",
+    facets=_MESSAGES,
+)
 SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
@@ -277,7 +297,7 @@ TABLES = Format(
         Written("feather", "Feather (Arrow), columns", ".feather", unit="record batch", rank=7, **_TABLES),
     ),
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, SERVICE, TABLES)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, HDF5, SERVICE, TABLES)
 
 
 # Formats of other packages

@@ -190,9 +190,16 @@ class Chunks(Values):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pieces(Values):
-    """Chunks that are assembled from any number of pieces: stored in messages, or parts of other chunks."""
+    """Chunks that are assembled from any number of pieces: stored in messages, or parts of other chunks.
+
+    Attributes
+    ----------
+    why
+        Why no reference gives them, in words; empty where nothing is said.
+    """
 
     source: ArraySource
+    why: str = ""
 
     @property
     def assembled(self) -> ArraySource:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import (
     StreamAttribute,
     StreamDefinition,
@@ -24,7 +24,6 @@ from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.ncstream.stream_layouts import StreamLayout, StreamLayouts
 from refbrowser.formats.options import StreamOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.limits import LIMITS
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.data_type import (
@@ -35,13 +34,12 @@ from refbrowser.model.data_type import (
     SequenceType,
     StructureType,
 )
-from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.values import NO_VALUES, ArraySource, Chunks, CodecSpec, Pieces, SourceManifest
 from refbrowser.references.document.made_text import plain_attribute, spelled_array, spelled_node
-from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument, unheld_name
 from refbrowser.references.document.origins import DocumentOrigin, Fact, PlainAnswers
 from refbrowser.references.document.value_table import json_of
 
@@ -405,8 +403,10 @@ def document_of_origin(
     manifest = ManifestBuilder(layouts.index.url, spell=_spelled)
     findings: list[Finding] = []
     for node in said.nodes():
-        if _can_be_key(node.path, findings):
+        if (unnamed := unheld_name(node.path)) is None:
             manifest.add_node(node)
+        else:
+            findings.append(unnamed)
     nodes = {node.path: node for node in manifest.nodes.values() if isinstance(node, ArrayNode)}
     shown = {node.key_prefix: layouts.by_path[path] for path, node in nodes.items()}
     # Values that stand in headers come before the ranges of messages.
@@ -425,19 +425,6 @@ def _add_ranges(manifest: ManifestBuilder, prefix: str, layout: StreamLayout, la
     if not coords.shape[1]:
         coords = np.zeros((len(coords), 1), np.int64)
     manifest.add_ranges(prefix, coords, table.payload_offset[numbers], table.payload_length[numbers])
-
-
-def _can_be_key(path: str, findings: list[Finding]) -> bool:
-    """Tell whether the keys of Zarr can have a path; warn where they cannot."""
-    parts = path.strip("/").split("/")
-    named = path == "/" or not any(part in ("", ".", "..") or part in METADATA_NAMES for part in parts)
-    if named and len(path) <= LIMITS.key_length and len(parts) <= LIMITS.group_nesting:
-        return True
-    message = f"{quoted(path)} has a name that no key can hold; it is not shown"
-    findings.append(
-        Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=Place(path=path))
-    )
-    return False
 
 
 def _spelled(node: GroupNode | ArrayNode, name: str) -> bytes:

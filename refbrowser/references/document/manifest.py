@@ -10,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.references.document.content import KnownMetadata
 from refbrowser.references.document.document import Document, ReferenceDocument
@@ -166,6 +168,22 @@ def _left_out(prefixes: list[str]) -> Finding:
         place=Place(key=prefixes[0].rstrip("/")),
         advice="Open an array, or its group, by its own path.",
     )
+
+
+def unheld_name(path: str) -> Finding | None:
+    """Return the warning that no key of Zarr can hold a path, which is not shown then; None where one can.
+
+    Parameters
+    ----------
+    path
+        Of a group or array.
+    """
+    parts = path.strip("/").split("/")
+    named = path == "/" or not any(part in ("", ".", "..") or part in METADATA_NAMES for part in parts)
+    if named and len(path) <= LIMITS.key_length and len(parts) <= LIMITS.group_nesting:
+        return None
+    message = f"{quoted(path)} has a name that no key can hold; it is not shown"
+    return Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=Place(path=path))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,372 @@
+"""Groups and arrays of HDF5 as nodes: each array as chunks in the file, or read by the library, with why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.hdf5.hdf5_dimensions import (
+    INTERNAL,
+    Dimensions,
+    dimensions_of,
+    is_pure_dimension,
+    shown_name,
+)
+from refbrowser.formats.hdf5.hdf5_filters import (
+    STANDARD,
+    Candidate,
+    Filter,
+    Stored,
+    codecs_of,
+    pipeline_key,
+    refuted,
+)
+from refbrowser.formats.hdf5.hdf5_source import (
+    Hdf5Source,
+    Tree,
+    asked_grid,
+    data_type_of,
+    dtype_of,
+    is_stored_so,
+    why_not_stored_so,
+)
+from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
+from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
+
+Told = Mapping[str, Any]
+#: Characters of a file's names that are no UTF-8 are shown as ``\\xff``.
+_NO_TEXT = "backslashreplace"
+#: Attributes that could not be read and are told one by one.
+_NAMED = 20
+
+
+def shown_path(path: str) -> str:
+    """Return a path as text."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", _NO_TEXT)
+
+
+@dataclass(slots=True)
+class Contents:
+    """What the library tells of a file.
+
+    Attributes
+    ----------
+    groups, arrays
+        By path as it is stored, in the order of the file.
+    chunks
+        Bytes behind what is told of arrays.
+    findings
+        What is wrong.
+    """
+
+    url: str
+    groups: dict[str, Told] = field(default_factory=dict)
+    arrays: dict[str, Told] = field(default_factory=dict)
+    chunks: dict[str, memoryview] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def take(self, told: dict[str, Any], data: memoryview) -> None:
+        """Take one answer."""
+        if "group" in told:
+            self.groups[told["group"]] = told
+            if "error" in told:
+                self.warn(f"the group cannot be read: {quoted(told['error'])}", told["group"], Severity.FAULT)
+        elif "array" in told:
+            self.arrays[told["array"]] = told
+            if len(data):
+                self.chunks[told["array"]] = data
+        elif "link" in told:
+            where = f"{told['file']}::{told['target']}"
+            self.warn(f"a link to another file, which is not opened: {quoted(where)}", told["link"])
+        elif "cut" in told:
+            size, stored = told["cut"]
+            self.warn(f"the file was cut: {size} of its {stored} bytes are there", "", Severity.FAULT)
+        else:
+            self.warn(str(told.get("problem", "an answer that is not known")), told.get("path", ""))
+
+    def warn(self, message: str, path: str, severity: Severity = Severity.WARNING) -> None:
+        """Note what is wrong with an object; of the file where `path` is empty."""
+        place = Place(url=self.url, path=shown_path(path) or None)
+        self.findings.append(
+            Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place)
+        )
+
+
+def read_contents(file: LibraryFile, token: CancelToken | None) -> Contents:
+    """Return what is in a file: metadata and where chunks are, no values.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    contents = Contents(file.url)
+    request = {
+        "objects": LIMITS.library_objects,
+        "depth": LIMITS.group_nesting,
+        "attributes": LIMITS.library_attributes,
+        "attribute": LIMITS.library_attribute,
+        "chunks": LIMITS.references,
+    }
+    file.ask("describe", request, contents.take, token)
+    return contents
+
+
+def attributes_of(told: Told, contents: Contents, path: str) -> dict[str, Any]:
+    """Return the fields of a node that tell its attributes."""
+    shown: dict[str, Any] = {}
+    internal: dict[str, Any] = {}
+    types: dict[str, str] = {}
+    for number, (name, value, kind, why) in enumerate(told["attributes"]):
+        if why:
+            if number < _NAMED:
+                contents.warn(f"its attribute {quoted(name)} is not shown: {why}", path)
+        elif name in INTERNAL:
+            internal[name] = value
+        else:
+            shown[name] = value
+            if kind:
+                types[name] = kind
+    return {"attributes": shown, "attribute_types": types, "internal_attributes": internal}
+
+
+@dataclass(eq=False)
+class Arrays:
+    """Makes the nodes of a file, and adds them and their chunks to a manifest."""
+
+    file: LibraryFile
+    contents: Contents
+    is_remote: bool
+    token: CancelToken | None
+    dimensions: Dimensions = field(init=False)
+    nodes: dict[str, ArrayNode] = field(init=False, default_factory=dict)
+    _stored: dict[str, Stored] = field(init=False, default_factory=dict)
+    _proofs: dict[str, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        told = {path: each for path, each in self.contents.arrays.items() if "shape" in each}
+        self.dimensions = dimensions_of(self.contents.groups, told)
+
+    def add_to(self, manifest: ManifestBuilder) -> None:
+        """Add all nodes, then all chunks."""
+        for path, told in self.contents.groups.items():
+            self._add(manifest, GroupNode(path=shown_path(path), **attributes_of(told, self.contents, path)))
+        for path, told in self.contents.arrays.items():
+            if "shape" in told and is_pure_dimension(told):
+                continue
+            try:
+                node = self._array(path, told)
+            except RefbrowserError as error:
+                node = self._broken(path, told, error)
+            if self._add(manifest, node):
+                self.nodes[path] = node
+        for path, node in self.nodes.items():
+            self._add_chunks(manifest, path, node)
+
+    def _add(self, manifest: ManifestBuilder, node: GroupNode | ArrayNode) -> bool:
+        unnamed = unheld_name(node.path)
+        if unnamed is not None:
+            self.contents.findings.append(unnamed)
+            return False
+        manifest.add_node(node)
+        return True
+
+    # Arrays
+
+    def _broken(self, path: str, told: Told, error: RefbrowserError) -> ArrayNode:
+        """Return an array of which nothing can be shown but that it is there."""
+        error = error.at(replace(error.place, path=shown_path(path), url=self.file.url))
+        self.contents.findings.append(
+            Finding(
+                severity=Severity.FAULT,
+                kind=error.kind,
+                message=error.message,
+                place=error.place,
+                advice=error.advice,
+            )
+        )
+        fields = attributes_of(told, self.contents, path) if "attributes" in told else {}
+        return ArrayNode(path=shown_path(shown_name(path)), error=error, type=DataType.of(np.dtype("u1")), **fields)
+
+    def _array(self, path: str, told: Told) -> ArrayNode:
+        if "error" in told:
+            raise RefbrowserError(ErrorKind.FORMAT, f"the array cannot be read: {quoted(told['error'])}")
+        tree: Tree = told["type"]
+        fields = attributes_of(told, self.contents, path)
+        inner: tuple[int, ...] = ()
+        if tree["kind"] == "array":
+            inner, tree = tuple(tree["shape"]), tree["of"]
+        if told.get("null"):
+            self.contents.warn("it has no elements, not even none: its dataspace is null", path)
+            told = {**told, "shape": [0], "layout": "null", "size": 1, "filters": []}
+        shape = (*self._shape(path, told), *inner)
+        if len(shape) > LIMITS.rank:
+            raise RefbrowserError(ErrorKind.BUDGET, f"it has more than {LIMITS.rank} dimensions (rank)")
+        names = [each.rpartition("/")[2] for each in self.dimensions.of_arrays.get(path, ())]
+        names += [""] * (len(shape) - len(names))
+        dimensions = tuple(name or None for name in map(shown_path, names))
+        fields["internal_attributes"] |= {DIMENSIONS_ATTRIBUTE: list(dimensions)}
+        node = ArrayNode(
+            path=shown_path(shown_name(path)),
+            shape=shape,
+            type=data_type_of(tree),
+            dimensions=dimensions,
+            fill_value=_fill_of(told, tree),
+            **fields,
+        )
+        return self._with_values(node, path, told, tree, inner)
+
+    def _shape(self, path: str, told: Told) -> tuple[int, ...]:
+        """Return the shape of an array: along unlimited dimensions it is as long as these."""
+        shape = list(told["shape"])
+        if told.get("layout") != "chunked" or not is_stored_so(told["type"]):
+            return tuple(shape)
+        for axis, full in enumerate(self.dimensions.of_arrays.get(path, ())):
+            group, _, name = full.rpartition("/")
+            declared = self.dimensions.by_group[group or "/"][name]
+            if declared.unlimited and told["most"][axis] is None:
+                shape[axis] = max(shape[axis], declared.size)
+        return tuple(shape)
+
+    def _with_values(
+        self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...]
+    ) -> ArrayNode:
+        """Return an array with what gives its values."""
+        if "elsewhere" in told:
+            grid = asked_grid(node.shape, None, node.known_dtype.itemsize)
+            error = self._lost(node, told["elsewhere"])
+            return replace(node, values=Chunks(grid=grid), unreadable=error)
+        sides = tuple(max(side, 1) for side in (*told.get("chunks", told["shape"]), *inner))
+        why = why_not_stored_so(tree)
+        filters = Filter.all_of(told["filters"])
+        codecs = codecs_of(filters, told["size"]) if not why else ()
+        if isinstance(codecs, str):
+            why, codecs = codecs, ()
+        if not why and told.get("layout") == "chunked":
+            node = replace(node, values=self._chunks(node, sides, codecs))
+            self._stored[path] = Stored.of(self.contents.chunks.get(path, memoryview(b"")), len(told["shape"]))
+            why = self._why_not_proved(node, path, filters, inner)
+        elif not why:
+            node = replace(node, values=self._chunks(node, sides, codecs))
+        if not why:
+            return node
+        missing = [each.title for each in filters if each.number in told.get("missing_filters", ())]
+        if missing:
+            error = RefbrowserError(
+                ErrorKind.META,
+                f"nothing that is installed knows its filter {quoted(missing[0])}",
+                Place(path=node.path, url=self.file.url),
+                "pip install hdf5plugin",
+            )
+            return replace(node, values=Chunks(grid=asked_grid(node.shape, sides, 1)), unreadable=error)
+        self._stored.pop(path, None)
+        return self._by_library(node, path, told, tree, inner, why)
+
+    @staticmethod
+    def _chunks(node: ArrayNode, sides: tuple[int, ...], codecs: tuple[CodecSpec, ...]) -> Chunks:
+        return Chunks(grid=RegularChunkGrid(node.shape, sides), codecs=codecs)
+
+    def _by_library(
+        self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...], why: str
+    ) -> ArrayNode:
+        """Return an array that the library reads."""
+        shape = (*told["shape"], *inner)
+        sides = (*told["chunks"], *inner) if "chunks" in told else None
+        grid = asked_grid(shape, sides, max(node.known_dtype.itemsize, 16 if node.known_dtype.hasobject else 1))
+        source = Hdf5Source(self.file, path, tree, grid, inner)
+        self.contents.findings.append(
+            Finding(
+                severity=Severity.WARNING,
+                kind=ErrorKind.META,
+                message=f"it cannot be referenced: {why}",
+                place=Place(url=self.file.url, path=node.path),
+            )
+        )
+        values = Pieces(grid=grid, manifest=SourceManifest(source, node.path, grid), source=source, why=why)
+        return replace(node, shape=shape, values=values)
+
+    def _lost(self, node: ArrayNode, why: str) -> RefbrowserError:
+        place = Place(path=node.path, url=self.file.url)
+        return RefbrowserError(ErrorKind.META, why, place)
+
+    # Proof
+
+    def _why_not_proved(
+        self, node: ArrayNode, path: str, filters: tuple[Filter, ...], inner: tuple[int, ...]
+    ) -> str:
+        """Return why the chunks of an array are not what its codecs read; empty where they are."""
+        stored = self._stored[path]
+        if not filters or not len(stored):
+            return ""
+        if (count := int(np.count_nonzero(stored.masks))) > 0:
+            return f"{count} of its chunks are stored without some of its filters"
+        ndim = len(node.shape) - len(inner)
+        size = prod(inner) * node.known_dtype.itemsize
+        edge = stored.unfiltered_edge(node.shape[:ndim], node.grid.chunk_shape[:ndim], size)
+        if edge is not None and (why := self._refuted(node, path, edge, inner)):
+            return why
+        if self.is_remote and all(each.number in STANDARD for each in filters):
+            return ""
+        key = pipeline_key(filters, node.known_dtype)
+        if key not in self._proofs:
+            first = int(np.argmin(stored.offsets))
+            self._proofs[key] = self._refuted(node, path, first, inner)
+        return self._proofs[key]
+
+    def _refuted(self, node: ArrayNode, path: str, number: int, inner: tuple[int, ...]) -> str:
+        return refuted(self.file, Candidate(node, path, self._stored[path], number, inner), self.token)
+
+    # References
+
+    def _add_chunks(self, manifest: ManifestBuilder, path: str, node: ArrayNode) -> None:
+        """Add where the chunks of an array are."""
+        told = self.contents.arrays[path]
+        if node.values.encoded is None or node.unreadable is not None or not prod(node.shape):
+            return
+        prefix, ndim = node.key_prefix, len(node.shape)
+        stored = self._stored.get(path)
+        if stored is not None:
+            coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
+            coords[:, : stored.coords.shape[1]] = stored.coords
+            inside = (stored.coords < np.array(node.grid.grid_shape[: stored.coords.shape[1]])).all(axis=1)
+            columns = (coords, stored.offsets, stored.sizes)
+            manifest.add_ranges(prefix, *(each if inside.all() else each[inside] for each in columns))
+        elif told["layout"] == "compact":
+            manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), bytes(self.contents.chunks.get(path, b"")))
+        elif told["layout"] == "contiguous" and told["offset"] is not None and told["stored"]:
+            size = prod(node.shape) * node.known_dtype.itemsize
+            manifest.add_ranges(prefix, *_one(max(ndim, 1), told["offset"], size))
+
+
+def _one(ndim: int, offset: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the columns of one chunk, the only one of its array."""
+    yield np.zeros((1, ndim), np.int64)
+    yield np.array([offset], np.int64)
+    yield np.array([size], np.int64)
+
+
+def _fill_of(told: Told, tree: Tree) -> Any:
+    """Return what missing elements hold, None where nothing is said."""
+    fill = told.get("fill")
+    if not fill:
+        return None
+    if "text" in fill:
+        return fill["text"]
+    dtype = dtype_of(tree)
+    data = bytes.fromhex(fill["hex"])
+    return np.frombuffer(data, dtype)[0] if len(data) == dtype.itemsize and dtype.itemsize else None

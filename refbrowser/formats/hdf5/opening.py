@@ -1,0 +1,128 @@
+"""Opening files of HDF5 and netCDF-4."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
+from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.ncstream.bytes import RemoteBytes
+from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
+from refbrowser.io.access import Access
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.references.document.origins import Fact, PlainAnswers
+
+FORMAT = "hdf5"
+_SCRIPT = Path(__file__).with_name("hdf5_library.py")
+
+
+@dataclass(frozen=True, eq=False)
+class Hdf5Origin(PlainAnswers):
+    """The file that a document was made from (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    file
+        What reads values that no byte range gives.
+    dimensions
+        Those that groups declare, by the groups' paths.
+    """
+
+    path: str
+    file: LibraryFile
+    dimensions: Mapping[str, Mapping[str, Dimension]] = field(default_factory=dict)
+    facts: tuple[Fact, ...] = ()
+    format: str = FORMAT
+
+    def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
+        """Return a hierarchy with the dimensions that its groups declare."""
+        root: Node = hierarchy.root
+        if isinstance(root, GroupNode):
+            root = self._completed(root, {})
+        return replace(hierarchy, root=root, has_characters=True)
+
+    def _completed(self, group: GroupNode, above: Mapping[str, tuple[str, int]]) -> GroupNode:
+        declared = dict(self.dimensions.get(group.path, {}))
+        seen = {**above, **{name: (_below(group.path, name), each.size) for name, each in declared.items()}}
+        for name, each in group.dimensions.items():
+            if name not in seen or seen[name][1] != each.size:
+                declared.setdefault(name, each)
+                seen[name] = _below(group.path, name), declared[name].size
+        arrays = {name: _with_paths(array, seen) for name, array in group.arrays.items()}
+        groups = {name: self._completed(below, seen) for name, below in group.groups.items()}
+        return replace(group, dimensions=declared, arrays=arrays, groups=groups)
+
+    def told(self) -> Sequence[Fact]:
+        """Return its size, and what wrote it."""
+        return self.facts
+
+
+def _below(group: str, name: str) -> str:
+    return f"{group.rstrip('/')}/{name}"
+
+
+def _with_paths(array: ArrayNode, seen: Mapping[str, tuple[str, int]]) -> ArrayNode:
+    paths = tuple(
+        seen[name][0] if name is not None and name in seen and seen[name][1] == size else None
+        for name, size in zip(array.dimensions, array.shape, strict=False)
+    )
+    return array if paths == array.dimension_paths else replace(array, dimension_paths=paths)
+
+
+def open_named_hdf5(opening: Opening) -> Opened:
+    """Open a file of HDF5 at a path or URL: its metadata is read, and no values.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: it is none; `E_USAGE`: h5py is not installed; else it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    local = opening.seen.local
+    url = opening.path if local is None else os.path.realpath(local)
+    access = Access.for_document(opening.path, opening.allow, opening.settings)
+    identity = opening.identity()
+    source = None
+    if local is None:
+        source = RemoteBytes(url, access, opening.fetcher(), opening.token)
+        kind = file_kind(bytes(source.read(0, HEAD)))
+        if kind is not FileKind.HDF5:
+            message = f"what is there is no HDF5: {kind}"
+            raise NotThisError(ErrorKind.FORMAT, message, Place(document=opening.path))
+    if find_spec("h5py") is None:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            "HDF5 and netCDF-4 files are opened with h5py, which is not installed",
+            Place(document=opening.path),
+            "pip install 'refbrowser[hdf5]'",
+        )
+    file = LibraryFile(_SCRIPT, "HDF5", url, source, identity)
+    contents = read_contents(file, opening.token)
+    manifest = ManifestBuilder(url)
+    arrays = Arrays(file, contents, local is None, opening.token)
+    arrays.add_to(manifest)
+    dimensions = {
+        shown_path(group): {shown_path(name): replace(each, name=shown_path(name)) for name, each in said.items()}
+        for group, said in arrays.dimensions.by_group.items()
+    }
+    size = source.size if source is not None else os.path.getsize(url)
+    origin = Hdf5Origin(url, file, dimensions, (Fact("Size", size, is_size=True), *_facts(contents)))
+    document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
+    return Opened(document, access, identity if source is None else source.identity)
+
+
+def _facts(contents: Contents) -> tuple[Fact, ...]:
+    root = contents.groups.get("/", {})
+    said = {name: value for name, value, *_ in root.get("attributes", ())}
+    written = said.get("_NCProperties")
+    return (Fact("Written by", written[:200]),) if isinstance(written, str) else ()

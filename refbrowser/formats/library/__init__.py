@@ -1,0 +1,1 @@
+"""Libraries that read files of data, each in a process with limits."""

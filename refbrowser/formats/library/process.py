@@ -1,0 +1,311 @@
+"""Files that are read by libraries of others: each in a process of its own, with limits of memory and time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    import subprocess
+
+_WORKER = Path(__file__).with_name("worker.py")
+#: Processes that are kept for the next question.
+_KEPT = 4
+#: The longest line of an answer, in bytes.
+_LINE = 64 * 1024 * 1024
+
+#: Is given each answer, and the bytes behind it.
+Take = Callable[[dict[str, Any], memoryview], None]
+
+
+class LibraryFile:
+    """One file, which a library reads in a process that is kept while questions come.
+
+    A process that dies costs the question that it was asked; the next one starts another.
+
+    Parameters
+    ----------
+    script
+        What knows the library: a file that has a ``Reader`` (`worker`).
+    called
+        What is read, in words: ``HDF5``.
+    url
+        Absolute path with links resolved, or URL.
+    source
+        Its bytes, where it is not of this machine.
+    identity
+        State of a file of this machine, in which it must still be.
+    """
+
+    def __init__(
+        self,
+        script: Path,
+        called: str,
+        url: str,
+        source: ByteSource | None = None,
+        identity: FileIdentity | None = None,
+    ) -> None:
+        self.script = script
+        self.called = called
+        self.url = url
+        self._source = source
+        self._identity = identity
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+
+    def ask(
+        self, operation: str, request: dict[str, Any], take: Take, token: CancelToken | None = None
+    ) -> None:
+        """Have a question answered.
+
+        Parameters
+        ----------
+        take
+            Called with each answer, in this thread; what it raises ends the process.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_FORMAT`: the library cannot read it, or has broken its process; `E_BUDGET`: it took too long;
+            `E_RANGE`: the file was changed; or why its bytes cannot be read.
+        Cancelled
+            `token` was cancelled.
+        """
+        with self._lock:
+            if self._identity is not None and identity_on_disk(self.url) != self._identity:
+                self._end()
+                message = "the file was changed since it was opened"
+                raise RefbrowserError(ErrorKind.RANGE, message, self._place, "Open it again.")
+            if self._process is None:
+                self._process = self._started()
+            process = self._process
+            _RUNNING.use(self)
+            try:
+                if not process.is_open:
+                    self._converse(process, process.first, lambda answer, data: None, token)
+                    process.is_open = True
+                self._converse(process, {**request, "operation": operation}, take, token)
+            except _Told as told:
+                if not process.is_open:
+                    self._end()
+                raise RefbrowserError(
+                    ErrorKind.FORMAT, f"{self.called} cannot be read: {quoted(str(told))}", self._place
+                ) from None
+            except BaseException:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """End the process, when it has answered."""
+        with self._lock:
+            self._end()
+
+    def close_idle(self) -> bool:
+        """End the process where it has nothing to do; tell whether there is none now."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._end()
+        finally:
+            self._lock.release()
+        return True
+
+    @property
+    def _place(self) -> Place:
+        return Place(url=self.url)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _started(self) -> _Process:
+        first: dict[str, Any] = {"memory": LIMITS.library_memory}
+        if self._source is None:
+            first["path"] = self.url
+        else:
+            first["size"] = self._source.size
+        started = _Process([sys.executable, "-P", str(_WORKER), str(self.script)], first)
+        weakref.finalize(self, started.end)
+        return started
+
+    def _converse(
+        self, process: _Process, request: dict[str, Any], take: Take, token: CancelToken | None
+    ) -> None:
+        """Send a request and take its answers."""
+        watch = _Watch(process, LIMITS.library_time)
+        forget = token.on_cancel(process.kill) if token is not None else None
+        try:
+            process.send(request)
+            while True:
+                answer, data = process.receive()
+                if "wants" in answer:
+                    # The time that bytes take to come is not the library's.
+                    with watch.resting():
+                        self._give(process, *answer["wants"])
+                elif "fault" in answer:
+                    raise _Told(answer["fault"])
+                elif "done" in answer:
+                    return
+                else:
+                    take(answer, data)
+        except (OSError, EOFError, ValueError) as error:
+            if token is not None:
+                token.check()
+            if watch.is_over:
+                message = f"{self.called} took more than {LIMITS.library_time:g} s (library_time)"
+                raise RefbrowserError(ErrorKind.BUDGET, message, self._place) from None
+            message = f"the process that reads {self.called} has died"
+            raise RefbrowserError(ErrorKind.FORMAT, message, self._place) from error
+        finally:
+            watch.stop()
+            if forget is not None:
+                forget()
+
+    def _give(self, process: _Process, offset: int, length: int) -> None:
+        """Give the process bytes of the file."""
+        if self._source is None or not 0 <= length <= LIMITS.library_memory or offset < 0:
+            raise ValueError("the process asks for bytes that it may not have")
+        try:
+            data = self._source.read(offset, length)
+        except RefbrowserError as error:
+            # Told to the library too it would be told again, as its own.
+            process.send({"error": error.message})
+            raise
+        process.send({}, data)
+
+
+class _Told(Exception):
+    """What the library says that is wrong."""
+
+
+class _Process:
+    """A process, as lines and bytes go to it and come from it."""
+
+    def __init__(self, command: list[str], first: dict[str, Any]) -> None:
+        import subprocess  # Hardly anyone needs it, and every start would load it.
+
+        self.first = first
+        self.is_open = False
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+
+    def send(self, line: dict[str, Any], data: bytes | memoryview = b"") -> None:
+        """Send a line, and bytes behind it."""
+        assert self._process.stdin is not None
+        said = {**line, "bytes": len(data)} if len(data) else line
+        self._process.stdin.write(json.dumps(said).encode() + b"\n")
+        if len(data):
+            self._process.stdin.write(data)
+        self._process.stdin.flush()
+
+    def receive(self) -> tuple[dict[str, Any], memoryview]:
+        """Return the next line and the bytes behind it."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        line = stdout.readline(_LINE)
+        if not line.endswith(b"\n"):
+            raise EOFError
+        answer = json.loads(line)
+        size = int(answer.get("bytes", 0))
+        if not 0 <= size <= LIMITS.library_memory:
+            raise ValueError("an answer that is too large")
+        data = bytearray(size)
+        room, at = memoryview(data), 0
+        while at < size:
+            count = stdout.readinto(room[at:])  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError
+            at += count
+        return answer, room
+
+    def kill(self) -> None:
+        """Have it end; who waits for it is told."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    continue
+
+
+class _Watch:
+    """Ends a process that takes too long."""
+
+    def __init__(self, process: _Process, seconds: float) -> None:
+        self._process = process
+        self._left = seconds
+        self.is_over = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._since = time.monotonic()
+        self._timer = threading.Timer(max(self._left, 0), self._over)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _over(self) -> None:
+        self.is_over = True
+        self._process.kill()
+
+    def stop(self) -> None:
+        """Let it be."""
+        self._timer.cancel()
+
+    def resting(self) -> _Watch:
+        """Return what lets time not count."""
+        return self
+
+    def __enter__(self) -> None:
+        self._timer.cancel()
+        self._left -= time.monotonic() - self._since
+
+    def __exit__(self, *exception: object) -> None:
+        self._begin()
+
+
+class _Running:
+    """The files that have a process: those that were asked last keep it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: OrderedDict[int, weakref.ref[LibraryFile]] = OrderedDict()
+
+    def use(self, file: LibraryFile) -> None:
+        """Note that a file is asked; others may lose their processes."""
+        with self._lock:
+            self._files[id(file)] = weakref.ref(file)
+            self._files.move_to_end(id(file))
+            older = [key for key in self._files if key != id(file)][: max(len(self._files) - _KEPT, 0)]
+            found = [(key, self._files[key]()) for key in older]
+            for key, each in found:
+                if each is None or each.close_idle():
+                    del self._files[key]
+
+
+_RUNNING = _Running()

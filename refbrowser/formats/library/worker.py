@@ -1,0 +1,205 @@
+"""A process that reads one file with a library of others, within limits: it imports nothing of ours.
+
+It is started with the path of a script, whose ``Reader`` knows the library. Requests come from standard
+input, answers go to standard output: each is a line of JSON, whose member ``bytes`` tells how many bytes
+follow it. The first request tells how much memory there is, and which file is read: its path, or its size where
+its bytes are asked for as they are needed. The last answer to a request is ``{"done": true}`` or has a
+``fault``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections import OrderedDict
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any, BinaryIO
+
+#: Bytes that are asked for at once: few after a jump, more while they follow each other.
+BLOCK, LONGEST = 64 * 1024, 4 * 1024 * 1024
+#: Blocks that are kept, in bytes.
+KEPT = 64 * 1024 * 1024
+
+
+class Link:
+    """What requests come by, and answers go by."""
+
+    def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
+        self._requests = requests
+        self._answers = answers
+
+    def receive(self) -> tuple[dict[str, Any], bytes] | None:
+        """Return the next line and the bytes behind it; None at the end."""
+        line = self._requests.readline()
+        if not line.endswith(b"\n"):
+            return None
+        found = json.loads(line)
+        size = int(found.get("bytes", 0))
+        data = self._requests.read(size) if size else b""
+        return (found, data) if len(data) == size else None
+
+    def send(self, answer: dict[str, Any], *buffers: Any) -> None:
+        """Send a line, and bytes behind it."""
+        # A view of nothing cannot be cast.
+        parts = [memoryview(each).cast("B") for each in buffers if len(each)]
+        size = sum(map(len, parts))
+        line = json.dumps({**answer, "bytes": size} if size else answer)
+        self._answers.write(line.encode() + b"\n")
+        for each in parts:
+            self._answers.write(each)
+        self._answers.flush()
+
+    def fetch(self, offset: int, length: int) -> bytes:
+        """Return bytes of the file, which are asked for."""
+        self.send({"wants": [offset, length]})
+        answer = self.receive()
+        if answer is None:
+            raise SystemExit(1)
+        if "error" in answer[0]:
+            raise OSError(answer[0]["error"])
+        return answer[1]
+
+
+class AskedFile(io.RawIOBase):
+    """A file whose bytes are asked for, by blocks that are kept.
+
+    Parameters
+    ----------
+    shown
+        Size that it seems to have, where it was cut; what lies behind its end cannot be read.
+    """
+
+    def __init__(self, link: Link, size: int, shown: int = 0) -> None:
+        self._link = link
+        self._size = size
+        self._shown = max(shown, size)
+        self._at = 0
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._held = 0
+        self._next, self._run = -1, 1
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place."""
+        self._at = offset + (0, self._at, self._shown)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """Return where the next byte is read."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes from here on."""
+        room = memoryview(buffer).cast("B")
+        length = min(len(room), max(self._shown - self._at, 0))
+        if self._at + length > self._size:
+            raise OSError("the file is cut before this place")
+        room[:length] = self.bytes_at(self._at, length)
+        self._at += length
+        return length
+
+    def bytes_at(self, offset: int, length: int) -> bytes:
+        """Return bytes that lie in the file; many at once are not kept."""
+        first, last = offset // BLOCK, (offset + max(length, 1) - 1) // BLOCK
+        missing = [number for number in range(first, last + 1) if number not in self._blocks]
+        if len(missing) * BLOCK > LONGEST:
+            return self._fetched(offset, length)
+        if missing:
+            self._load(missing[0], missing[-1] - missing[0] + 1)
+        data = b"".join(self._blocks[number] for number in range(first, last + 1))
+        start = offset - first * BLOCK
+        while self._held > KEPT:
+            self._held -= len(self._blocks.popitem(last=False)[1])
+        return data[start : start + length]
+
+    def _load(self, first: int, count: int) -> None:
+        """Ask for blocks, and for twice as many as last time where they follow those."""
+        self._run = min(2 * self._run, LONGEST // BLOCK) if first == self._next else 1
+        count = max(count, self._run)
+        offset = first * BLOCK
+        data = self._fetched(offset, min(count * BLOCK, self._size - offset))
+        for at in range(0, len(data), BLOCK):
+            number = first + at // BLOCK
+            if number not in self._blocks:
+                self._held += len(data[at : at + BLOCK])
+            self._blocks[number] = data[at : at + BLOCK]
+        self._next = first + count
+
+    def _fetched(self, offset: int, length: int) -> bytes:
+        data = self._link.fetch(offset, length)
+        if len(data) != length:
+            raise OSError("the file ends early")
+        return data
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    link = Link(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"))
+    # What a library prints must not stand among the answers.
+    os.dup2(2, 1)
+    spec = spec_from_file_location("library", sys.argv[1])
+    if spec is None or spec.loader is None:
+        raise SystemExit(2)
+    library = module_from_spec(spec)
+    spec.loader.exec_module(library)
+    reader = library.Reader()
+    first = link.receive()
+    if first is None:
+        return
+    limit_memory(int(first[0]["memory"]))
+    limit_files()
+    opened: Any = first[0]["path"] if "path" in first[0] else AskedFile(link, int(first[0]["size"]))
+    _answer(link, lambda: [reader.open(opened)])
+    while (request := link.receive()) is not None:
+        asked = request[0]
+        _answer(link, lambda asked=asked: getattr(reader, f"do_{asked['operation']}")(asked))
+
+
+def _answer(link: Link, work: Any) -> None:
+    try:
+        for answer in work():
+            if isinstance(answer, tuple):
+                link.send(*answer)
+            elif answer:
+                link.send(answer)
+    except Exception as error:  # noqa: BLE001 - told to who asked
+        link.send({"fault": f"{type(error).__name__}: {error}"[:500]})
+    else:
+        link.send({"done": True})
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have no more than `size` bytes beside what it has."""
+    try:
+        import resource
+    except ImportError:  # Windows has none.
+        return
+    try:
+        with open("/proc/self/statm", "rb") as status:
+            has = int(status.read().split()[0]) * resource.getpagesize()
+    except OSError:  # Only Linux tells it so.
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (has + size, has + size))
+
+
+def limit_files() -> None:
+    """Let this process write no file."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main()
