@@ -100,6 +100,7 @@ def _array(node: ArrayNode) -> dict[str, Any]:
         **_of_members(node),
         "stored_chunks": stored,
         "missing_chunks": missing,
+        **({"not_referencable": node.not_referencable} if node.not_referencable else {}),
         "error": None if error is None else f"{error.kind}: {error.message}",
     }
 

@@ -269,7 +269,7 @@ AWKWARD0 = Format(
 )
 HDF5 = Format(
     name="hdf5",
-    title="HDF5 / netCDF-4",
+    title="HDF5 and netCDF-4",
     holds="HDF5 and netCDF-4 files",
     opener="refbrowser.formats.hdf5.opening:open_named_hdf5",
     suffixes=(".nc", ".nc4", ".h5", ".hdf5", ".hdf", ".he5"),

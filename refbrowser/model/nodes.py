@@ -137,6 +137,11 @@ class ArrayNode:
         return () if self.assembled is None else self.assembled.pieces(part)
 
     @property
+    def not_referencable(self) -> str:
+        """Why no references can give its values, in words; empty where they can, or nothing is said."""
+        return self.values.why
+
+    @property
     def nested(self) -> NestedValues | None:
         """What makes its rows where its elements are nested; None where they are not."""
         return self.values.nested

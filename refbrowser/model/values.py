@@ -146,6 +146,11 @@ class Values:
         return self
 
     @property
+    def why(self) -> str:
+        """Why no reference gives them, in words; empty where nothing is said."""
+        return ""
+
+    @property
     def codecs(self) -> tuple[CodecSpec, ...]:
         """What encodes chunks, in encoding order; chunks that are made have none."""
         return ()
@@ -194,12 +199,17 @@ class Pieces(Values):
 
     Attributes
     ----------
-    why
+    unreferenced
         Why no reference gives them, in words; empty where nothing is said.
     """
 
     source: ArraySource
-    why: str = ""
+    unreferenced: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why no reference gives them."""
+        return self.unreferenced
 
     @property
     def assembled(self) -> ArraySource:
@@ -248,6 +258,11 @@ class NoValues:
     @property
     def nested(self) -> None:
         """None: nothing makes rows of them."""
+
+    @property
+    def why(self) -> str:
+        """Nothing."""
+        return ""
 
     def witnessed(self, witness: ChunkWitness) -> NoValues:
         """Return nothing: there are no chunks to be told of."""

@@ -120,7 +120,7 @@ def test_a_url_is_asked_for_no_more_than_it_may_be(server_of_pages: HttpServer) 
     assert paths[:2] == ["/x/cdmremote/page?req=header", "/x/cdmremote/page"]
     assert paths.count("/x/cdmremote/page?req=header") == 1
     # What its first bytes say ends the search.
-    assert asked("/data") == ["/data"]
+    assert set(asked("/data")) == {"/data"}
     # Whoever knows most of what is there says what is told.
     with pytest.raises(RefbrowserError, match="there is no store here") as caught:
         refbrowser.open(server_of_pages.url("/archive"))

@@ -294,7 +294,7 @@ class _Writing(Remaking):
         if read.shape == grid.chunk_shape:
             return read
         values = np.empty(grid.chunk_shape, read.dtype)
-        values[...] = node.fill_value
+        values[...] = node.fill_element
         values[tuple(slice(0, side) for side in read.shape)] = read
         return values
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.hdf5.hdf5_dimensions import (
@@ -100,9 +99,7 @@ class Contents:
     def warn(self, message: str, path: str, severity: Severity = Severity.WARNING) -> None:
         """Note what is wrong with an object; of the file where `path` is empty."""
         place = Place(url=self.url, path=shown_path(path) or None)
-        self.findings.append(
-            Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place)
-        )
+        self.findings.append(Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place))
 
 
 def read_contents(file: LibraryFile, token: CancelToken | None) -> Contents:
@@ -155,6 +152,8 @@ class Arrays:
     token: CancelToken | None
     dimensions: Dimensions = field(init=False)
     nodes: dict[str, ArrayNode] = field(init=False, default_factory=dict)
+    #: Which arrays cannot be referenced.
+    problems: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
     _proofs: dict[str, str] = field(init=False, default_factory=dict)
 
@@ -201,7 +200,8 @@ class Arrays:
             )
         )
         fields = attributes_of(told, self.contents, path) if "attributes" in told else {}
-        return ArrayNode(path=shown_path(shown_name(path)), error=error, type=DataType.of(np.dtype("u1")), **fields)
+        unknown = DataType.of(np.dtype("u1"))
+        return ArrayNode(path=shown_path(shown_name(path)), error=error, type=unknown, **fields)
 
     def _array(self, path: str, told: Told) -> ArrayNode:
         if "error" in told:
@@ -259,7 +259,8 @@ class Arrays:
             why, codecs = codecs, ()
         if not why and told.get("layout") == "chunked":
             node = replace(node, values=self._chunks(node, sides, codecs))
-            self._stored[path] = Stored.of(self.contents.chunks.get(path, memoryview(b"")), len(told["shape"]))
+            columns = self.contents.chunks.get(path, memoryview(b""))
+            self._stored[path] = Stored.of(columns, len(told["shape"]))
             why = self._why_not_proved(node, path, filters, inner)
         elif not why:
             node = replace(node, values=self._chunks(node, sides, codecs))
@@ -287,9 +288,10 @@ class Arrays:
         """Return an array that the library reads."""
         shape = (*told["shape"], *inner)
         sides = (*told["chunks"], *inner) if "chunks" in told else None
-        grid = asked_grid(shape, sides, max(node.known_dtype.itemsize, 16 if node.known_dtype.hasobject else 1))
+        # Rows and texts have more bytes than the places that lead to them.
+        grid = asked_grid(shape, sides, node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1))
         source = Hdf5Source(self.file, path, tree, grid, inner)
-        self.contents.findings.append(
+        self.problems.append(
             Finding(
                 severity=Severity.WARNING,
                 kind=ErrorKind.META,
@@ -297,7 +299,9 @@ class Arrays:
                 place=Place(url=self.file.url, path=node.path),
             )
         )
-        values = Pieces(grid=grid, manifest=SourceManifest(source, node.path, grid), source=source, why=why)
+        values = Pieces(
+            grid=grid, manifest=SourceManifest(source, node.path, grid), source=source, unreferenced=why
+        )
         return replace(node, shape=shape, values=values)
 
     def _lost(self, node: ArrayNode, why: str) -> RefbrowserError:
@@ -344,20 +348,17 @@ class Arrays:
             coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
             coords[:, : stored.coords.shape[1]] = stored.coords
             inside = (stored.coords < np.array(node.grid.grid_shape[: stored.coords.shape[1]])).all(axis=1)
-            columns = (coords, stored.offsets, stored.sizes)
-            manifest.add_ranges(prefix, *(each if inside.all() else each[inside] for each in columns))
+            if inside.all():
+                manifest.add_ranges(prefix, coords, stored.offsets, stored.sizes)
+            else:
+                manifest.add_ranges(prefix, coords[inside], stored.offsets[inside], stored.sizes[inside])
         elif told["layout"] == "compact":
-            manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), bytes(self.contents.chunks.get(path, b"")))
+            data = bytes(self.contents.chunks.get(path, b""))
+            manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), data)
         elif told["layout"] == "contiguous" and told["offset"] is not None and told["stored"]:
             size = prod(node.shape) * node.known_dtype.itemsize
-            manifest.add_ranges(prefix, *_one(max(ndim, 1), told["offset"], size))
-
-
-def _one(ndim: int, offset: int, size: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield the columns of one chunk, the only one of its array."""
-    yield np.zeros((1, ndim), np.int64)
-    yield np.array([offset], np.int64)
-    yield np.array([size], np.int64)
+            coords = np.zeros((1, max(ndim, 1)), np.int64)
+            manifest.add_ranges(prefix, coords, np.array([told["offset"]]), np.array([size]))
 
 
 def _fill_of(told: Told, tree: Tree) -> Any:

@@ -102,9 +102,9 @@ def dimensions_of(groups: Iterable[str], arrays: Mapping[str, Mapping[str, Any]]
     numbered = {scale.number: scale for scale in scales.values() if scale.number is not None}
     found = Dimensions({group: {} for group in groups})
     for scale in sorted(scales.values(), key=lambda each: (each.number is None, each.number or 0)):
-        declared = Dimension(scale.name, scale.size, scale.unlimited)
-        found.by_group.setdefault(scale.group, {})[scale.name] = declared
-    _stretch(arrays, scales, found)
+        said = Dimension(scale.name, scale.size, scale.unlimited)
+        found.by_group.setdefault(scale.group, {})[scale.name] = said
+    _lengthen(arrays, scales, found)
     members: dict[str, list[str]] = {}
     for path in arrays:
         members.setdefault(group_of(path), []).append(path)
@@ -116,9 +116,9 @@ def dimensions_of(groups: Iterable[str], arrays: Mapping[str, Mapping[str, Any]]
                 continue
             names = _names(told, scales, numbered)
             paths, used = [], {name.path for name in names if name is not None}
-            for axis, scale in enumerate(names):
-                if scale is not None:
-                    paths.append(scale.path)
+            for axis, named in enumerate(names):
+                if named is not None:
+                    paths.append(named.path)
                     continue
                 most = told["most"][axis]
                 name = _unnamed(found.by_group[group], told["shape"][axis], most is None, used, group)
@@ -151,7 +151,7 @@ def _scales(arrays: Mapping[str, Mapping[str, Any]]) -> dict[str, Scale]:
     return found
 
 
-def _stretch(
+def _lengthen(
     arrays: Mapping[str, Mapping[str, Any]], scales: Mapping[str, Scale], found: Dimensions
 ) -> None:
     """Let unlimited dimensions be as long as the longest array along them."""
@@ -165,7 +165,7 @@ def _stretch(
 
 
 def _names(
-    told: Mapping[str, Any], scales: Mapping[str, Scale], numbered: Mapping[int | None, Scale]
+    told: Mapping[str, Any], scales: Mapping[str, Scale], numbered: Mapping[int, Scale]
 ) -> list[Scale | None]:
     """Return the scale of each axis of an array, None where it has none."""
     ndim = len(told["shape"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ class Filter:
         return _OTHERS.get(self.number, "") or self.name or f"number {self.number}"
 
     def codec(self, size: int) -> CodecSpec | None:
-        """Return the codec that reads what it writes, of elements of `size` bytes; None where there is none."""
+        """Return the codec that reads what it writes; None where there is none. `size` is of an element."""
         values = self.values
         if self.number == _DEFLATE:
             return CodecSpec("zlib", {"level": min(values[0], 9) if values else 1})
@@ -112,7 +113,7 @@ class Stored:
         """Return what the library tells."""
         count = len(data) // (8 * ndim + 20)
         ends = np.cumsum([0, 8 * ndim * count, 8 * count, 8 * count, 4 * count]).tolist()
-        parts = [data[start:stop] for start, stop in zip(ends, ends[1:], strict=False)]
+        parts = [data[start:stop] for start, stop in pairwise(ends)]
         coords, offsets, sizes = (np.frombuffer(each, np.int64) for each in parts[:3])
         return cls(coords.reshape(-1, ndim), offsets, sizes, np.frombuffer(parts[3], np.uint32))
 

@@ -19,7 +19,7 @@ from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece
 
-#: A type as `hdf5_library` tells it.
+#: A type as `hdf5_reader` tells it.
 Tree = Mapping[str, Any]
 _COUNTS = np.dtype(np.uint32)
 
@@ -35,7 +35,7 @@ def dtype_of(tree: Tree) -> np.dtype[Any]:
     kind = tree["kind"]
     if kind == "plain":
         dtype = np.dtype(tree["dtype"])
-        return named_values(dtype, {value: name for value, name in tree["names"]}) if "names" in tree else dtype
+        return named_values(dtype, dict(tree["names"])) if "names" in tree else dtype
     if kind == "array":
         return np.dtype((dtype_of(tree["of"]), tuple(tree["shape"])))
     if kind == "structure":
@@ -83,7 +83,9 @@ def why_not_stored_so(tree: Tree) -> str:
     if kind == "reference":
         return "its elements are references to other objects of the file"
     if kind == "plain":
-        return "" if tree["exact"] else f"its numbers have {tree['bits']} bits in a form that numpy does not have"
+        return (
+            "" if tree["exact"] else f"its numbers of {tree['bits']} bits are not stored as numpy holds any"
+        )
     if kind == "array":
         return why_not_stored_so(tree["of"])
     if kind == "structure":
@@ -107,7 +109,7 @@ class _Cursor:
 
 
 def unpacked(tree: Tree, count: int, data: memoryview) -> npt.NDArray[Any]:
-    """Return elements as `hdf5_library` packs them, shape (count,), for arrays in arrays (count, ...).
+    """Return elements as `hdf5_reader` packs them, shape (count,), for arrays in arrays (count, ...).
 
     Raises
     ------
@@ -214,7 +216,7 @@ class Hdf5Source:
         inner = tuple(
             slice(start, start + side) for start, side in zip(origin[ndim:], extent[ndim:], strict=True)
         )
-        return whole[(..., *inner)] if inner else whole
+        return whole[(slice(None),) * ndim + inner] if inner else whole
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return that every chunk is derived."""

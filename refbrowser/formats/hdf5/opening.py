@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
+from refbrowser.formats.library import process
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.ncstream.bytes import RemoteBytes
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
@@ -20,7 +21,9 @@ from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
 
 FORMAT = "hdf5"
-_SCRIPT = Path(__file__).with_name("hdf5_library.py")
+#: Bytes of what is not on this machine that are read in any case.
+FIRST = 64 * 1024
+_SCRIPT = Path(process.__file__).with_name("hdf5_reader.py")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +38,16 @@ class Hdf5Origin(PlainAnswers):
         What reads values that no byte range gives.
     dimensions
         Those that groups declare, by the groups' paths.
+    problems
+        Which arrays cannot be referenced, and why.
+    facts
+        What is told of it.
     """
 
     path: str
     file: LibraryFile
     dimensions: Mapping[str, Mapping[str, Dimension]] = field(default_factory=dict)
+    problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
     format: str = FORMAT
 
@@ -48,7 +56,9 @@ class Hdf5Origin(PlainAnswers):
         root: Node = hierarchy.root
         if isinstance(root, GroupNode):
             root = self._completed(root, {})
-        return replace(hierarchy, root=root, has_characters=True)
+        return replace(
+            hierarchy, root=root, problems=(*hierarchy.problems, *self.problems), has_characters=True
+        )
 
     def _completed(self, group: GroupNode, above: Mapping[str, tuple[str, int]]) -> GroupNode:
         declared = dict(self.dimensions.get(group.path, {}))
@@ -64,6 +74,10 @@ class Hdf5Origin(PlainAnswers):
     def told(self) -> Sequence[Fact]:
         """Return its size, and what wrote it."""
         return self.facts
+
+
+def _shown(dimension: Dimension) -> Dimension:
+    return replace(dimension, name=shown_path(dimension.name))
 
 
 def _below(group: str, name: str) -> str:
@@ -94,7 +108,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     identity = opening.identity()
     source = None
     if local is None:
-        source = RemoteBytes(url, access, opening.fetcher(), opening.token)
+        source = RemoteBytes(url, access, opening.fetcher(), opening.token, head=FIRST)
         kind = file_kind(bytes(source.read(0, HEAD)))
         if kind is not FileKind.HDF5:
             message = f"what is there is no HDF5: {kind}"
@@ -112,11 +126,12 @@ def open_named_hdf5(opening: Opening) -> Opened:
     arrays = Arrays(file, contents, local is None, opening.token)
     arrays.add_to(manifest)
     dimensions = {
-        shown_path(group): {shown_path(name): replace(each, name=shown_path(name)) for name, each in said.items()}
+        shown_path(group): {each.name: each for each in map(_shown, said.values())}
         for group, said in arrays.dimensions.by_group.items()
     }
     size = source.size if source is not None else os.path.getsize(url)
-    origin = Hdf5Origin(url, file, dimensions, (Fact("Size", size, is_size=True), *_facts(contents)))
+    facts = (Fact("Size", size, is_size=True), *_facts(contents))
+    origin = Hdf5Origin(url, file, dimensions, tuple(arrays.problems), facts)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
     return Opened(document, access, identity if source is None else source.identity)
 

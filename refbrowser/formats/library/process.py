@@ -1,4 +1,4 @@
-"""Files that are read by libraries of others: each in a process of its own, with limits of memory and time."""
+"""Files that libraries of others read, each in a process of its own, with limits of memory and time."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class LibraryFile:
                     self._converse(process, process.first, lambda answer, data: None, token)
                     process.is_open = True
                 self._converse(process, {**request, "operation": operation}, take, token)
-            except _Told as told:
+            except _ToldError as told:
                 if not process.is_open:
                     self._end()
                 raise RefbrowserError(
@@ -158,7 +158,7 @@ class LibraryFile:
                     with watch.resting():
                         self._give(process, *answer["wants"])
                 elif "fault" in answer:
-                    raise _Told(answer["fault"])
+                    raise _ToldError(answer["fault"])
                 elif "done" in answer:
                     return
                 else:
@@ -189,7 +189,7 @@ class LibraryFile:
         process.send({}, data)
 
 
-class _Told(Exception):
+class _ToldError(Exception):
     """What the library says that is wrong."""
 
 

@@ -2,8 +2,8 @@
 
 It is started with the path of a script, whose ``Reader`` knows the library. Requests come from standard
 input, answers go to standard output: each is a line of JSON, whose member ``bytes`` tells how many bytes
-follow it. The first request tells how much memory there is, and which file is read: its path, or its size where
-its bytes are asked for as they are needed. The last answer to a request is ``{"done": true}`` or has a
+follow it. The first request tells how much memory there is, and which file is read: its path, or its size
+where its bytes are asked for as they are needed. The last answer to a request is ``{"done": true}`` or has a
 ``fault``.
 """
 
@@ -63,18 +63,11 @@ class Link:
 
 
 class AskedFile(io.RawIOBase):
-    """A file whose bytes are asked for, by blocks that are kept.
+    """A file whose bytes are asked for, by blocks that are kept."""
 
-    Parameters
-    ----------
-    shown
-        Size that it seems to have, where it was cut; what lies behind its end cannot be read.
-    """
-
-    def __init__(self, link: Link, size: int, shown: int = 0) -> None:
+    def __init__(self, link: Link, size: int) -> None:
         self._link = link
         self._size = size
-        self._shown = max(shown, size)
         self._at = 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self._held = 0
@@ -90,7 +83,7 @@ class AskedFile(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a place."""
-        self._at = offset + (0, self._at, self._shown)[whence]
+        self._at = offset + (0, self._at, self._size)[whence]
         return self._at
 
     def tell(self) -> int:
@@ -100,9 +93,7 @@ class AskedFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read bytes from here on."""
         room = memoryview(buffer).cast("B")
-        length = min(len(room), max(self._shown - self._at, 0))
-        if self._at + length > self._size:
-            raise OSError("the file is cut before this place")
+        length = min(len(room), max(self._size - self._at, 0))
         room[:length] = self.bytes_at(self._at, length)
         self._at += length
         return length

@@ -1,11 +1,12 @@
-"""What knows HDF5, in the process of `refbrowser.formats.library.worker`: it imports nothing of ours.
+"""What knows HDF5, in the process of `worker`: it imports nothing of ours.
 
-Links to other files are told and never followed, plug-ins never loaded from anywhere but the package hdf5plugin,
+Links to other files are told and never followed, plug-ins never loaded but from the package hdf5plugin,
 external storage and virtual datasets never read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import struct
@@ -17,9 +18,9 @@ os.environ["HDF5_PLUGIN_PRELOAD"] = "::"
 os.environ["HDF5_PLUGIN_PATH"] = os.devnull
 os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
-import h5py  # noqa: E402 - it reads the environment
-import numpy as np  # noqa: E402
-from h5py import h5, h5a, h5d, h5ds, h5g, h5i, h5l, h5o, h5r, h5s, h5t, h5z  # noqa: E402
+import h5py
+import numpy as np
+from h5py import h5, h5a, h5d, h5ds, h5g, h5l, h5o, h5r, h5s, h5t, h5z
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Attributes that only HDF5 and netCDF-4 themselves need; their values are large, or references.
@@ -40,34 +41,36 @@ class Reader:
 
     def open(self, place: Any) -> dict[str, Any]:
         """Open a file: its path, or an object that reads it."""
-        self._cut: list[int] = []
+        self._cut: _Cut | None = None
+        self._sizes: list[int] = []
         try:
             self._file = h5py.File(place, "r")
         except OSError as error:
             if "truncated file" not in str(error):
                 raise
-            self._file = h5py.File(self._padded(place), "r")
+            self._cut = self._padded(place)
+            self._file = h5py.File(self._cut, "r")
         self._root = self._file.id
         return {}
 
-    def _padded(self, place: Any) -> Any:
+    def _padded(self, place: Any) -> _Cut:
         """Return a file that was cut as if it were whole, so that what there is of it can be read."""
-        raw = place if hasattr(place, "readinto") else _Cut(place)
-        raw.seek(0, 2)
-        size = raw.tell()
-        raw.seek(0)
-        stored = _end_of_file(raw, size)
-        self._cut = [size, stored]
-        raw._shown = stored
-        return raw
+        raw = place if hasattr(place, "readinto") else open(place, "rb", buffering=0)  # noqa: SIM115
+        size = raw.seek(0, 2)
+        self._sizes = [size, _end_of_file(raw, size)]
+        return _Cut(raw, *self._sizes)
 
     # What there is
 
     def do_describe(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell groups and arrays with all that is known of them but their values."""
-        if self._cut:
-            yield {"cut": self._cut}
-        yield from _Walk(self._file, request).all()
+        if self._cut is None:
+            yield from _Walk(self._file, request).all()
+            return
+        yield {"cut": self._sizes}
+        self._cut.lenient = True
+        yield from _Walk(self._file, request, self._cut).all()
+        self._cut.lenient = False
 
     def do_names(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell whether the name of an array ends so."""
@@ -121,13 +124,21 @@ class Reader:
 
 
 class _Cut(io.RawIOBase):
-    """A file of this machine that was cut, as if it were as long as it says."""
+    """A file that was cut, as if it were as long as it says.
 
-    def __init__(self, path: str) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        self._size = os.fstat(self._descriptor).st_size
-        self._shown = self._size
+    Attributes
+    ----------
+    lenient
+        What lies behind its end is zeros, and counted in `over`; else it cannot be read.
+    """
+
+    def __init__(self, raw: Any, size: int, shown: int) -> None:
+        self._raw = raw
+        self._size = size
+        self._shown = shown
         self._at = 0
+        self.lenient = True
+        self.over = 0
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a place."""
@@ -142,16 +153,18 @@ class _Cut(io.RawIOBase):
         """Read bytes from here on."""
         room = memoryview(buffer).cast("B")
         length = min(len(room), max(self._shown - self._at, 0))
-        if self._at + length > self._size:
+        there = min(length, max(self._size - self._at, 0))
+        if there < length and not (self.lenient and there):
             raise OSError("the file is cut before this place")
-        os.lseek(self._descriptor, self._at, os.SEEK_SET)
+        self.over += there < length
+        self._raw.seek(self._at)
         at = 0
-        while at < length:
-            data = os.read(self._descriptor, length - at)
-            if not data:
+        while at < there:
+            count = self._raw.readinto(room[at:there])
+            if not count:
                 raise OSError("the file ends early")
-            room[at : at + len(data)] = data
-            at += len(data)
+            at += count
+        room[there:length] = bytes(length - there)
         self._at += length
         return length
 
@@ -168,7 +181,7 @@ def _end_of_file(raw: Any, size: int) -> int:
             width, begin = (head[13], 24 + (4 if version else 0)) if version < 2 else (head[9], 12)
             code = {2: "<H", 4: "<I", 8: "<Q"}[width]
             # Base address, another one, and the end.
-            return int(struct.unpack_from(code, head, begin + 2 * width)[0]) + at
+            return int(struct.unpack_from(code, head, begin + 2 * width)[0])
         at = max(2 * at, 512)
     raise OSError("the file is cut before its first block")
 
@@ -206,10 +219,9 @@ def _need_plugins(dataset: Any) -> None:
     numbers = [made.get_filter(at)[0] for at in range(made.get_nfilters())]
     if all(each not in _PLUGINS or h5z.filter_avail(each) for each in numbers):
         return
-    try:
+    # Without it the filter is not known, which the library says.
+    with contextlib.suppress(Exception):
         import hdf5plugin  # noqa: F401 - it makes its filters known
-    except Exception:  # noqa: BLE001, S110 - the filter is not known then, which the library says
-        pass
 
 
 # Types
@@ -229,9 +241,7 @@ def _type(kind: Any, depth: int = 0) -> dict[str, Any]:
     if found == h5t.ENUM:
         base = _integer(kind.get_super())
         members = min(kind.get_nmembers(), _MEMBERS)
-        names = sorted(
-            [kind.get_member_value(at), _text(kind.get_member_name(at))] for at in range(members)
-        )
+        names = sorted([kind.get_member_value(at), _text(kind.get_member_name(at))] for at in range(members))
         if names == [[0, "FALSE"], [1, "TRUE"]] and base["dtype"] == "|i1":
             return {**base, "dtype": "|b1"}
         return {**base, "names": names}
@@ -344,8 +354,8 @@ def _plain(value: Any, tree: dict[str, Any], root: Any) -> Any:
     kind = tree["kind"]
     if kind == "array":
         value = np.asarray(value)
-        return [_plain(each, tree["of"], root) for each in value.reshape(-1, *value.shape[len(tree["shape"]):])] \
-            if value.ndim else _plain(value, tree["of"], root)  # fmt: skip
+        rows = value.reshape(-1, *value.shape[len(tree["shape"]) :])
+        return [_plain(each, tree["of"], root) for each in rows]
     if kind in ("string", "reference"):
         return _bytes_of(value, root).decode("utf-8", "replace")
     if kind == "rows":
@@ -372,8 +382,9 @@ def _plain(value: Any, tree: dict[str, Any], root: Any) -> Any:
 class _Walk:
     """Goes through a file, groups before what is in them."""
 
-    def __init__(self, file: Any, request: dict[str, Any]) -> None:
+    def __init__(self, file: Any, request: dict[str, Any], cut: _Cut | None = None) -> None:
         self._root = file.id
+        self._cut = cut
         self._objects = int(request["objects"])
         self._depth = int(request["depth"])
         self._room = int(request["attributes"])
@@ -389,22 +400,30 @@ class _Walk:
         yield from self._group(root, "", 0)
 
     def _group(self, group: Any, path: str, depth: int) -> Iterator[Any]:
+        before = self._over
         try:
             attributes = self._attributes(group)
             names = self._names(group)
+            if self._over > before:
+                attributes = []
+                yield {"problem": "what is in the group lies partly behind the end of the file", "path": path}
         except _FAILURES as error:
             yield {"group": path or "/", "attributes": [], "error": str(error)[:300]}
             return
         yield {"group": path or "/", "attributes": attributes}
-        below = []
+        below: list[tuple[bytes, str]] = []
         for name in names:
             self._objects -= 1
             if self._objects < 0:
                 yield {"problem": "it holds more objects than are listed"}
                 return
             at = f"{path}/{name.decode('utf-8', 'surrogateescape')}"
+            before = self._over
             try:
-                yield from self._member(group, name, at, below)
+                told = list(self._member(group, name, at, below))
+                if self._over > before:
+                    told = [{"array": at, "error": "its description lies behind the end of the file"}]
+                yield from told
             except _FAILURES as error:
                 yield {"array": at, "error": str(error)[:300]}
         for name, at in below:
@@ -412,6 +431,11 @@ class _Walk:
                 yield {"problem": "groups are nested too deep", "path": at}
                 continue
             yield from self._group(h5o.open(group, name), at, depth + 1)
+
+    @property
+    def _over(self) -> int:
+        """How often bytes were read that lie behind the end of a file that was cut."""
+        return 0 if self._cut is None else self._cut.over
 
     def _names(self, group: Any) -> list[bytes]:
         names: list[bytes] = []
@@ -429,9 +453,7 @@ class _Walk:
             group.links.iterate(take)
         return names
 
-    def _member(
-        self, group: Any, name: bytes, path: str, below: list[tuple[bytes, str]]
-    ) -> Iterator[Any]:
+    def _member(self, group: Any, name: bytes, path: str, below: list[tuple[bytes, str]]) -> Iterator[Any]:
         kind = group.links.get_info(name).type
         if kind == h5l.TYPE_EXTERNAL:
             file, target = group.links.get_val(name)
@@ -557,18 +579,18 @@ class _Walk:
 
     def _add_fill(self, dataset: Any, made: Any, told: dict[str, Any]) -> None:
         told["fill"] = None
+        tree = told["type"]
         try:
-            if made.fill_value_defined() == h5d.FILL_VALUE_USER_DEFINED:
-                tree = told["type"]
-                dtype = np.dtype(object) if tree["kind"] == "string" else dataset.dtype.base
-                if tree["kind"] in ("plain", "string", "structure") and (tree["kind"] == "string" or not dtype.hasobject):
-                    value = np.zeros((), h5t.string_dtype() if tree["kind"] == "string" else dtype)
-                    made.get_fill_value(value)
-                    told["fill"] = (
-                        {"text": _bytes_of(value[()], self._root).decode("utf-8", "replace")}
-                        if tree["kind"] == "string"
-                        else {"hex": value.astype(_memory(tree)).tobytes().hex()}
-                    )
+            if made.fill_value_defined() != h5d.FILL_VALUE_USER_DEFINED:
+                return
+            if tree["kind"] == "string":
+                text = np.zeros((), h5t.string_dtype())
+                made.get_fill_value(text)
+                told["fill"] = {"text": _bytes_of(text.reshape(-1)[0], self._root).decode("utf-8", "replace")}
+            elif tree["kind"] in ("plain", "structure") and not dataset.dtype.hasobject:
+                value = np.zeros((), dataset.dtype)
+                made.get_fill_value(value)
+                told["fill"] = {"hex": value.astype(_memory(tree)).tobytes().hex()}
         except _FAILURES:
             told["fill"] = None
 
@@ -681,4 +703,3 @@ _NAMES = {
     "i1": "byte", "u1": "ubyte", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",
     "i8": "int64", "u8": "uint64", "f4": "float", "f8": "double",
 }  # fmt: skip
-_ = h5i

@@ -1,0 +1,320 @@
+"""Files of HDF5 and netCDF-4 opened directly: what is shown and read is what their own libraries give."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import refbrowser
+from refbrowser.cli.program import main
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.reference import ReferenceKind
+
+h5py = pytest.importorskip("h5py")
+netCDF4 = pytest.importorskip("netCDF4")
+
+REAL = Path(__file__).resolve().parents[4] / "shared/data/real"
+#: Arrays that no byte range gives, with a word of the reason.
+NOT_REFERENCABLE = {
+    "/texts": "lengths of their own",
+    "/one_text": "lengths of their own",
+    "/rows": "lengths of their own",
+    "/rows_of_structures": "lengths of their own",
+    "/leads_to": "references to other objects",
+    "/with_text": "of its member name",
+    "/lzf": "filter 'lzf'",
+    "/scaled": "filter 'scaleoffset'",
+    "/masked": "1 of its chunks are stored without some of its filters",
+    "/short_numbers": "12 bits",
+}
+
+
+def write_all(path: Path) -> Path:
+    """Write a file with an array of each kind."""
+    rng = np.random.default_rng(1)
+    structure = np.zeros(
+        10, np.dtype([("a", "i1"), ("b", "<f8"), ("c", "S5"), ("d", "<i2", (2,))], align=True)
+    )
+    structure["a"], structure["b"], structure["c"] = np.arange(10), rng.random(10), b"abc"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["big_endian"] = np.arange(24, dtype=">i4").reshape(4, 6)
+        file.create_dataset("structure", data=structure, chunks=(4,), compression="gzip", shuffle=True)
+        values = rng.integers(0, 50, (30, 23)).astype("<i2")
+        for name, options in {
+            "plain": {},
+            "deflated": {"compression": 4},
+            "shuffled": {"compression": 9, "shuffle": True},
+            "checked": {"compression": 1, "shuffle": True, "fletcher32": True},
+            "lzf": {"compression": "lzf"},
+            "scaled": {"scaleoffset": 0},
+        }.items():
+            file.create_dataset(f"{name}", data=values, chunks=(7, 9), **options)
+        part = file.create_dataset("missing", (100,), "<f4", chunks=(10,), fillvalue=7)
+        part[35] = 1
+        file.create_dataset("larger_chunk", data=values[:3, :4], chunks=(7, 9), maxshape=(None, None))
+        masked = file.create_dataset("masked", (20,), "<i4", chunks=(10,), compression="gzip")
+        masked[:10] = 5
+        masked.id.write_direct_chunk((10,), np.arange(10, dtype="<i4").tobytes(), filter_mask=1)
+        rows = file.create_dataset("rows", (5,), dtype=h5py.vlen_dtype("<i4"))
+        for number in range(5):
+            rows[number] = np.arange(number)
+        nested = file.create_dataset("rows_of_structures", (2,), h5py.vlen_dtype(np.dtype([("x", "<f4")])))
+        nested[1] = np.array([(1.5,), (2.5,)], [("x", "<f4")])
+        file["texts"], file["one_text"] = ["a", "bb", "ü" * 50], "hello"
+        file["fixed_texts"] = np.array([b"a", b"bcd"])
+        named = h5py.enum_dtype({"RED": 0, "GREEN": 1, "BLUE": 300}, "<i2")
+        file.create_dataset("named", data=np.array([0, 1, 300, 1], "<i2"), dtype=named)
+        file["truth"], file["complex"] = np.array([True, False]), np.arange(4) * 1j
+        file["scalar"], file["half"] = 3.5, np.arange(4, dtype="<f2")
+        file["null"] = h5py.Empty("f4")
+        file["empty"] = np.zeros((0, 3))
+        file["leads_to"] = np.array([file["named"].ref, file["rows"].ref], h5py.ref_dtype)
+        file["opaque"] = np.array([b"1234", b"5678"], "V4")
+        file.create_dataset("arrays", (3,), "(2,2)i4")[...] = np.arange(12).reshape(3, 2, 2)
+        mixed = file.create_dataset("with_text", (2,), [("name", h5py.string_dtype()), ("k", "<i4")])
+        mixed[0] = ("ab", 1)
+        odd = h5py.h5t.NATIVE_INT16.copy()
+        odd.set_precision(12)
+        low = h5py.h5d.create(file.id, b"short_numbers", odd, h5py.h5s.create_simple((3,)))
+        low.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([-5, 6, 7], "i2"))
+        made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        made.set_layout(h5py.h5d.COMPACT)
+        small = h5py.h5d.create(file.id, b"compact", h5py.h5t.STD_U16BE, h5py.h5s.create_simple((2, 3)), made)
+        small.write(h5py.h5s.ALL, h5py.h5s.ALL, np.arange(6, dtype=">u2").reshape(2, 3))
+        file["group/soft"] = h5py.SoftLink("/plain")
+        file["group/hard"] = file["deflated"]
+        file["kind"] = np.dtype("<i4")
+    return path
+
+
+def plain(values: Any) -> Any:
+    """Return values as lists that compare."""
+    array = np.asarray(values)
+    if array.dtype.names is not None:
+        return [plain(array[name]) for name in array.dtype.names]
+    if array.dtype.kind == "O":
+        found = [each.decode() if isinstance(each, bytes) else each for each in array.reshape(-1)]
+        return [each if isinstance(each, str) else plain(each) for each in found]
+    if array.dtype.kind == "S" and not array.ndim:
+        return array.shape, array.item().decode()
+    return array.shape, array.tobytes() if array.dtype.kind == "V" else array.tolist()
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_all(tmp_path_factory.mktemp("hdf5") / "all.h5")
+
+
+@pytest.fixture(scope="module")
+def opened(everything: Path) -> Iterator[refbrowser.Dataset]:
+    with refbrowser.open(str(everything)) as dataset:
+        yield dataset
+
+
+def test_every_kind_reads_as_h5py_reads_it(opened: refbrowser.Dataset, everything: Path) -> None:
+    with h5py.File(everything) as file:
+        stored: list[str] = []
+        file.visititems(lambda name, found: stored.append(f"/{name}") if hasattr(found, "shape") else None)
+        assert set(stored) | {"/group/soft", "/group/hard", "/deflated"} == set(opened.arrays)
+        for path, array in opened.arrays.items():
+            if path == "/null":
+                assert array.shape == (0,)
+            elif path == "/leads_to":
+                assert array[...].tolist() == ["/named", "/rows"]
+            else:
+                assert plain(array[...]) == plain(file[path][()]), path
+        assert plain(opened["/shuffled"][3:29:5, ::-1]) == plain(file["/shuffled"][3:29:5][:, ::-1])
+        assert plain(opened["/rows"][1:4:2]) == plain(file["/rows"][1:4:2])
+    assert opened["/named"].node.type.names == {0: "RED", 1: "GREEN", 300: "BLUE"}
+    assert opened.format == "hdf5"
+
+
+def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
+    for path, array in opened.arrays.items():
+        why = array.node.not_referencable
+        assert bool(why) == (path in NOT_REFERENCABLE), (path, why)
+        assert NOT_REFERENCABLE.get(path, "") in why
+    told = {each.place.path for each in opened.hierarchy.problems if "referenced" in each.message}
+    assert told == set(NOT_REFERENCABLE)
+
+
+def test_references_are_those_of_kerchunk_and_virtualizarr(tmp_path: Path) -> None:
+    kerchunk = pytest.importorskip("kerchunk.hdf")
+    path = tmp_path / "a.h5"
+    rng = np.random.default_rng(2)
+    with h5py.File(path, "w") as file:
+        for number, shape in enumerate([(40,), (13, 11), (5, 6, 7)]):
+            data = rng.integers(0, 9, shape)
+            file.create_dataset(
+                f"c{number}", data=data, chunks=(3,) * len(shape), compression=1, shuffle=True
+            )
+            file[f"g/d{number}"] = data
+        file.create_dataset("holes", (1000,), "u1", chunks=(10,), compression=1)[77] = 1
+    made = kerchunk.SingleHdf5ToZarr(str(path), inline_threshold=0).translate()["refs"]
+    theirs = {key: value for key, value in made.items() if not key.rpartition("/")[2].startswith(".")}
+    with refbrowser.open(str(path)) as dataset:
+        made = json.loads(b"".join(dataset.document.expansion.to_version0(False)))
+        mine = {key: value for key, value in made.items() if not key.rpartition("/")[2].startswith(".")}
+    assert mine == theirs
+
+
+def write_with_netcdf4(path: Path) -> None:
+    """Write a file as models do."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        for name, size in {"y": 7, "x": 11, "spare": 2}.items():
+            file.createDimension(name, size)
+        file.title, file.history = "hello", ["a", "b"]
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = "days since 2000-01-01"
+        temp = file.createVariable(
+            "temp", "f4", ("time", "y", "x"), zlib=True, shuffle=True, fletcher32=True, chunksizes=(2, 4, 6),
+            fill_value=-9,
+        )  # fmt: skip
+        temp.factor, temp.numbers, temp.flag = np.float32(0.1), np.arange(3, dtype="i2"), np.uint64(2**63)
+        temp[:5] = np.random.default_rng(3).random((5, 7, 11))
+        time[:] = np.arange(5)
+        names = file.createVariable("names", str, ("y",))
+        names[:] = np.array(list("abcdefg"), object)
+        file.createVariable("letters", "S1", ("x",))[:] = np.array(list("hello world"), "S1")
+        # It has the name of a dimension, and is not its coordinate.
+        file.createVariable("x", "i2", ("y",))[:] = 3
+        below = file.createGroup("g")
+        below.createDimension("z", 3)
+        below.createVariable("w", "i4", ("z", "x"))[:] = 1
+        below.createVariable("unwritten", "u2", ("time", "x"))
+        below.createGroup("deep").createVariable("two", "i1", ("z", "time"))[:] = 4
+
+
+def write_with_h5py(path: Path) -> None:
+    """Write a file without scales, and one dimension with."""
+    with h5py.File(path, "w", track_order=True) as file:
+        for name, shape in {"a": (3, 4), "b": (4, 4, 3), "sub/c": (4, 5), "sub/d": (3,), "e": (5,)}.items():
+            file[name] = np.zeros(shape, "f4")
+            file[name].attrs["units"] = np.bytes_("m")
+
+
+def write_with_h5netcdf(path: Path) -> None:
+    """Write a file with another library of netCDF-4."""
+    h5netcdf = pytest.importorskip("h5netcdf")
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = {"x": 5, "t": None}
+        file.resize_dimension("t", 4)
+        file.create_variable("x", ("x",), float)[:] = np.arange(5)
+        file.create_variable("v", ("t", "x"), "i4", chunks=(1, 5), compression="gzip")[:] = 1
+        file.create_group("g").create_variable("w", ("x",), "f4")[:] = 2
+        file.attrs["title"] = "text"
+
+
+WRITERS = {"netcdf4": write_with_netcdf4, "h5py": write_with_h5py, "h5netcdf": write_with_h5netcdf}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_files_of_many_writers_are_what_netcdf_says(
+    writer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.nc"
+    WRITERS[writer](path)
+    if which("ncdump") is not None:
+        told = subprocess.run(["ncdump", "-h", path], capture_output=True, text=True, check=True).stdout
+        assert main(["cdl", str(path)]) == 0
+        assert capsys.readouterr().out == told
+    with refbrowser.open(str(path)) as dataset, netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        file.set_always_mask(False)
+        for name, array in dataset.arrays.items():
+            theirs = file[name]
+            theirs.set_auto_mask(False)
+            assert array.node.dimensions == theirs.dimensions
+            values: npt.NDArray[Any] = theirs[...]
+            assert plain(array[...]) == plain(values), name
+            assert array.node.not_referencable == "" or theirs.dtype is str
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="real files are not here")
+def test_real_files_have_their_digests() -> None:
+    from hashlib import sha256
+
+    expected = json.loads((REAL / "expected.json").read_text("utf-8"))
+    for name in ("basin_mask", "cth"):
+        with refbrowser.open(str(REAL / f"{name}.nc")) as dataset:
+            for array, facts in expected[name].items():
+                values = dataset[f"/{array}"][...]
+                data = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
+                assert sha256(data).hexdigest() == facts["sha256_of_C_order_little_endian_bytes"], array
+
+
+def test_exports_say_what_references_cannot(opened: refbrowser.Dataset, tmp_path: Path) -> None:
+    target = tmp_path / "a.refs.json"
+    report = refbrowser.export(opened, str(target), format="refs-v1")
+    lost = {loss.path for loss in report.losses if "left out" in loss.what}
+    assert {"/rows", "/with_text", "/rows_of_structures"} <= lost
+    with refbrowser.open(str(target), allow=[str(Path(opened.path).parent)]) as again:
+        assert set(opened.arrays) - set(again.arrays) == {"/rows", "/with_text", "/rows_of_structures"}
+        for path in ("/checked", "/lzf", "/texts", "/masked", "/compact", "/missing"):
+            assert plain(again[path][...]) == plain(opened[path][...]), path
+        # What fills up structures is a member in Zarr.
+        for name in ("a", "b", "c", "d"):
+            assert plain(again["/structure"][...][name]) == plain(opened["/structure"][...][name])
+
+
+def test_links_out_of_the_file_are_told_and_never_followed(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["secret"] = np.arange(4, dtype="i4")
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["kept"] = 1
+        file["out"] = h5py.ExternalLink("other.h5", "/secret")
+        file["nowhere"] = h5py.SoftLink("/none")
+        file["through"] = h5py.SoftLink("/out")
+        file["circle"] = h5py.SoftLink("/circle")
+        file["group/loop"] = h5py.SoftLink("/group")
+        file["group/again"] = file["group"]
+        layout = h5py.VirtualLayout((4,), "i4")
+        layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "secret", (4,))
+        file.create_virtual_dataset("virtual", layout)
+        file.create_dataset("external", (4,), "i4", external=[(str(tmp_path / "other.h5"), 0, 16)])
+    with refbrowser.open(str(path)) as dataset:
+        assert set(dataset.arrays) == {"/kept", "/virtual", "/external"}
+        for name in ("/virtual", "/external"):
+            with pytest.raises(RefbrowserError, match=r"not opened.*other\.h5"):
+                dataset[name][...]
+        told = {each.place.path: each.message for each in dataset.document.notes}
+        assert "another file" in told["/out"]
+        assert set(told) == {"/out", "/nowhere", "/through", "/circle", "/group/loop", "/group/again"}
+
+
+def test_cut_files_show_what_there_is(everything: Path, tmp_path: Path) -> None:
+    data = everything.read_bytes()
+    path = tmp_path / "cut.h5"
+    whole = 0
+    for size in (600, 4000, len(data) // 2, len(data) - 2000, len(data) - 1):
+        path.write_bytes(data[:size])
+        try:
+            with refbrowser.open(str(path)) as dataset:
+                found = [each.message for each in dataset.document.notes]
+                assert any(f"{size} of its {len(data)} bytes" in each for each in found), (size, found)
+                for array in dataset.arrays.values():
+                    try:
+                        array[...]
+                        whole += 1
+                    except RefbrowserError as error:
+                        assert error.kind in (ErrorKind.FORMAT, ErrorKind.RANGE, ErrorKind.SOURCE), error  # noqa: PT017
+        except RefbrowserError as error:
+            assert error.kind is ErrorKind.FORMAT  # noqa: PT017
+    assert whole > 20
+
+
+def test_missing_chunks_are_told_apart(opened: refbrowser.Dataset) -> None:
+    node = opened["/missing"].node
+    kinds = node.manifest.kinds().tolist()
+    assert kinds == [ReferenceKind.RANGE if number == 3 else ReferenceKind.MISSING for number in range(10)]
+    assert opened["/missing"].node.fill_value == 7
