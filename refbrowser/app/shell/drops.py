@@ -49,7 +49,8 @@ class Drop:
         if not self.targets:
             return (
                 "Nothing to open here",
-                "Files, folders and URLs of documents, Zarr stores, ncstream and Awkward 0 can be dropped",
+                "Files, folders and URLs of documents, Zarr stores, ncstream, Awkward 0, "
+                "HDF5 and netCDF-4 can be dropped",
             )
         if not self.is_accepted:
             return (

@@ -13,9 +13,9 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
 from refbrowser.formats.library import process
 from refbrowser.formats.library.process import LibraryFile
-from refbrowser.formats.ncstream.bytes import RemoteBytes
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import RemoteBytes
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
@@ -108,7 +108,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     identity = opening.identity()
     source = None
     if local is None:
-        source = RemoteBytes(url, access, opening.fetcher(), opening.token, head=FIRST)
+        source = RemoteBytes(url, access, opening.fetcher(), opening.token, first=FIRST)
         kind = file_kind(bytes(source.read(0, HEAD)))
         if kind is not FileKind.HDF5:
             message = f"what is there is no HDF5: {kind}"

@@ -607,9 +607,8 @@ class _Walk:
                 return told, values.reshape(-1).view(np.uint8)
             return told
         told["layout"], told["chunks"] = "chunked", list(made.get_chunk())
-        told["missing_filters"] = [
-            each for each in (one[0] for one in told["filters"]) if not self._is_available(dataset, each)
-        ]
+        _need_plugins(dataset)
+        told["missing_filters"] = [one[0] for one in told["filters"] if not h5z.filter_avail(one[0])]
         if not _is_bytes(told["type"]):
             return told
         count = dataset.get_num_chunks()
@@ -618,12 +617,6 @@ class _Walk:
             told["error"] = "the file has more chunks than are listed"
             return told
         return told, *_chunk_columns(dataset, told["chunks"], count)
-
-    @staticmethod
-    def _is_available(dataset: Any, number: int) -> bool:
-        if not h5z.filter_avail(number):
-            _need_plugins(dataset)
-        return bool(h5z.filter_avail(number))
 
 
 def _elsewhere(made: Any) -> str:
@@ -663,14 +656,10 @@ def _chunk_columns(dataset: Any, sides: list[int], count: int) -> list[Any]:
     rows: list[Any] = []
 
     def flush() -> None:
-        columns.append(
-            (
-                np.fromiter(chain.from_iterable(row[0] for row in rows), np.int64, len(rows) * ndim),
-                np.array([row[2] for row in rows], np.int64),
-                np.array([row[3] for row in rows], np.int64),
-                np.array([row[1] for row in rows], np.uint32),
-            )
-        )
+        places, masks, offsets, sizes = zip(*rows, strict=True) if rows else ((),) * 4
+        coords = np.fromiter(chain.from_iterable(places), np.int64, len(rows) * ndim)
+        counts = (np.array(offsets, np.int64), np.array(sizes, np.int64), np.array(masks, np.uint32))
+        columns.append((coords, *counts))
         rows.clear()
 
     def take(row: Any) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.limits import LIMITS
