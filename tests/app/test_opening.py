@@ -28,14 +28,14 @@ class TestFilesOfData:
         self, window: MainWindow, small: Path, qtbot: QtBot, tmp_path: Path
     ) -> None:
         path = tmp_path / "era5.nc"
-        path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        path.write_bytes(b"\x0e\x03\x13\x01" + bytes(100))
         drop(window, QUrl.fromLocalFile(str(path)))
         qtbot.waitUntil(lambda: window.documents.all()[0].error is not None)
         card = window.centre.found
         assert card is not None
         assert card.isVisible()
         assert card.heading() == "era5.nc holds data, not references"
-        assert "HDF5" in card.text()
+        assert "HDF4" in card.text()
         assert repr(str(path)) in lines(window).toPlainText()
         button(window, "foundCopyButton").click()
         assert QApplication.clipboard().text() == lines(window).toPlainText()
@@ -52,7 +52,7 @@ class TestFilesOfData:
         self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot, tmp_path: Path
     ) -> None:
         path, offer = tmp_path / "data.bin", "foundOpenButton"
-        path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        path.write_bytes(b"\x0e\x03\x13\x01" + bytes(100))
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         (elsewhere / "data.bin").write_bytes(path.read_bytes())

@@ -115,4 +115,6 @@ def test_a_file_that_is_cut(tmp_path: Path) -> None:
     for stop in range(0, len(data), 2003):
         path.write_bytes(data[:stop])
         with contextlib.suppress(RefbrowserError), refbrowser.open(path) as dataset:
-            read_values(dataset["/sound"])
+            # What has lost its schemas is HDF5 like any other.
+            if dataset.format == "awkward0":
+                read_values(dataset["/sound"])
