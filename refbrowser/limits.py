@@ -148,6 +148,8 @@ class Limits:
     awkward_question: int = _limit(128 * MIB, "bytes", "nested rows that are read without a question")
     awkward_turns: int = _limit(1_000, "turns", "turns of a cycle that are followed in nested rows")
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
+    netcdf_header: int = _limit(32 * MIB, "bytes", "header of a classic netCDF file")
+    netcdf_entries: int = _limit(200_000, "entries", "dimensions, attributes and variables of such a header")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements along a dimension; of an array that is exported")
     read_values: int = _limit(1 << 36, "values", "values that one command reads")

@@ -56,8 +56,6 @@ for file in sorted(Path(path).rglob("*")):
 """
 #: Packages, module of kerchunk, what is imported from it, and the call.
 _MAKERS = {
-    FileKind.NETCDF3: ("kerchunk scipy", "netCDF3", "NetCDF3ToZarr", "NetCDF3ToZarr(path).translate()"),
-    FileKind.HDF5: ("kerchunk h5py", "hdf", "SingleHdf5ToZarr", "SingleHdf5ToZarr(path).translate()"),
     FileKind.HDF4: ("kerchunk", "hdf4", "HDF4ToZarr", "HDF4ToZarr(path).translate()"),
     FileKind.FITS: ("kerchunk astropy", "fits", "process_file", "process_file(path)"),
 }

@@ -297,7 +297,16 @@ TABLES = Format(
         Written("feather", "Feather (Arrow), columns", ".feather", unit="record batch", rank=7, **_TABLES),
     ),
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, HDF5, SERVICE, TABLES)
+NETCDF3 = Format(
+    name="netcdf3",
+    title="netCDF classic",
+    holds="classic netCDF",
+    opener="refbrowser.formats.netcdf3.opening:open_named_classic",
+    suffixes=(".nc", ".nc3", ".cdf"),
+    begins=(b"CDF\x01", b"CDF\x02", b"CDF\x05"),
+    noun="the netCDF file",
+)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, SERVICE, TABLES)
 
 
 # Formats of other packages

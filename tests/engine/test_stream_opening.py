@@ -103,7 +103,7 @@ def test_a_document_with_the_name_of_a_stream_is_a_document(tmp_path):
     assert refbrowser.open(tmp_path / "a.ncs").format == "refs-v0"
 
 
-@pytest.mark.parametrize("content", [b"", b"CDF\x01", b"nonsense"])
+@pytest.mark.parametrize("content", [b"", b"CDFX", b"nonsense"])
 def test_what_is_no_stream_is_told_so(tmp_path, content):
     (tmp_path / "a.ncs").write_bytes(content)
     with pytest.raises(RefbrowserError, match="not-ncstream"):

@@ -50,6 +50,7 @@ PAGES = (
     "references",
     "stores",
     "streams",
+    "files",
     "awkward",
     "plots",
     "templates",

@@ -99,10 +99,8 @@ class TemplateValuesDialog(QDialog):
         return {name: field.text() for name, field in self._fields.items() if field.text()}
 
 
-#: Files of data that references can point into; the window shows how they are made.
-_DATA = (
-    "*.nc *.nc4 *.cdf *.netcdf *.h5 *.hdf5 *.he5 *.hdf *.h4 *.tif *.tiff *.grib *.grib2 *.grb *.grb2 *.fits"
-)
+#: Files of data that references can point into, and that do not open: the window shows how they are made.
+_DATA = "*.h4 *.hdf4 *.tif *.tiff *.grib *.grib2 *.grb *.grb2 *.fits"
 
 
 def open_filter() -> str:

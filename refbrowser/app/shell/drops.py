@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDragMoveEvent, QDropEvent, Q
 from PySide6.QtWidgets import QFrame, QWidget
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.formats.registry import REFERENCES, formats
+from refbrowser.formats.registry import REFERENCES, formats, openable
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -47,11 +47,9 @@ class Drop:
     def words(self, others_open: bool) -> tuple[str, str]:
         """Return what dropping will do: a heading and a line of detail."""
         if not self.targets:
-            return (
-                "Nothing to open here",
-                "Files, folders and URLs of documents, Zarr stores, ncstream, Awkward 0, "
-                "HDF5 and netCDF-4 can be dropped",
-            )
+            titles = [each.title for each in openable() if each.suffixes and each is not REFERENCES]
+            named = f"documents, {', '.join(titles)}"
+            return "Nothing to open here", f"Files, folders and URLs can be dropped: {named}"
         if not self.is_accepted:
             return (
                 f"{len(self.targets)} are too many at once",

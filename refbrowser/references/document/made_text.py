@@ -23,7 +23,7 @@ from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References
 from refbrowser.references.document.table import WHOLE
 from refbrowser.references.document.value_table import ValueTable, json_of
-from refbrowser.references.rules.layouts import ChunkLayout
+from refbrowser.references.rules.layouts import ChunkLayout, RangeLayout
 
 #: The template of the place that most URLs begin with.
 ROOT = "u"
@@ -142,9 +142,11 @@ class MadeText:
         for layout in self._spread:
             for start in range(0, layout.count, _PAGE):
                 rows = layout.rows(start, start + _PAGE)
+                nowhere = [None] * len(rows)
+                ranges = zip(rows.offsets or nowhere, rows.lengths or nowhere, strict=True)
                 lines = [
-                    f"{quote_json(str(key))}:[{quote_json(self._spelled(str(url)))}]"
-                    for key, url in zip(rows.keys, rows.urls, strict=True)
+                    f"{quote_json(str(key))}:[{quote_json(self._spelled(str(url)))}{_range_text(*where)}]"
+                    for key, url, where in zip(rows.keys, rows.urls, ranges, strict=True)
                     if key not in self._overriding
                 ]
                 if lines:
@@ -180,12 +182,15 @@ class MadeText:
             head = _TEMPLATE + _escaped(layout.head[len(place) :])
         elif layout.tail == f"::{place}":
             tail = f"::{_TEMPLATE}"
+        where = {"url": head + chunk + tail}
+        if isinstance(layout, RangeLayout):
+            where = {"url": self._spelled(layout.head), **layout.range_fields(names)}
         rule = {
             "key": _escaped(layout.prefix) + chunk,
-            "url": head + chunk + tail,
+            **where,
             "dimensions": {names[axis]: {"stop": layout.grid_shape[axis]} for axis in split},
         }
-        values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])
+        values, size = 3 + len(where) + 2 * len(split), len(rule["key"]) + sum(map(len, where.values()))
         if (
             len(self._gen) >= LIMITS.gen_rules
             or self._sizes[0] + values > LIMITS.json_values - _SPARE
@@ -226,6 +231,11 @@ def _rule_of_one(patch: Patch) -> dict[str, Any]:
 def _numbers(patch: Patch) -> list[int]:
     value = patch.value
     return [] if value.offset is None or value.length is None else [value.offset, value.length]
+
+
+def _range_text(offset: int | None, length: int | None) -> str:
+    """Return what follows the URL of a reference; nothing of a whole file."""
+    return "" if offset is None else f",{offset},{length}"
 
 
 def _has_brace(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind, WholeFile
-from refbrowser.references.rules.rule_rows import FieldColumn, GenRow, GenRows
+from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, ReferenceKind, WholeFile
+from refbrowser.references.rules.rule_rows import FieldColumn, GenRow, GenRows, Integers, Texts
 
 Ints = npt.NDArray[np.int64]
 #: Stands where the coordinates of a key are not known.
@@ -239,7 +239,11 @@ class ChunkLayout:
         if not 0 <= row < self.count:
             raise IndexError(row)
         key = self.encoding.encode(tuple(self._coords(row, row + 1)[0].tolist()))
-        return GenRow(row, self.prefix + key, WholeFile(self.head + key + self.tail), None)
+        return GenRow(row, self.prefix + key, self._reference(row, key), None)
+
+    def _reference(self, row: int, key: str) -> Reference:
+        """Return the reference of a row, whose chunk has this key of its own."""
+        return WholeFile(self.head + key + self.tail)
 
     def rows(self, start: int, stop: int) -> GenRows:
         """Return the entries of rows [start, stop), cut at the ends, as columns."""
@@ -248,13 +252,18 @@ class ChunkLayout:
         keys = self.encoding.encode_many(self._coords(start, stop)) if stop > start else []
 
         def column(name: str) -> FieldColumn | None:
-            texts: list[str | None] = []
-            if name not in ("key", "url"):
-                return None
-            texts += [self.prefix + key for key in keys] if name == "key" else self._urls(keys)
-            return FieldColumn(texts, {})
+            if name == "key":
+                texts: Texts = [self.prefix + key for key in keys]
+                return FieldColumn(texts, {})
+            values = self._columns(start, keys).get(name)
+            return None if values is None else FieldColumn(values, {})
 
         return GenRows(start, stop - start, column)
+
+    def _columns(self, start: int, keys: list[str]) -> Mapping[str, Texts | Integers]:
+        """Return what references are made of, by name; `keys` are those of rows from `start` on."""
+        urls: Texts = [*self._urls(keys)]
+        return {"url": urls}
 
     def _urls(self, keys: list[str]) -> list[str]:
         head, tail = self.head, self.tail
@@ -315,3 +324,69 @@ class ChunkLayout:
     def holds(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> npt.NDArray[np.bool_]:
         """Return which chunks it has."""
         return self._inside(prefix, coords, encoding)
+
+
+@dataclass(frozen=True)
+class RangeLayout(ChunkLayout):
+    """The chunks of a regular array that follow each other in one file, each as far from the last.
+
+    `head` is the URL of the file.
+
+    Attributes
+    ----------
+    offset
+        Where the first chunk begins.
+    step
+        Bytes from one chunk to the next, in C order.
+    length
+        Bytes of each chunk.
+    """
+
+    offset: int = 0
+    step: int = 0
+    length: int = 0
+
+    @property
+    def place(self) -> str:
+        """The file."""
+        return self.head
+
+    def range_fields(self, names: Mapping[int, str]) -> dict[str, str]:
+        """Return offset and length as fields of a rule, whose dimensions have these names by axis."""
+        terms = [f"{name} * {self.step * prod(self.grid_shape[axis + 1 :])}" for axis, name in names.items()]
+        return {"offset": f"{{{{ {' + '.join([str(self.offset), *terms])} }}}}", "length": str(self.length)}
+
+    def _reference(self, row: int, key: str) -> Reference:
+        return ByteRange(self.head, self.offset + row * self.step, self.length)
+
+    def _columns(self, start: int, keys: list[str]) -> Mapping[str, Texts | Integers]:
+        # In Python's integers: what a hostile file says may lie anywhere.
+        first = self.offset + start * self.step
+        urls: Texts = [self.head for _ in keys]
+        offsets: Integers = [first + at * self.step for at in range(len(keys))]
+        lengths: Integers = [self.length for _ in keys]
+        return {"url": urls, "offset": offsets, "length": lengths}
+
+    def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> FoundChunk:
+        """Return the references of chunks of an array; `coords` has shape (n, ndim)."""
+        hit = np.flatnonzero(self._inside(prefix, coords, encoding))
+        found = coords[hit]
+        if prefix == self.prefix and encoding == self.encoding and found.shape[1] == len(self.grid_shape):
+            rows = np.zeros(len(hit), np.int64)
+            for axis, size in enumerate(self.grid_shape):
+                rows = rows * size + found[:, axis]
+        else:
+            rows = np.array([self.find(prefix + key) for key in encoding.encode_many(found)], np.int64)
+        columns = ReferenceColumns(
+            np.full(len(hit), ReferenceKind.RANGE, np.uint8),
+            np.zeros(len(hit), np.int32),
+            self.offset + rows * self.step,
+            np.full(len(hit), self.length, np.int64),
+            (self.head,),
+        )
+        return FoundChunk(hit, columns, hit[:0])
+
+    def chunk_kinds(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of chunks: `MISSING` where it has none."""
+        inside = self._inside(prefix, coords, encoding)
+        return np.where(inside, ReferenceKind.RANGE, ReferenceKind.MISSING).astype(np.uint8)

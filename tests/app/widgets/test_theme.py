@@ -207,7 +207,7 @@ def test_the_card_of_a_file_of_data_follows(
     window: MainWindow, opened: Open, styled: QApplication, tmp_path: Path
 ) -> None:
     path = tmp_path / "data.nc"
-    path.write_bytes(b"CDF\x01" + bytes(64))
+    path.write_bytes(b"\x0e\x03\x13\x01" + bytes(64))
     opened(path)
     card = window.centre.found
     assert card is not None
