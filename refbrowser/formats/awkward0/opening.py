@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,15 +24,19 @@ from refbrowser.formats.awkward0.buffers import buffer_arrays, zarr_dtype
 from refbrowser.formats.awkward0.container import Container, FolderContainer, ZipContainer, open_zip
 from refbrowser.formats.awkward0.functions import AllowList
 from refbrowser.formats.awkward0.layouts import NumpyLayout
+from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.library.process import HDF5, leave, library_file
 from refbrowser.formats.options import Awkward0Options
 from refbrowser.formats.registry import AWKWARD0
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
+from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
@@ -237,12 +242,29 @@ def open_named_arrays(opening: Opening) -> Opened:
         access = Access.for_document(path, opening.allow, opening.settings)
     is_named_so = seen.ends(AWKWARD0.suffixes)
     try:
+        if seen.kind is FileKind.HDF5 and not is_named_so and not _may_have_schemas(path, identity, opening):
+            raise NoArraysError(path)
         document = _document(path, is_named_so, access, opening)
     except RefbrowserError as error:
         if is_named_so:
             raise
         raise NotThisError.of(error) from error
     return Opened(document, access, identity)
+
+
+def _may_have_schemas(path: str, identity: FileIdentity | None, opening: Opening) -> bool:
+    """Tell whether anything in a file of HDF5 is named as schemas are; most such files are none of ours."""
+    if find_spec("h5py") is None:
+        return True
+    file = library_file(HDF5, "HDF5", os.path.realpath(path), identity=identity)
+    found: list[bool] = []
+    request = {"ends": SCHEMA_ENDING, "objects": LIMITS.awkward_files}
+    file.ask("names", request, lambda answer, data: found.append(answer["found"]), opening.token)
+    if found != [False]:
+        file.close()
+        return True
+    leave(file)
+    return False
 
 
 def _document(path: str, is_named_so: bool, access: Access, opening: Opening) -> Document:

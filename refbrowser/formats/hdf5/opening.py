@@ -6,13 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
-from refbrowser.formats.library import process
-from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.byte_sources import RemoteBytes
@@ -23,7 +21,6 @@ from refbrowser.references.document.origins import Fact, PlainAnswers
 FORMAT = "hdf5"
 #: Bytes of what is not on this machine that are read in any case.
 FIRST = 64 * 1024
-_SCRIPT = Path(process.__file__).with_name("hdf5_reader.py")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +117,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
             Place(document=opening.path),
             "pip install 'refbrowser[hdf5]'",
         )
-    file = LibraryFile(_SCRIPT, "HDF5", url, source, identity)
+    file = library_file(HDF5, "HDF5", url, source, identity)
     contents = read_contents(file, opening.token)
     manifest = ManifestBuilder(url)
     arrays = Arrays(file, contents, local is None, opening.token)

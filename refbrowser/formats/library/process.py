@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import subprocess
 
 _WORKER = Path(__file__).with_name("worker.py")
+#: What knows HDF5.
+HDF5 = Path(__file__).with_name("hdf5_reader.py")
 #: Processes that are kept for the next question.
 _KEPT = 4
 #: The longest line of an answer, in bytes.
@@ -63,7 +65,7 @@ class LibraryFile:
         self.called = called
         self.url = url
         self._source = source
-        self._identity = identity
+        self.identity = identity
         self._lock = threading.Lock()
         self._process: _Process | None = None
 
@@ -86,7 +88,7 @@ class LibraryFile:
             `token` was cancelled.
         """
         with self._lock:
-            if self._identity is not None and identity_on_disk(self.url) != self._identity:
+            if self.identity is not None and identity_on_disk(self.url) != self.identity:
                 self._end()
                 message = "the file was changed since it was opened"
                 raise RefbrowserError(ErrorKind.RANGE, message, self._place, "Open it again.")
@@ -187,6 +189,34 @@ class LibraryFile:
             process.send({"error": error.message})
             raise
         process.send({}, data)
+
+
+_LOCK = threading.Lock()
+#: The file that one format has looked into and found not to be its own.
+_LEFT: list[LibraryFile] = []
+
+
+def library_file(
+    script: Path,
+    called: str,
+    url: str,
+    source: ByteSource | None = None,
+    identity: FileIdentity | None = None,
+) -> LibraryFile:
+    """Return a file as `LibraryFile` does: that which was left for others, where it is the same."""
+    with _LOCK:
+        left, _LEFT[:] = list(_LEFT), []
+    for each in left:
+        if (each.script, each.url, each.identity) == (script, url, identity) and source is None:
+            return each
+        each.close()
+    return LibraryFile(script, called, url, source, identity)
+
+
+def leave(file: LibraryFile) -> None:
+    """Leave a file for the next format that asks for it."""
+    with _LOCK:
+        _LEFT.append(file)
 
 
 class _ToldError(Exception):
