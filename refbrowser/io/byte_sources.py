@@ -15,6 +15,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
+from refbrowser.io.plan import Link, plan_ranges
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -116,6 +117,8 @@ class RemoteBytes:
         As `access` resolves it.
     first
         Bytes at its beginning that are surely wanted: the request that learns the size brings them.
+    link
+        How reads are cut into requests; by what is known of the host when None.
 
     Raises
     ------
@@ -129,9 +132,17 @@ class RemoteBytes:
     near = 1 << 20
 
     def __init__(
-        self, url: str, access: Access, fetcher: Fetcher, token: CancelToken | None = None, *, first: int = 1
+        self,
+        url: str,
+        access: Access,
+        fetcher: Fetcher,
+        token: CancelToken | None = None,
+        *,
+        first: int = 1,
+        link: Link | None = None,
     ) -> None:
         self.url = url
+        self._link = link
         self._access = access
         self._fetcher = fetcher
         self._token = token
@@ -187,8 +198,9 @@ class RemoteBytes:
             urls=(self.url,),
         )
         found: list[Any] = []
+        link = self._link
         self._fetcher.fetch(
-            self._fetcher.plan(columns, self._access),
+            self._fetcher.plan(columns, self._access) if link is None else plan_ranges(columns, [link]),
             self._access,
             lambda _, data: found.append(data),
             cancel=self._token,

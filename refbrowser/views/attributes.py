@@ -278,7 +278,9 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs.append(("Chunks", f"{count_text(node.grid.size)} of {chunk}"))
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
-    if node.assembled is not None:
+    if node.not_referencable:
+        pairs.append(("References", f"none: {node.not_referencable}"))
+    elif node.assembled is not None:
         pairs.append(("Stored in", "messages of the stream"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
@@ -364,7 +366,7 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     uncounted = found.files or found.inline or found.assembled
     parts = [size_text(found.size)] if found.size or not uncounted else []
     if found.assembled:
-        parts.append(f"{count_text(found.assembled)} in messages")
+        parts.append(f"{count_text(found.assembled)} made of several parts")
     if found.files:
         parts.append(f"{count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
     if found.inline:

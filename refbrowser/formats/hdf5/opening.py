@@ -14,13 +14,14 @@ from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.byte_sources import RemoteBytes
+from refbrowser.io.plan import LOCAL
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
 
 FORMAT = "hdf5"
 #: Bytes of what is not on this machine that are read in any case.
-FIRST = 64 * 1024
+FIRST = 1024 * 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     identity = opening.identity()
     source = None
     if local is None:
-        source = RemoteBytes(url, access, opening.fetcher(), opening.token, first=FIRST)
+        source = RemoteBytes(url, access, opening.fetcher(), opening.token, first=FIRST, link=LOCAL)
         kind = file_kind(bytes(source.read(0, HEAD)))
         if kind is not FileKind.HDF5:
             message = f"what is there is no HDF5: {kind}"

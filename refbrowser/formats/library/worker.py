@@ -17,8 +17,8 @@ from collections import OrderedDict
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, BinaryIO
 
-#: Bytes that are asked for at once: few after a jump, more while they follow each other.
-BLOCK, LONGEST = 64 * 1024, 4 * 1024 * 1024
+#: Bytes that are asked for at once: one block after a jump, more while they follow each other.
+BLOCK, LONGEST = 1024 * 1024, 8 * 1024 * 1024
 #: Blocks that are kept, in bytes.
 KEPT = 64 * 1024 * 1024
 
@@ -104,8 +104,9 @@ class AskedFile(io.RawIOBase):
         missing = [number for number in range(first, last + 1) if number not in self._blocks]
         if len(missing) * BLOCK > LONGEST:
             return self._fetched(offset, length)
-        if missing:
+        while missing:
             self._load(missing[0], missing[-1] - missing[0] + 1)
+            missing = [number for number in missing if number not in self._blocks]
         data = b"".join(self._blocks[number] for number in range(first, last + 1))
         start = offset - first * BLOCK
         while self._held > KEPT:
@@ -116,6 +117,8 @@ class AskedFile(io.RawIOBase):
         """Ask for blocks, and for twice as many as last time where they follow those."""
         self._run = min(2 * self._run, LONGEST // BLOCK) if first == self._next else 1
         count = max(count, self._run)
+        # What is known is not asked for again.
+        count = next((number for number in range(count) if first + number in self._blocks), count)
         offset = first * BLOCK
         data = self._fetched(offset, min(count * BLOCK, self._size - offset))
         for at in range(0, len(data), BLOCK):

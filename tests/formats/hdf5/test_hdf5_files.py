@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -318,3 +319,25 @@ def test_missing_chunks_are_told_apart(opened: refbrowser.Dataset) -> None:
     kinds = node.manifest.kinds().tolist()
     assert kinds == [ReferenceKind.RANGE if number == 3 else ReferenceKind.MISSING for number in range(10)]
     assert opened["/missing"].node.fill_value == 7
+
+
+def test_a_remote_file_takes_few_requests(everything: Path, tmp_path: Path) -> None:
+    path = tmp_path / "large.h5"
+    with h5py.File(path, "w") as file:
+        for number in range(30):
+            file.create_dataset(
+                f"g{number % 3}/v{number}", data=np.full((250, 100), number, "f8"), chunks=(50, 100)
+            )
+    files = {"/large.h5": path.read_bytes(), "/all": everything.read_bytes()}
+    with HttpServer(files) as server, refbrowser.open(server.url("/large.h5")) as dataset:
+        # 1 MiB at a time, more where they follow each other; a file in one piece takes one each.
+        assert server.request_count <= -(-len(files["/large.h5"]) // 2**20)
+        asked = sum(stop - start + 1 for start, stop in (each.range for each in server.requests))
+        assert asked <= len(files["/large.h5"])
+        assert (dataset["/g1/v16"][:, 3] == 16).all()
+        assert dataset["/g1/v16"].node.not_referencable == ""
+        server.requests.clear()
+        with refbrowser.open(server.url("/all")) as other, refbrowser.open(str(everything)) as local:
+            assert set(other.arrays) == set(local.arrays)
+            for name in ("/rows", "/lzf", "/checked", "/masked", "/texts"):
+                assert plain(other[name][...]) == plain(local[name][...]), name
