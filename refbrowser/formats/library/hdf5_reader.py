@@ -11,7 +11,8 @@ import io
 import os
 import struct
 from collections.abc import Iterator
-from itertools import chain
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 os.environ["HDF5_PLUGIN_PRELOAD"] = "::"
@@ -21,6 +22,12 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 import h5py
 import numpy as np
 from h5py import h5, h5a, h5d, h5ds, h5g, h5l, h5o, h5r, h5s, h5t, h5z
+
+_spec = spec_from_file_location("hdf5_chunks", Path(__file__).with_name("hdf5_chunks.py"))
+assert _spec is not None
+assert _spec.loader is not None
+chunks = module_from_spec(_spec)
+_spec.loader.exec_module(chunks)
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Attributes that only HDF5 and netCDF-4 themselves need; their values are large, or references.
@@ -385,6 +392,8 @@ class _Walk:
     def __init__(self, file: Any, request: dict[str, Any], cut: _Cut | None = None) -> None:
         self._root = file.id
         self._cut = cut
+        self._base = file.userblock_size
+        self._read = None if cut is not None else chunks.reading(file)
         self._objects = int(request["objects"])
         self._depth = int(request["depth"])
         self._room = int(request["attributes"])
@@ -616,7 +625,9 @@ class _Walk:
         if self._chunks < 0:
             told["error"] = "the file has more chunks than are listed"
             return told
-        return told, *_chunk_columns(dataset, told["chunks"], count)
+        if not count:
+            return told
+        return told, *chunks.columns_of(dataset, told["chunks"], count, self._read, self._base)
 
 
 def _elsewhere(made: Any) -> str:
@@ -647,33 +658,6 @@ def _filters(made: Any) -> list[Any]:
         [number, flags, list(values), _text(name)]
         for number, flags, values, name in (made.get_filter(at) for at in range(made.get_nfilters()))
     ]
-
-
-def _chunk_columns(dataset: Any, sides: list[int], count: int) -> list[Any]:
-    """Return coordinates, offsets, sizes and filter masks of the chunks that are stored."""
-    ndim = len(sides)
-    columns: list[Any] = []
-    rows: list[Any] = []
-
-    def flush() -> None:
-        places, masks, offsets, sizes = zip(*rows, strict=True) if rows else ((),) * 4
-        coords = np.fromiter(chain.from_iterable(places), np.int64, len(rows) * ndim)
-        counts = (np.array(offsets, np.int64), np.array(sizes, np.int64), np.array(masks, np.uint32))
-        columns.append((coords, *counts))
-        rows.clear()
-
-    def take(row: Any) -> None:
-        rows.append(row)
-        if len(rows) >= 65_536:
-            flush()
-
-    if count:
-        dataset.chunk_iter(take)
-    flush()
-    coords, offsets, sizes, masks = (np.concatenate(each) for each in zip(*columns, strict=True))
-    coords = coords.reshape(-1, ndim) // np.array(sides, np.int64)
-    order = np.lexsort(coords.T[::-1])
-    return [np.ascontiguousarray(coords[order]), offsets[order], sizes[order], masks[order]]
 
 
 def _type_name(tree: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.library import hdf5_chunks
 from refbrowser.model.reference import ReferenceKind
 
 h5py = pytest.importorskip("h5py")
@@ -341,3 +342,39 @@ def test_a_remote_file_takes_few_requests(everything: Path, tmp_path: Path) -> N
             assert set(other.arrays) == set(local.arrays)
             for name in ("/rows", "/lzf", "/checked", "/masked", "/texts"):
                 assert plain(other[name][...]) == plain(local[name][...]), name
+
+
+@pytest.mark.parametrize("libver", ["earliest", ("v110", "v110")])
+def test_indexes_of_chunks_are_read_as_hdf5_tells_them(libver: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", userblock_size=1024, libver=libver, track_order=libver == "earliest") as file:
+        array = file.create_dataset("a", (260, 40), "i1", chunks=(2, 2), maxshape=(None, 40))
+        rows = np.arange(130) * 2
+        for row in np.random.default_rng(4).permutation(rows)[:120]:
+            array[row : row + 2] = 1
+        array.attrs["long"] = "x" * 3000
+    with h5py.File(path) as file:
+        dataset, count = file["a"].id, 120 * 20
+        read = hdf5_chunks.reading(file)
+        assert read is not None
+        theirs = hdf5_chunks.columns_of(dataset, [2, 2], count, None, 1024)
+        mine = hdf5_chunks.columns_of(dataset, [2, 2], count, read, 1024)
+        assert all(map(np.array_equal, mine, theirs))
+        assert len(mine[0]) == count
+        address = h5py.h5o.get_info(dataset).addr
+        if libver != "earliest":
+            with pytest.raises(hdf5_chunks.UnknownIndexError):
+                hdf5_chunks.chunk_entries(read, 1024, address, 2)
+            return
+        assert len(hdf5_chunks.chunk_entries(read, 1024, address, 2)) == count
+        whole = path.read_bytes()
+        for seed in range(30):
+            damaged = bytearray(whole)
+            for at in np.random.default_rng(seed).integers(1024, len(whole), 300).tolist():
+                damaged[at] ^= 0x55
+
+            def there(offset: int, length: int, data: bytes = bytes(damaged)) -> bytes:
+                return data[offset : offset + length]
+
+            # It ends, and what is no index is left to HDF5.
+            assert len(hdf5_chunks.columns_of(dataset, [2, 2], count, there, 1024)[0]) == count

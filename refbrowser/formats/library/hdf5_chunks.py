@@ -1,0 +1,184 @@
+"""Where the chunks of an array of HDF5 are, read from the index in the file itself, many entries at a time.
+
+It is loaded by `hdf5_reader` and imports nothing of ours. HDF5 tells one chunk at a time, which takes a
+microsecond each; files of netCDF-4 and most others keep the chunks of an array in a B-tree of version 1 (HDF5
+file format, III.A.1), which is simple. What is not known here, or not as HDF5 says, is left to HDF5.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from h5py import h5o
+
+#: Arrays of fewer chunks are left to HDF5.
+LEAST = 2_000
+#: Parts of the header of an array, and bytes of each, that are looked into.
+_PARTS, _LARGEST = 64, 1 << 20
+_LAYOUT, _CONTINUED = 0x08, 0x10
+#: Levels of a tree.
+_LEVELS = 32
+
+#: Returns bytes of the file, fewer at its end.
+Read = Callable[[int, int], bytes]
+
+
+class UnknownIndexError(Exception):
+    """The index of the chunks is of another kind, or not what it should be."""
+
+
+def chunk_entries(read: Read, base: int, header: int, ndim: int) -> Any:
+    """Return the chunks of an array: a structure with `size`, `mask`, `place` (ndim + 1 offsets) and `child`.
+
+    Parameters
+    ----------
+    base
+        Where the file begins behind a user block; addresses count from here.
+    header
+        Address of the array's object header.
+
+    Raises
+    ------
+    UnknownIndexError
+        It has no such index, or a damaged one.
+    """
+    try:
+        root = _tree_of(read, base, header, ndim)
+        return _leaves(read, base, root, ndim)
+    except (struct.error, ValueError, IndexError, OverflowError) as error:
+        raise UnknownIndexError(str(error)) from None
+
+
+def _tree_of(read: Read, base: int, header: int, ndim: int) -> int:
+    """Return the address of the B-tree of an array, by the messages of its object header (IV.A.1)."""
+    head = read(base + header, 64)
+    if head[:4] == b"OHDR" and head[4] == 2:
+        flags = head[5]
+        at = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+        width = 1 << (flags & 3)
+        size = int.from_bytes(head[at : at + width], "little")
+        begin, fixed = at + width, 6 if flags & 0x04 else 4
+        parts = [(header + begin, size)]
+        is_new = True
+    elif head[0] == 1:
+        parts, fixed, is_new = [(header + 16, struct.unpack_from("<I", head, 8)[0])], 8, False
+    else:
+        raise UnknownIndexError("a header that is not known")
+    for number, (address, size) in enumerate(parts):
+        if number >= _PARTS or size > _LARGEST:
+            raise UnknownIndexError("a header that is too large")
+        data, at = read(base + address, size), 0
+        while at + fixed <= len(data):
+            if is_new:
+                kind, length = data[at], struct.unpack_from("<H", data, at + 1)[0]
+            else:
+                kind, length = struct.unpack_from("<HH", data, at)
+            body = at + fixed
+            if kind == _LAYOUT:
+                return _tree_in(data[body : body + length], ndim)
+            if kind == _CONTINUED:
+                offset, count = struct.unpack_from("<QQ", data, body)
+                # The parts of new headers have a signature before, and a checksum behind.
+                parts.append((offset + 4, count - 8) if is_new else (offset, count))
+            at = body + length
+    raise UnknownIndexError("a header without a layout")
+
+
+def _tree_in(message: bytes, ndim: int) -> int:
+    """Return the address of the B-tree that a data layout message names (IV.A.2.i)."""
+    if message[:2] != b"\3\2" or message[2] != ndim + 1:
+        raise UnknownIndexError("a layout of another kind")
+    return int(struct.unpack_from("<Q", message, 3)[0])
+
+
+def _leaves(read: Read, base: int, root: int, ndim: int) -> Any:
+    entry = np.dtype([("size", "<u4"), ("mask", "<u4"), ("place", "<u8", (ndim + 1,)), ("child", "<u8")])
+    # What nodes usually have: 64 children.
+    usual = 24 + 65 * entry.itemsize
+    level, nodes = None, [root]
+    seen = 0
+    for _ in range(_LEVELS):
+        found = []
+        for address in nodes:
+            data = read(base + address, usual)
+            if data[:5] != b"TREE\1" or (level is not None and data[5] != level - 1):
+                raise UnknownIndexError("a node that is none")
+            count = data[6] | data[7] << 8
+            if 24 + count * entry.itemsize > len(data):
+                data = read(base + address, 24 + count * entry.itemsize)
+            found.append(np.frombuffer(data, entry, count, 24))
+        entries = np.concatenate(found)
+        level = data[5]
+        if not level:
+            return entries
+        seen += len(entries)
+        nodes = entries["child"].tolist()
+        if len(set(nodes)) != len(nodes) or seen > 1 << 24:
+            raise UnknownIndexError("a tree that is none")
+    raise UnknownIndexError("a tree that is too deep")
+
+
+def reading(file: Any) -> Read | None:
+    """Return what reads bytes of a file of this machine; None of others."""
+    if file.driver != "sec2" or not hasattr(os, "pread"):
+        return None
+    descriptor = file.id.get_vfd_handle()
+    return lambda offset, length: os.pread(descriptor, length, offset)
+
+
+def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, base: int) -> list[Any]:
+    """Return coordinates, offsets, sizes and filter masks of the chunks that are stored, in C order."""
+    ndim = len(sides)
+    entries: Any = None
+    if read is not None and count >= LEAST:
+        with contextlib.suppress(UnknownIndexError):
+            entries = chunk_entries(read, base, h5o.get_info(dataset).addr, ndim)
+    if entries is not None and len(entries) == count and _is_so(dataset, entries[count // 2], ndim, base):
+        columns = [entries["place"][:, :ndim], entries["child"] + base, entries["size"], entries["mask"]]
+    else:
+        columns = _listed(dataset, ndim)
+    coords = np.asarray(columns[0], np.int64) // np.array(sides, np.int64)
+    offsets, sizes = (np.asarray(each, np.int64) for each in columns[1:3])
+    found = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
+    differs = coords[1:] != coords[:-1]
+    first = np.arange(len(differs)), np.argmax(differs, axis=1)
+    # A B-tree is in this order already.
+    if not (coords[1:] > coords[:-1])[first].all():
+        order = np.lexsort(coords.T[::-1])
+        found = [each[order] for each in found]
+    return [np.ascontiguousarray(each) for each in found]
+
+
+def _is_so(dataset: Any, entry: Any, ndim: int, base: int) -> bool:
+    """Tell whether HDF5 says the same of a chunk as its index."""
+    told = dataset.get_chunk_info_by_coord(tuple(entry["place"][:ndim].tolist()))
+    mine = int(entry["child"]) + base, int(entry["size"]), int(entry["mask"])
+    return bool((told.byte_offset, told.size, told.filter_mask) == mine)
+
+
+def _listed(dataset: Any, ndim: int) -> list[Any]:
+    """Return offsets of chunks in the array, and in the file, sizes and masks, as HDF5 tells them."""
+    columns: list[Any] = []
+    rows: list[Any] = []
+
+    def flush() -> None:
+        places, masks, offsets, sizes = zip(*rows, strict=True) if rows else ((),) * 4
+        coords = np.fromiter(chain.from_iterable(places), np.int64, len(rows) * ndim)
+        numbers = (np.array(offsets, np.int64), np.array(sizes, np.int64), np.array(masks, np.uint32))
+        columns.append((coords.reshape(-1, ndim), *numbers))
+        rows.clear()
+
+    def take(row: Any) -> None:
+        rows.append(row)
+        if len(rows) >= 65_536:
+            flush()
+
+    dataset.chunk_iter(take)
+    flush()
+    return [np.concatenate(each) for each in zip(*columns, strict=True)]
