@@ -1,7 +1,7 @@
 """References to files of data, against kerchunk and VirtualiZarr: files of many chunks, remote requests.
 
-A process each, imports not counted; of ours time and memory of the process that the library runs in count, with
-its start. How much smaller the large file is may be given: ``python tests/benchmarks/bench_make.py 10``.
+A process each, imports not counted; of ours time and memory of the process of the library count, with its
+start. How much smaller the large file is may be given: ``python tests/benchmarks/bench_make.py 10``.
 """
 
 from __future__ import annotations

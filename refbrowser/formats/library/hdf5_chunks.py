@@ -146,10 +146,10 @@ def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, ba
     coords = np.asarray(columns[0], np.int64) // np.array(sides, np.int64)
     offsets, sizes = (np.asarray(each, np.int64) for each in columns[1:3])
     found = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
-    differs = coords[1:] != coords[:-1]
+    differs = np.not_equal(coords[1:], coords[:-1])
     first = np.arange(len(differs)), np.argmax(differs, axis=1)
     # A B-tree is in this order already.
-    if not (coords[1:] > coords[:-1])[first].all():
+    if not np.greater(coords[1:], coords[:-1])[first].all():
         order = np.lexsort(coords.T[::-1])
         found = [each[order] for each in found]
     return [np.ascontiguousarray(each) for each in found]
