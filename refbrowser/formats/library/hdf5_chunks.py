@@ -145,7 +145,7 @@ def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, ba
         columns = _listed(dataset, ndim)
     coords = np.asarray(columns[0], np.int64) // np.array(sides, np.int64)
     offsets, sizes = (np.asarray(each, np.int64) for each in columns[1:3])
-    found = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
+    found: list[Any] = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
     differs = np.not_equal(coords[1:], coords[:-1])
     first = np.arange(len(differs)), np.argmax(differs, axis=1)
     # A B-tree is in this order already.
