@@ -18,6 +18,7 @@ from refbrowser.io.origins import local_path
 if TYPE_CHECKING:
     from refbrowser.formats.option_fields import Option
     from refbrowser.io.access import Access
+    from refbrowser.io.byte_sources import RemoteBytes
     from refbrowser.io.fetch import Fetcher
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import ConnectionSettings, Origin
@@ -169,6 +170,8 @@ class Opening:
         Called with what is done, of how much, and ``note``: what is counted.
     confirm
         Asked about a document of unusual size, with its bytes.
+    found
+        What one format has read, and the others that are tried need not read again.
     """
 
     path: str
@@ -183,6 +186,27 @@ class Opening:
     report: Callable[[OpenProgress], None] = lambda progress: None
     progress: Callable[..., None] = lambda done, total=None, **facts: None
     confirm: Callable[[int], bool] = lambda size: True
+    found: dict[str, RemoteBytes] = field(default_factory=dict)
+
+    def remote(self) -> RemoteBytes:
+        """Return what lies at the URL, of which the first bytes are known, and its size.
+
+        Raises
+        ------
+        RefbrowserError
+            It may not or cannot be read.
+        Cancelled
+            The opening was cancelled.
+        """
+        from refbrowser.io.access import Access
+        from refbrowser.io.byte_sources import FIRST, RemoteBytes
+        from refbrowser.io.plan import LOCAL
+
+        if self.path not in self.found:
+            access = Access.for_document(self.path, self.allow, self.settings)
+            source = RemoteBytes(self.path, access, self.fetcher(), self.token, first=FIRST, link=LOCAL)
+            self.found[self.path] = source
+        return self.found[self.path]
 
     def chosen(self, group: type[O]) -> O:
         """Return the options of a group, with the usual values where nothing is said.

@@ -17,6 +17,7 @@ from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, Refbrowser
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
+    DOCUMENTS,
     HEAD,
     Found,
     NotReferencesError,
@@ -27,13 +28,14 @@ from refbrowser.formats.sniffing import (
     looks_like_references,
 )
 from refbrowser.io.access import Access
-from refbrowser.io.cancel import CancelToken
+from refbrowser.io.cancel import Cancelled, CancelToken, linked
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
+    from refbrowser.io.fetch import DocumentBytes
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -60,18 +62,9 @@ def open_named_references(opening: Opening) -> Opened:
     access = Access.for_document(opening.path, opening.allow, opening.settings)
     identity: FileIdentity | ObjectIdentity | None = opening.identity()
     source: str | memoryview | None = opening.seen.local
-
-    def arriving(done: int, total: int | None) -> None:
-        opening.report(OpenProgress(done, total, 0))
-
     if source is None:
-        # Not before: those who open files do not wait for what reads URLs.
-        from refbrowser.io.fetch import read_document
-
         try:
-            answer = read_document(
-                opening.path, access, fetcher=opening.fetcher(), progress=arriving, cancel=opening.token
-            )
+            answer = _document_at(opening, access)
         except RefbrowserError as error:
             if isinstance(error, AbsentError) or error.kind is ErrorKind.SOURCE:
                 raise NotThisError.of(error) from error
@@ -86,6 +79,44 @@ def open_named_references(opening: Opening) -> Opened:
         confirm=opening.confirm,
     )
     return Opened(document, access, identity)
+
+
+def _document_at(opening: Opening, access: Access) -> DocumentBytes:
+    """Return what lies at a URL.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read; `NotReferencesError`: it is data, of which there may be very much.
+    Cancelled
+        The opening was cancelled.
+    """
+    # Not before: those who open files do not wait for what reads URLs.
+    from refbrowser.io.fetch import read_document
+
+    looked = opening.seen.ends((*_SUFFIXES, *DOCUMENTS))
+    with linked(opening.token) as token:
+
+        def arriving(done: int, total: int | None) -> None:
+            if not looked and max(done, total or 0) > _LARGE:
+                token.cancel()
+            opening.report(OpenProgress(done, total, 0))
+
+        def read(cancel: CancelToken) -> DocumentBytes:
+            fetcher = opening.fetcher()
+            return read_document(opening.path, access, fetcher=fetcher, progress=arriving, cancel=cancel)
+
+        try:
+            return read(token)
+        except Cancelled:
+            opening.token.check()
+        # Its name tells nothing, and it is large.
+        looked = True
+        head = bytes(opening.remote().read(0, HEAD))
+        found = found_in_file(head)
+        if found.is_data and not looks_like_references(head):
+            raise data_error(found, opening.path)
+        return read(opening.token)
 
 
 def open_references(

@@ -19,6 +19,9 @@ from refbrowser.io.plan import Link, plan_ranges
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
+#: Bytes at the beginning of what is not on this machine that are read to learn what it is.
+FIRST = 1 << 20
+
 
 class ByteSource(Protocol):
     """Bytes that are read by ranges."""
@@ -143,7 +146,7 @@ class RemoteBytes:
     ) -> None:
         self.url = url
         self._link = link
-        self._access = access
+        self.access = access
         self._fetcher = fetcher
         self._token = token
         #: The bytes at its beginning that are known: all of them where it was read whole.
@@ -158,7 +161,7 @@ class RemoteBytes:
     @property
     def identity(self) -> ObjectIdentity | None:
         """What the server told of the state of the object."""
-        return self._access.memory.identities.known(self._access.locate(self.url).url)
+        return self.access.memory.identities.known(self.access.locate(self.url).url)
 
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Return bytes from `offset` on.
@@ -200,8 +203,8 @@ class RemoteBytes:
         found: list[Any] = []
         link = self._link
         self._fetcher.fetch(
-            self._fetcher.plan(columns, self._access) if link is None else plan_ranges(columns, [link]),
-            self._access,
+            self._fetcher.plan(columns, self.access) if link is None else plan_ranges(columns, [link]),
+            self.access,
             lambda _, data: found.append(data),
             cancel=self._token,
             size_limit=LIMITS.chunk_size,

@@ -151,6 +151,11 @@ class Values:
         return ""
 
     @property
+    def held(self) -> str:
+        """What the file has them in where these are no chunks, in words; empty where they are."""
+        return ""
+
+    @property
     def codecs(self) -> tuple[CodecSpec, ...]:
         """What encodes chunks, in encoding order; chunks that are made have none."""
         return ()
@@ -201,15 +206,23 @@ class Pieces(Values):
     ----------
     unreferenced
         Why no reference gives them, in words; empty where nothing is said.
+    stored_in
+        What the file has them in, in words.
     """
 
     source: ArraySource
     unreferenced: str = ""
+    stored_in: str = "messages of the stream"
 
     @property
     def why(self) -> str:
         """Why no reference gives them."""
         return self.unreferenced
+
+    @property
+    def held(self) -> str:
+        """What the file has them in."""
+        return self.stored_in
 
     @property
     def assembled(self) -> ArraySource:
@@ -261,6 +274,11 @@ class NoValues:
 
     @property
     def why(self) -> str:
+        """Nothing."""
+        return ""
+
+    @property
+    def held(self) -> str:
         """Nothing."""
         return ""
 

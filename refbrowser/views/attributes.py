@@ -280,8 +280,8 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
             pairs.append(("Chunk size", size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     if node.not_referencable:
         pairs.append(("References", f"none: {node.not_referencable}"))
-    elif node.assembled is not None:
-        pairs.append(("Stored in", "messages of the stream"))
+    elif node.values.held:
+        pairs.append(("Stored in", node.values.held))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]

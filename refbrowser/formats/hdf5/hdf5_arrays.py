@@ -300,7 +300,10 @@ class Arrays:
             )
         )
         values = Pieces(
-            grid=grid, manifest=SourceManifest(source, node.path, grid), source=source, unreferenced=why
+            grid=grid,
+            manifest=SourceManifest(source, node.path, grid),
+            source=source,
+            unreferenced=why,
         )
         return replace(node, shape=shape, values=values)
 

@@ -13,15 +13,11 @@ from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents,
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
-from refbrowser.io.byte_sources import RemoteBytes
-from refbrowser.io.plan import LOCAL
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
 
 FORMAT = "hdf5"
-#: Bytes of what is not on this machine that are read in any case.
-FIRST = 1024 * 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +98,13 @@ def open_named_hdf5(opening: Opening) -> Opened:
     """
     local = opening.seen.local
     url = opening.path if local is None else os.path.realpath(local)
-    access = Access.for_document(opening.path, opening.allow, opening.settings)
     identity = opening.identity()
     source = None
-    if local is None:
-        source = RemoteBytes(url, access, opening.fetcher(), opening.token, first=FIRST, link=LOCAL)
+    if local is not None:
+        access = Access.for_document(opening.path, opening.allow, opening.settings)
+    else:
+        source = opening.remote()
+        access = source.access
         kind = file_kind(bytes(source.read(0, HEAD)))
         if kind is not FileKind.HDF5:
             message = f"what is there is no HDF5: {kind}"

@@ -135,6 +135,7 @@ def read_together(values: Chunks, run: Run, path: str, dtype: np.dtype[Any]) -> 
         manifest=SourceManifest(source, path, source.grid),
         keys=values.keys,
         source=source,
+        stored_in="records, between those of other variables",
     )
 
 

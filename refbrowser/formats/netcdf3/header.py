@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.io.byte_sources import ByteSource
+from refbrowser.io.byte_sources import FIRST, ByteSource
 from refbrowser.limits import LIMITS
 from refbrowser.model.netcdf.types import AtomicType
 
 #: What files begin with, by version.
 MAGIC = {b"CDF\x01": 1, b"CDF\x02": 2, b"CDF\x05": 5}
-#: Bytes that are read at first, and at a time at most: each request brings four times as many as the last.
-FIRST, _MOST = 64 << 10, 4 << 20
+#: Bytes that are read at a time, at most: each request brings four times as many as the last.
+_MOST = 4 << 20
 _DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
 #: Names and values fill whole units of so many bytes.
 UNIT = 4

@@ -14,7 +14,6 @@ from refbrowser.errors import ErrorKind, Severity, quoted
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.netcdf3.chunks import Run, read_together, run_of
 from refbrowser.formats.netcdf3.header import (
-    FIRST,
     MAGIC,
     ClassicAttribute,
     ClassicHeader,
@@ -148,16 +147,17 @@ def open_named_classic(opening: Opening) -> Opened:
     Cancelled
         The opening was cancelled.
     """
-    access = Access.for_document(opening.path, opening.allow, opening.settings)
     identity = opening.identity()
     with ExitStack() as stack:
         source: LocalBytes | RemoteBytes
         if opening.seen.local is not None:
+            access = Access.for_document(opening.path, opening.allow, opening.settings)
             source = stack.enter_context(LocalBytes(opening.seen.local))
             url = source.path
         else:
+            source = opening.remote()
+            access = source.access
             url = access.resolve(opening.path).url
-            source = RemoteBytes(opening.path, access, opening.fetcher(), opening.token, first=FIRST)
         _check_is_classic(source, opening.path)
         header = read_header(source, url, opening.token.check)
     return Opened(document_of_header(header, name=opening.path), access, identity or source.identity)
@@ -280,8 +280,8 @@ def _judge_places(header: ClassicHeader, runs: Mapping[str, Run]) -> None:
     placed = sorted(((run, path) for path, run in runs.items() if run.count), key=lambda each: each[0].offset)
     for run, path in placed:
         if run.end > header.file_size:
-            where = f"the file ends at byte {header.file_size}, the data of {quoted(path[1:])} at {run.end}"
-            warn(path, where, ErrorKind.RANGE)
+            message = f"the file ends at byte {header.file_size}, the data of {quoted(path[1:])} at {run.end}"
+            warn(path, message, ErrorKind.RANGE)
         if header.is_whole and run.offset < header.size:
             warn(path, f"the data of {quoted(path[1:])} begins within the header")
     for (first, path), (second, other) in pairwise(placed):

@@ -204,7 +204,7 @@ def _by_size(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
         _MISSING,
         MapClass("whole", "stored, size not known"),
         MapClass("inline", "inline"),
-        MapClass("derived", "in messages, size not known"),
+        MapClass("derived", "in parts, size not known"),
     )
     kinds: dict[int, int] = {ReferenceKind.MISSING: 1, ReferenceKind.WHOLE: 2, ReferenceKind.INLINE: 3}
     classes = _by_kind(values, {**kinds, ReferenceKind.RANGE: 2, ReferenceKind.DERIVED: 4})
