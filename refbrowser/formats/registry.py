@@ -96,6 +96,7 @@ _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
 _REFERENCES: dict[str, Any] = {
     "target": f"{_TARGETS}.references:ReferencesTarget",
+    "options": f"{_TARGETS}.reference_options:ReferenceOptions",
     "note": "References keep containers, chunks and codecs as they are: no data is written",
 }
 _STORE: dict[str, Any] = {

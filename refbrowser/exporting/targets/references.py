@@ -25,6 +25,12 @@ from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.exporting.source_losses import damage, lost_in_json
 from refbrowser.exporting.targets.bucket_place import BucketDocument
 from refbrowser.exporting.targets.options import StoreOptions
+from refbrowser.exporting.targets.reference_options import (
+    ReferenceOptions,
+    check_options,
+    with_inlined,
+    with_spelled_urls,
+)
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.atomic import write_atomically
@@ -34,6 +40,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document.document import Document
+from refbrowser.references.document.made_text import ROOT
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
@@ -72,6 +79,9 @@ class ReferencesTarget(Target):
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
+        self.options = request.chosen(ReferenceOptions)
+        check_options(self.options, dataset, request.format)
+        self._place = dataset.document.places.get(ROOT, "")
         self.document: Document = dataset.document.written()
         self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
@@ -149,6 +159,10 @@ class ReferencesTarget(Target):
         made.token = control.token
         self._make_portable(control)
         document, skipped = self._document(control.token)
+        if self.options.inline:
+            document, lost = with_inlined(document, self.dataset, self.options.inline, control.token)
+            self.losses += lost
+        document = with_spelled_urls(document, self.options, self._place, self.name)
         if self.request.format == "refs-parquet":
             tally.written_bytes = self._parquet(document, made.path, skipped, control)
         else:

@@ -1,0 +1,170 @@
+"""How references are written: chunks that stand in the document, and how URLs are spelled in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refbrowser.engine.dataset import Dataset
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.option_fields import ExportOptions
+from refbrowser.exporting.request import Loss
+from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.formats.option_fields import Kind, documented, option
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
+from refbrowser.model.reference import Inline, Reference
+from refbrowser.references.document.document import Document
+from refbrowser.references.document.made_text import ROOT
+from refbrowser.references.edits.edits import ReplaceUrlPrefix
+from refbrowser.references.edits.many_edits import RenameTemplateAndUses
+from refbrowser.references.edits.outer_edits import SetTemplate
+
+_PAGE = 4096
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceOptions(ExportOptions):
+    """How references are written."""
+
+    heading = "how references are written"
+    only = "inline bytes, relative URLs and templates of URLs are chosen for references only"
+    called = "References"
+
+    inline: int = field(
+        default=0,
+        metadata=option(
+            "--inline BYTES",
+            "chunks of at most so many bytes stand in the document",
+            about="Chunks of at most so many bytes stand in the document; rows of rules never.",
+            kind=Kind.NUMBER,
+            limits=(0, 1 << 20),
+            unit="bytes",
+        ),
+    )
+    relative: bool = field(
+        default=False,
+        metadata=option(
+            "--relative",
+            "name the file as it lies beside the document, so that both can be moved together",
+            about="Name the file relative to the folder of the document.",
+            kind=Kind.TICK,
+            means=True,
+        ),
+    )
+    url_template: str = field(
+        default="",
+        metadata=option(
+            "--url-template NAME=PREFIX",
+            "a template stands for the beginning of URLs (refs-v1), for example u=s3://bucket/data",
+            about="``NAME=PREFIX``: a template of this name stands for this beginning of the file's URL; of "
+            "Version 1 only.",
+            kind=Kind.TEXT,
+            formats=("refs-v1",),
+        ),
+    )
+
+
+def check_options(options: ReferenceOptions, dataset: Dataset, format: str) -> None:
+    """Raise `E_USAGE` where an option has no meaning for a document in a format."""
+    if not options.relative and not options.url_template:
+        return
+    place = dataset.document.places.get(ROOT)
+    message = advice = ""
+    if dataset.document.has_keys or place is None or dataset.document.format == "references":
+        message = "URLs are spelled anew for files of data only"
+        advice = "open the document and use Replace URL prefix"
+    elif options.relative and options.url_template:
+        message = "--relative and --url-template exclude each other"
+    elif "{" in place:
+        message = f"{quoted(place)} has a brace, which is the beginning of a template"
+    elif options.relative and scheme_of(place) is not None:
+        message = f"{quoted(place)} is no file of this computer: there is no relative path to it"
+    elif options.url_template and format != "refs-v1":
+        message, advice = f"{format} has no templates", "export to refs-v1"
+    elif options.url_template and not place.startswith(_named_prefix(options)[1]):
+        message = f"{quoted(place)} does not begin with {quoted(_named_prefix(options)[1])}"
+    if message:
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(), advice)
+
+
+def _named_prefix(options: ReferenceOptions) -> tuple[str, str]:
+    name, equals, prefix = options.url_template.partition("=")
+    if not equals or not prefix or not name.isidentifier():
+        message = f"{quoted(options.url_template)} is not of the form NAME=PREFIX"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="for example u=s3://bucket/data")
+    return name, prefix
+
+
+def with_spelled_urls(document: Document, options: ReferenceOptions, place: str, target: str) -> Document:
+    """Return a document of a file whose URLs are spelled as the options say.
+
+    Parameters
+    ----------
+    document
+        In which a template stands for the file.
+    place
+        Of the file.
+    target
+        Where the document is written.
+    """
+    if options.relative:
+        folder = os.path.dirname(os.path.realpath(target))
+        return document.apply(SetTemplate(ROOT, os.path.relpath(place, folder).replace(os.sep, "/")))
+    if options.url_template:
+        name, prefix = _named_prefix(options)
+        file = f"{{{{{ROOT}}}}}"
+        document = document.apply(ReplaceUrlPrefix(file, file + place[len(prefix) :]))
+        document = document.apply(SetTemplate(ROOT, prefix))
+        if name != ROOT:
+            document = document.apply(RenameTemplateAndUses(ROOT, name))
+    return document
+
+
+def with_inlined(
+    document: Document, dataset: Dataset, most: int, token: CancelToken
+) -> tuple[Document, list[Loss]]:
+    """Return a document in which the bytes of small chunks stand themselves, and what could not be read.
+
+    Parameters
+    ----------
+    dataset
+        Whose chunks they are, by the keys of the document.
+    most
+        Bytes of a chunk.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    table, losses = document.refs.table, list[Loss]()
+    rows = np.flatnonzero((table.url >= 0) & (table.length > 0) & (table.length <= most))
+    rows = rows[~np.isin(rows, document.refs.removed)]
+    room = np.cumsum(table.length[rows]) <= LIMITS.inlined_members
+    if not room.all():
+        losses.append(Loss("/", "not all small chunks stand in the document (inlined_members)"))
+        rows = rows[room]
+    found: dict[str, Reference] = {}
+    fetcher, access = dataset.session.fetcher, dataset.access
+    for start in range(0, len(rows), _PAGE):
+        page = rows[start : start + _PAGE]
+        keys = document.refs.keys_of(page.tolist())
+        columns = document.view.columns(page)
+
+        def take(row: int, data: Any, keys: list[str] = keys) -> None:
+            if isinstance(data, RefbrowserError):
+                losses.append(Loss(f"/{keys[row]}", f"its bytes cannot be read: {data.message}"))
+            else:
+                found[keys[row]] = Inline(bytes(data))
+
+        fetcher.fetch(fetcher.plan(columns, access), access, take, cancel=token, export=True)
+    if not found:
+        return document, losses
+    how = Rewriting(keeps=lambda key: key not in found, added=iter(found.items()))
+    return rewritten(document, how, token), losses
