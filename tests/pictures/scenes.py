@@ -225,7 +225,7 @@ def error(stage: Stage) -> None:
 
 @scene
 def data_file(stage: Stage) -> None:
-    stage.open(stage.write("temperature.nc", b"\x89HDF\r\n\x1a\n" + bytes(2000)))
+    stage.open(stage.write("temperature.hdf", b"\x0e\x03\x13\x01" + bytes(2000)))
     stage.settle()
 
 
