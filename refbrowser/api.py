@@ -149,8 +149,9 @@ def export(
         Leave out what cannot be read, and list it in the report.
     options
         How it is written: `StoreOptions` (chunks, codec, shards, folder or zip file), `StreamOptions`,
-        `TableOptions` or `Awkward0Writing` of ``refbrowser.exporting.targets.options``, or what a format of
-        another package has; the usual ones when None.
+        `TableOptions` or `Awkward0Writing` of ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
+        ``refbrowser.exporting.targets.reference_options``, or what a format of another package has; the usual
+        ones when None.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress

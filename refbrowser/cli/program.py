@@ -29,6 +29,7 @@ VERBS = {
     "explain": "tell why an element or a key shows as it does",
     "plan": "show which byte ranges a selection needs",
     "export": "write a dataset in another format",
+    "make": "make references of files of data, many at a time",
     "serve": "offer a dataset as CDM Remote, on this machine",
     "append": "add values and attributes to a stream of messages, in place",
     "compact": "write a stream of messages anew, without what was overwritten",
