@@ -23,7 +23,7 @@ from refbrowser.formats.registry import facet, form_named
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import named_flags
 from refbrowser.model.data_type import DataType, EnumerationType, RowType, SequenceType, leaf_fields, names_of
-from refbrowser.model.dtypes import with_byte_order
+from refbrowser.model.dtypes import closed_up, type_name, with_byte_order
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.metadata_keys import METADATA_NAMES
@@ -77,6 +77,18 @@ def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         losses.append(f"the fill value {node.fill_value} is beyond the numbers of {shorter.name}")
         fill = None
     return replace(node, type=DataType.of(shorter), fill_value=fill), losses
+
+
+def without_gaps(node: ArrayNode) -> ArrayNode:
+    """Return an array of structures whose members follow each other, as no other ones are in Zarr."""
+    dtype = node.dtype
+    if dtype is None or dtype.names is None or dtype.hasobject:
+        return node
+    closed = closed_up(dtype)
+    if closed.itemsize == dtype.itemsize:
+        return node
+    fill = None if node.fill_value is None else np.asarray(node.fill_value, dtype).astype(closed)[()]
+    return replace(node, type=replace(node.type, dtype=closed, name=type_name(closed)), fill_value=fill)
 
 
 def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
@@ -268,6 +280,7 @@ def asked_for(
     for form in (stored_form, as_double):
         wanted, told = form(wanted)
         losses += told
+    wanted = without_gaps(wanted)
     sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)

@@ -74,6 +74,14 @@ def type_name(dtype: np.dtype[Any]) -> str:
     return dtype.str if dtype.fields is None and dtype.subdtype is None else str(dtype)
 
 
+def closed_up(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type with the members of its structures one behind the other, without room between them."""
+    if dtype.subdtype is not None:
+        return np.dtype((closed_up(dtype.base), dtype.shape))
+    members = members_of(dtype)
+    return np.dtype([(name, closed_up(each)) for name, each in members]) if members else dtype
+
+
 def members_of(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any]]]:
     """Return name and type of each member of a structure, in order; nothing of other types."""
     return [] if dtype.fields is None else [(name, dtype.fields[name][0]) for name in dtype.names or ()]

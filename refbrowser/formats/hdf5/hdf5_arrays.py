@@ -367,10 +367,12 @@ class Arrays:
 def _fill_of(told: Told, tree: Tree) -> Any:
     """Return what missing elements hold, None where nothing is said."""
     fill = told.get("fill")
+    if tree["kind"] == "rows":
+        return np.empty(0, dtype_of(tree["of"]))
+    if tree["kind"] in ("string", "reference"):
+        return (fill or {}).get("text", "")
     if not fill:
         return None
-    if "text" in fill:
-        return fill["text"]
     dtype = dtype_of(tree)
     data = bytes.fromhex(fill["hex"])
     return np.frombuffer(data, dtype)[0] if len(data) == dtype.itemsize and dtype.itemsize else None
