@@ -18,10 +18,14 @@ from report import figure, heading
 from servers.http_server import HttpServer
 
 CHUNKS = 1_000_000
-_OURS = ("import resource, refbrowser, refbrowser.formats.hdf5.opening, refbrowser.formats.references\n", """
+_OURS = ("""
+import resource, refbrowser, refbrowser.formats.hdf5.opening, refbrowser.formats.references
+from refbrowser.formats.library import children
+""", """
 opened = refbrowser.open(sys.argv[1])
 listing = range(opened.arrays["/a"].node.manifest.stored())
 opened.document.origin.file.close()
+children._NURSERIES.end()
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 cpu -= used.ru_utime + used.ru_stime
 rss -= used.ru_maxrss * 1024

@@ -172,6 +172,9 @@ class Arrays:
                 node = self._array(path, told)
             except RefbrowserError as error:
                 node = self._broken(path, told, error)
+            except (ValueError, TypeError, OverflowError) as error:
+                # numpy has no type of two members of one name, or no array of so many elements.
+                node = self._broken(path, told, RefbrowserError(ErrorKind.META, quoted(error)[1:-1]))
             if self._add(manifest, node):
                 self.nodes[path] = node
         for path, node in self.nodes.items():

@@ -36,7 +36,8 @@ _DEPTH = 16
 #: Members of structures, names of enumerations and values of a fill value that are told.
 _MEMBERS = 10_000
 _FAILURES = (
-    OSError, RuntimeError, ValueError, LookupError, TypeError, MemoryError, ArithmeticError, AttributeError
+    OSError, RuntimeError, ValueError, LookupError, TypeError, MemoryError, ArithmeticError, AttributeError,
+    SystemError,
 )  # fmt: skip
 _COMPLEX = getattr(h5t, "COMPLEX", None)
 #: Filters that every HDF5 has, and those of the package hdf5plugin.
@@ -405,7 +406,8 @@ class _Walk:
     def all(self) -> Iterator[Any]:
         """Tell all of it."""
         root = h5g.open(self._root, b"/")
-        self._seen[h5o.get_info(root).addr] = "/"
+        with contextlib.suppress(*_FAILURES):
+            self._seen[h5o.get_info(root).addr] = "/"
         yield from self._group(root, "", 0)
 
     def _group(self, group: Any, path: str, depth: int) -> Iterator[Any]:
@@ -439,7 +441,12 @@ class _Walk:
             if depth + 1 >= self._depth:
                 yield {"problem": "groups are nested too deep", "path": at}
                 continue
-            yield from self._group(h5o.open(group, name), at, depth + 1)
+            try:
+                opened = h5o.open(group, name)
+            except _FAILURES as error:
+                yield {"group": at, "attributes": [], "error": str(error)[:300]}
+            else:
+                yield from self._group(opened, at, depth + 1)
 
     @property
     def _over(self) -> int:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import threading
 import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.library.children import Child, start_child
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.limits import LIMITS
 
-if TYPE_CHECKING:
-    import subprocess
-
-_WORKER = Path(__file__).with_name("worker.py")
 #: What knows HDF5.
 HDF5 = Path(__file__).with_name("hdf5_reader.py")
 #: Processes that are kept for the next question.
 _KEPT = 4
-#: The longest line of an answer, in bytes.
-_LINE = 64 * 1024 * 1024
 
 #: Is given each answer, and the bytes behind it.
 Take = Callable[[dict[str, Any], memoryview], None]
@@ -67,7 +60,7 @@ class LibraryFile:
         self._source = source
         self.identity = identity
         self._lock = threading.Lock()
-        self._process: _Process | None = None
+        self._process: Child | None = None
 
     def ask(
         self, operation: str, request: dict[str, Any], take: Take, token: CancelToken | None = None
@@ -92,13 +85,16 @@ class LibraryFile:
                 self._end()
                 message = "the file was changed since it was opened"
                 raise RefbrowserError(ErrorKind.RANGE, message, self._place, "Open it again.")
-            if self._process is None:
-                self._process = self._started()
+            try:
+                self._process = self._process or self._started()
+            except (OSError, ValueError) as error:
+                message = f"no process can be started that reads {self.called}: {error}"
+                raise RefbrowserError(ErrorKind.IO, message, self._place) from None
             process = self._process
             _RUNNING.use(self)
             try:
                 if not process.is_open:
-                    self._converse(process, process.first, lambda answer, data: None, token)
+                    self._converse(process, self._first, lambda answer, data: None, token)
                     process.is_open = True
                 self._converse(process, {**request, "operation": operation}, take, token)
             except _ToldError as told:
@@ -127,6 +123,11 @@ class LibraryFile:
         return True
 
     @property
+    def has_process(self) -> bool:
+        """Whether a process is there to be asked."""
+        return self._process is not None
+
+    @property
     def _place(self) -> Place:
         return Place(url=self.url)
 
@@ -135,18 +136,19 @@ class LibraryFile:
         if process is not None:
             process.end()
 
-    def _started(self) -> _Process:
-        first: dict[str, Any] = {"memory": LIMITS.library_memory}
-        if self._source is None:
-            first["path"] = self.url
-        else:
-            first["size"] = self._source.size
-        started = _Process([sys.executable, "-P", str(_WORKER), str(self.script)], first)
+    def _started(self) -> Child:
+        started = start_child(self.script)
         weakref.finalize(self, started.end)
         return started
 
+    @property
+    def _first(self) -> dict[str, Any]:
+        """What a process is told first."""
+        memory = {"memory": LIMITS.library_memory}
+        return memory | ({"path": self.url} if self._source is None else {"size": self._source.size})
+
     def _converse(
-        self, process: _Process, request: dict[str, Any], take: Take, token: CancelToken | None
+        self, process: Child, request: dict[str, Any], take: Take, token: CancelToken | None
     ) -> None:
         """Send a request and take its answers."""
         watch = _Watch(process, LIMITS.library_time)
@@ -178,7 +180,7 @@ class LibraryFile:
             if forget is not None:
                 forget()
 
-    def _give(self, process: _Process, offset: int, length: int) -> None:
+    def _give(self, process: Child, offset: int, length: int) -> None:
         """Give the process bytes of the file."""
         if self._source is None or not 0 <= length <= LIMITS.library_memory or offset < 0:
             raise ValueError("the process asks for bytes that it may not have")
@@ -223,71 +225,10 @@ class _ToldError(Exception):
     """What the library says that is wrong."""
 
 
-class _Process:
-    """A process, as lines and bytes go to it and come from it."""
-
-    def __init__(self, command: list[str], first: dict[str, Any]) -> None:
-        import subprocess  # Hardly anyone needs it, and every start would load it.
-
-        self.first = first
-        self.is_open = False
-        self._process: subprocess.Popen[bytes] = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-
-    def send(self, line: dict[str, Any], data: bytes | memoryview = b"") -> None:
-        """Send a line, and bytes behind it."""
-        assert self._process.stdin is not None
-        said = {**line, "bytes": len(data)} if len(data) else line
-        self._process.stdin.write(json.dumps(said).encode() + b"\n")
-        if len(data):
-            self._process.stdin.write(data)
-        self._process.stdin.flush()
-
-    def receive(self) -> tuple[dict[str, Any], memoryview]:
-        """Return the next line and the bytes behind it."""
-        stdout = self._process.stdout
-        assert stdout is not None
-        line = stdout.readline(_LINE)
-        if not line.endswith(b"\n"):
-            raise EOFError
-        answer = json.loads(line)
-        size = int(answer.get("bytes", 0))
-        if not 0 <= size <= LIMITS.library_memory:
-            raise ValueError("an answer that is too large")
-        data = bytearray(size)
-        room, at = memoryview(data), 0
-        while at < size:
-            count = stdout.readinto(room[at:])  # type: ignore[attr-defined]
-            if not count:
-                raise EOFError
-            at += count
-        return answer, room
-
-    def kill(self) -> None:
-        """Have it end; who waits for it is told."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue
-
-
 class _Watch:
     """Ends a process that takes too long."""
 
-    def __init__(self, process: _Process, seconds: float) -> None:
+    def __init__(self, process: Child, seconds: float) -> None:
         self._process = process
         self._left = seconds
         self.is_over = False

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import sys
 from collections import OrderedDict
 from importlib.util import module_from_spec, spec_from_file_location
@@ -136,15 +137,54 @@ class AskedFile(io.RawIOBase):
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
-    link = Link(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"))
-    # What a library prints must not stand among the answers.
-    os.dup2(2, 1)
+    """Answer requests until there are no more; or make copies of this process that do."""
     spec = spec_from_file_location("library", sys.argv[1])
     if spec is None or spec.loader is None:
         raise SystemExit(2)
     library = module_from_spec(spec)
     spec.loader.exec_module(library)
+    if len(sys.argv) > 2:
+        _make_copies(library, socket.socket(fileno=int(sys.argv[2])))
+    else:
+        answers = os.fdopen(os.dup(1), "wb")
+        # What a library prints must not stand among the answers.
+        os.dup2(2, 1)
+        _serve(library, Link(sys.stdin.buffer, answers))
+
+
+def _make_copies(library: Any, control: socket.socket) -> None:
+    """Make a copy for each socket that comes; each answers what comes by its own."""
+    os.dup2(2, 1)
+    while True:
+        message, sockets, _, _ = socket.recv_fds(control, 1, 1)
+        _reap(os.WNOHANG)
+        if not message:
+            _reap(0)
+            return
+        if not os.fork():
+            control.close()
+            try:
+                own = socket.socket(fileno=sockets[0])
+                answers = own.makefile("wb")
+                answers.write(b"%d\n" % os.getpid())
+                answers.flush()
+                _serve(library, Link(own.makefile("rb"), answers))
+            finally:
+                os._exit(0)
+        os.close(sockets[0])
+
+
+def _reap(how: int) -> None:
+    """Let copies that have ended be gone."""
+    try:
+        while os.waitpid(-1, how)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def _serve(library: Any, link: Link) -> None:
+    """Answer requests until there are no more."""
     reader = library.Reader()
     first = link.receive()
     if first is None:

@@ -378,3 +378,29 @@ def test_indexes_of_chunks_are_read_as_hdf5_tells_them(libver: Any, tmp_path: Pa
 
             # It ends, and what is no index is left to HDF5.
             assert len(hdf5_chunks.columns_of(dataset, [2, 2], count, there, 1024)[0]) == count
+
+
+def test_damaged_files_fail_one_by_one(everything: Path, tmp_path: Path) -> None:
+    """Nothing but errors of ours comes of them, and most of what is sound is still read."""
+    data = everything.read_bytes()
+    read = lost = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        damaged = bytearray(data)
+        for at in rng.integers(600, len(data), int(rng.choice([1, 3, 20, 100]))).tolist():
+            damaged[at] = int(rng.choice([0, 255, damaged[at] ^ 1, rng.integers(256)]))
+        path = tmp_path / f"{seed}.h5"
+        path.write_bytes(damaged)
+        try:
+            with refbrowser.open(str(path)) as dataset:
+                for array in dataset.arrays.values():
+                    try:
+                        if np.prod(array.shape, dtype=float) < 1e6:
+                            array[...]
+                        read += 1
+                    except RefbrowserError:
+                        lost += 1
+        except RefbrowserError:
+            lost += 31
+    assert read > 200
+    assert lost

@@ -1,0 +1,212 @@
+"""Processes of libraries: how they are started, asked and ended.
+
+Loading a library takes longer than most files take to be read. Where the system can (Linux), a process that
+has loaded it, and has never seen a file, is kept; each file gets a copy of that.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    import subprocess
+
+_WORKER = Path(__file__).with_name("worker.py")
+#: The longest line of an answer, in bytes.
+_LINE = 64 * 1024 * 1024
+#: Threads of libraries of numbers would be lost in copies.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class Child:
+    """A process, as lines and bytes go to it and come from it.
+
+    Parameters
+    ----------
+    requests, answers
+        What leads to it, and comes from it.
+    kill
+        Has it end at once; may be called more than once, and from any thread.
+    forget
+        Gives back what the system keeps of it, once it was killed.
+    """
+
+    def __init__(
+        self, requests: Any, answers: Any, kill: Callable[[], None], forget: Callable[[], None]
+    ) -> None:
+        self._requests = requests
+        self._answers = answers
+        self.kill = kill
+        self._forget = forget
+        self._lock = threading.Lock()
+        self._ended = False
+        #: Whether it has opened its file.
+        self.is_open = False
+
+    def send(self, line: dict[str, Any], data: bytes | memoryview = b"") -> None:
+        """Send a line, and bytes behind it."""
+        said = {**line, "bytes": len(data)} if len(data) else line
+        self._requests.write(json.dumps(said).encode() + b"\n")
+        if len(data):
+            self._requests.write(data)
+        self._requests.flush()
+
+    def receive(self) -> tuple[dict[str, Any], memoryview]:
+        """Return the next line and the bytes behind it.
+
+        Raises
+        ------
+        OSError, EOFError, ValueError
+            It is gone, or says what is none.
+        """
+        line = self._answers.readline(_LINE)
+        if not line.endswith(b"\n"):
+            raise EOFError
+        answer = json.loads(line)
+        if not isinstance(answer, dict):
+            raise ValueError("an answer that is none")
+        size = int(answer.get("bytes", 0))
+        if not 0 <= size <= LIMITS.library_memory:
+            raise ValueError("an answer that is too large")
+        data = bytearray(size)
+        room, at = memoryview(data), 0
+        while at < size:
+            count = self._answers.readinto(room[at:])
+            if not count:
+                raise EOFError
+            at += count
+        return answer, room
+
+    def end(self) -> None:
+        """End it."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+        self.kill()
+        for stream in (self._requests, self._answers):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+        self._forget()
+
+
+def start_child(script: Path) -> Child:
+    """Start a process that knows a library.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
+        return _NURSERIES.child(script)
+    return start_alone(script)
+
+
+def start_alone(script: Path) -> Child:
+    """Start a process that is no copy; raises as `start_child` does."""
+    process = _popen([str(script)])
+
+    def forget() -> None:
+        process.wait()
+
+    return Child(process.stdin, process.stdout, process.kill, forget)
+
+
+def _popen(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
+    import subprocess  # Hardly anyone needs it, and every start would load it.
+
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_WORKER), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        **options,
+    )
+
+
+class _Nursery:
+    """A process that has loaded a library and makes copies of itself; it never reads a file."""
+
+    def __init__(self, script: Path) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = _popen(
+                [str(script), str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                env={**os.environ, **_ALONE},
+            )
+
+    def child(self) -> Child:
+        """Return a copy."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+            answers = ours.makefile("rb", 1 << 16)
+            told = json.loads(answers.readline(100) or b"0")
+            if not told:
+                raise OSError("the process of the library is gone")
+            handle = os.pidfd_open(told)
+        except (OSError, ValueError):
+            ours.close()
+            raise
+        requests = ours.makefile("wb")
+        ours.close()
+
+        def kill() -> None:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+
+        return Child(requests, answers, kill, lambda: os.close(handle))
+
+    def end(self) -> None:
+        """End it, and wait until it has ended."""
+        self._control.close()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+class _Nurseries:
+    """One for each library that was wanted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Path, _Nursery] = {}
+
+    def child(self, script: Path) -> Child:
+        """Return a process that knows a library."""
+        with self._lock:
+            known = self._known.get(script)
+            if known is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    return known.child()
+                known.end()
+            self._known[script] = _Nursery(script)
+            return self._known[script].child()
+
+    def end(self) -> None:
+        """End all."""
+        with self._lock:
+            known, self._known = list(self._known.values()), {}
+        for each in known:
+            each.end()
+
+
+_NURSERIES = _Nurseries()
+atexit.register(_NURSERIES.end)

@@ -1,0 +1,160 @@
+"""Libraries in processes of their own: what they break costs a question, and no more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.library import children, process
+from refbrowser.formats.library.process import LibraryFile, leave, library_file
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.byte_sources import MemoryBytes
+from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.limits import Limits
+
+SCRIPT = """
+import os, signal, time
+class Reader:
+    def open(self, place):
+        if isinstance(place, str) and place.endswith("bad"):
+            raise ValueError("no such thing")
+        self.place = place
+        return {}
+    def do_echo(self, request):
+        print("this is no answer", flush=True)
+        os.write(1, b"nor is this\\n")
+        yield {"said": request["say"], "pid": os.getpid()}
+        yield {}, b"ab", b"", b"c"
+    def do_crash(self, request):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    def do_sleep(self, request):
+        time.sleep(60)
+    def do_memory(self, request):
+        data = bytearray(request["size"])
+        yield {"size": len(data)}
+    def do_write(self, request):
+        with open(request["path"], "wb") as file:
+            file.write(b"written")
+    def do_part(self, request):
+        self.place.seek(request["at"])
+        yield {}, self.place.read(request["size"])
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "library.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.fixture
+def file(script: Path, tmp_path: Path) -> LibraryFile:
+    path = tmp_path / "data"
+    path.write_bytes(b"0123456789")
+    return LibraryFile(script, "Data", str(path), identity=identity_on_disk(path))
+
+
+def asked(file: LibraryFile, operation: str, **request: Any) -> tuple[dict[str, Any], bytes]:
+    told: dict[str, Any] = {}
+    data = bytearray()
+
+    def take(answer: dict[str, Any], more: memoryview) -> None:
+        told.update(answer)
+        data.extend(more)
+
+    file.ask(operation, request, take)
+    return told, bytes(data)
+
+
+def test_questions_are_answered_by_one_process(file: LibraryFile) -> None:
+    told, data = asked(file, "echo", say="ü")
+    assert (told["said"], data) == ("ü", b"abc")
+    assert asked(file, "echo", say="")[0]["pid"] == told["pid"]
+    file.close()
+    assert asked(file, "echo", say="")[0]["pid"] != told["pid"]
+
+
+def test_what_breaks_costs_one_question(
+    file: LibraryFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LIMITS", Limits(library_memory=200 << 20, library_time=0.3))
+
+    def fails(kind: ErrorKind, words: str, operation: str, **request: Any) -> None:
+        with pytest.raises(RefbrowserError, match=words) as caught:
+            asked(file, operation, **request)
+        assert caught.value.kind is kind
+        assert asked(file, "echo", say=1)[0]["said"] == 1
+
+    fails(ErrorKind.FORMAT, "has died", "crash")
+    fails(ErrorKind.FORMAT, "MemoryError", "memory", size=300 << 20)
+    assert asked(file, "memory", size=50 << 20)[0]["size"] == 50 << 20
+    fails(ErrorKind.BUDGET, r"took more than 0\.3 s", "sleep")
+    fails(ErrorKind.FORMAT, "AttributeError", "nothing")
+    fails(ErrorKind.FORMAT, "OSError", "write", path=str(tmp_path / "made"))
+    assert not (tmp_path / "made").exists() or not (tmp_path / "made").stat().st_size
+
+
+def test_a_file_that_changed_is_not_read_on(file: LibraryFile) -> None:
+    asked(file, "echo", say=1)
+    Path(file.url).write_bytes(b"others")
+    with pytest.raises(RefbrowserError, match="was changed") as caught:
+        asked(file, "echo", say=1)
+    assert caught.value.kind is ErrorKind.RANGE
+
+
+def test_a_question_is_cancelled(file: LibraryFile) -> None:
+    token = CancelToken()
+    threading.Timer(0.2, token.cancel).start()
+    since = time.monotonic()
+    with pytest.raises(Cancelled):
+        file.ask("sleep", {}, lambda answer, data: None, token)
+    assert time.monotonic() - since < 20
+
+
+def test_bytes_that_are_asked_for_come_from_the_source(script: Path) -> None:
+    data = bytes(range(256)) * 20_000
+    file = LibraryFile(script, "Data", "http://nowhere/data", MemoryBytes(data))
+    for at, size in ((0, 10), (2**20 - 5, 10), (3 * 2**20, 100), (0, len(data)), (len(data) - 3, 10)):
+        assert asked(file, "part", at=at, size=size)[1] == data[at : at + size]
+
+
+def test_what_cannot_be_opened_says_why(script: Path, tmp_path: Path) -> None:
+    with pytest.raises(RefbrowserError, match="no such thing"):
+        asked(LibraryFile(script, "Data", str(tmp_path / "bad")), "echo", say=1)
+
+
+def test_a_file_is_left_for_the_next_format(script: Path, file: LibraryFile) -> None:
+    leave(file)
+    assert library_file(script, "Data", file.url, identity=file.identity) is file
+    leave(file)
+    assert library_file(script, "Data", file.url, identity=None) is not file
+    assert library_file(script, "Data", file.url, identity=file.identity) is not file
+
+
+def test_processes_that_nobody_asks_end(script: Path, tmp_path: Path) -> None:
+    files = []
+    for number in range(7):
+        path = tmp_path / f"data{number}"
+        path.write_bytes(b"")
+        files.append(LibraryFile(script, "Data", str(path)))
+        asked(files[-1], "echo", say=number)
+    assert sum(each.has_process for each in files) <= 4
+    assert files[-1].has_process
+
+
+@pytest.mark.parametrize("start", [children.start_child, lambda script: children.start_alone(script)])
+def test_each_way_of_starting(start: Callable[[Path], children.Child], file: LibraryFile) -> None:
+    child = start(file.script)
+    child.send({"memory": 2**30, "path": file.url})
+    assert child.receive()[0] == {"done": True}
+    child.send({"operation": "echo", "say": "x"})
+    assert child.receive()[0]["said"] == "x"
+    child.end()
+    child.end()
