@@ -44,6 +44,7 @@ WITHOUT_QT = {
     "refbrowser.app.controller.work": "work of the window's jobs, in their threads",
     "refbrowser.app.facets.awkward": "what a format knows of a document; its page draws",
     "refbrowser.app.facets.expressions_link": "goes between a pane and the window",
+    "refbrowser.app.facets.records": "what a format knows of a document",
     "refbrowser.app.facets.format_commands": "groups of commands that only send to pages and dialogs",
     "refbrowser.app.facets.streams": "what a format knows of a document; its page draws",
     "refbrowser.app.shell.format_places": "places what formats draw",

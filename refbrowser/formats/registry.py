@@ -306,6 +306,7 @@ NETCDF3 = Format(
     suffixes=(".nc", ".nc3", ".cdf"),
     begins=(b"CDF\x01", b"CDF\x02", b"CDF\x05"),
     noun="the netCDF file",
+    facets={"document": f"{_FACETS}.records:DocumentRecords"},
 )
 BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, SERVICE, TABLES)
 

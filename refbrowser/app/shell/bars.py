@@ -264,7 +264,7 @@ class DiskBar(QFrame):
         self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
         self._reload.setToolTip("Read the file again (F5)")
         self._follow = push_button("Follow", "diskFollowButton", self.follow.emit)
-        self._follow.setToolTip("Read the stream again now, and whenever it grows")
+        self._follow.setToolTip("Read the file again now, and whenever it grows")
         buttons = (self._compare, self._keep, self._reload, self._follow)
         self._text = fill_bar(self, "diskText", IconLabel("warning", "warning"), buttons)
         self.hide()
