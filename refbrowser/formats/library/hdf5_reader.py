@@ -54,10 +54,13 @@ class Reader:
         try:
             self._file = h5py.File(place, "r")
         except OSError as error:
-            if "truncated file" not in str(error):
+            if "already open" in str(error) and isinstance(place, str):
+                self._file = _written_by_others(place)
+            elif "truncated file" in str(error):
+                self._cut = self._padded(place)
+                self._file = h5py.File(self._cut, "r")
+            else:
                 raise
-            self._cut = self._padded(place)
-            self._file = h5py.File(self._cut, "r")
         self._root = self._file.id
         return {}
 
@@ -129,6 +132,16 @@ class Reader:
             raise ValueError("there is no array")
         _check_here(at)
         return at
+
+
+def _written_by_others(path: str) -> Any:
+    """Open a file that is being written so that others may read it."""
+    try:
+        return h5py.File(path, "r", swmr=True)
+    except OSError:
+        raise OSError(
+            "another program writes the file, or has not closed it (then `h5clear -s` of HDF5 frees it)"
+        ) from None
 
 
 class _Cut(io.RawIOBase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
@@ -166,6 +167,15 @@ def test_references_are_those_of_kerchunk_and_virtualizarr(tmp_path: Path) -> No
         made = json.loads(b"".join(dataset.document.expansion.to_version0(False)))
         mine = {key: value for key, value in made.items() if not key.rpartition("/")[2].startswith(".")}
     assert mine == theirs
+    parsers = pytest.importorskip("virtualizarr.parsers")
+    registry = pytest.importorskip("obspec_utils.registry").ObjectStoreRegistry
+    stores = pytest.importorskip("obstore.store")
+    store = parsers.HDFParser()(f"file://{path}", registry=registry({"file://": stores.LocalStore()}))
+    for name, found in store._group.arrays.items():
+        for key, entry in found.manifest.dict().items():
+            whole = f"{name}/{key}"
+            where = [entry["path"].removeprefix("file://"), entry["offset"], entry["length"]]
+            assert where == mine[whole], whole
 
 
 def write_with_netcdf4(path: Path) -> None:
@@ -404,3 +414,52 @@ def test_damaged_files_fail_one_by_one(everything: Path, tmp_path: Path) -> None
             lost += 31
     assert read > 200
     assert lost
+
+
+#: In a process of its own: the HDF5 of netCDF4 and that of h5py do not share plugins.
+WRITE_FILTERED = """
+import sys, h5py, hdf5plugin as plugins, numpy as np
+filters = {
+    "zstd": plugins.Zstd(clevel=5),
+    "bzip2": plugins.BZip2(),
+    "blosc": plugins.Blosc(cname="zstd", clevel=3, shuffle=1),
+    "blosc_bits": plugins.Blosc(cname="lz4", shuffle=2),
+    "shuffled": {**plugins.Zstd(), "shuffle": True, "fletcher32": True},
+    "not_lz4": plugins.LZ4(),
+    "not_bitshuffle": plugins.Bitshuffle(),
+    "not_blosc2": plugins.Blosc2(),
+}
+with h5py.File(sys.argv[1], "w") as file:
+    for name, options in filters.items():
+        values = (np.arange(5000) % 99).reshape(50, 100).astype("<f4")
+        file.create_dataset(name, data=values, chunks=(20, 33), **options)
+"""
+
+
+def test_filters_of_plugins_are_followed_where_zarr_knows_them(tmp_path: Path) -> None:
+    pytest.importorskip("hdf5plugin")
+    path = tmp_path / "a.h5"
+    subprocess.run([sys.executable, "-c", WRITE_FILTERED, path], check=True)
+    with refbrowser.open(str(path)) as dataset:
+        assert len(dataset.arrays) == 8
+        for name, array in dataset.arrays.items():
+            assert bool(array.node.not_referencable) == ("not_" in name), array.node.not_referencable
+            assert (array[...] == (np.arange(5000) % 99).reshape(50, 100)).all()
+
+
+def test_files_that_are_written_are_read_where_their_writer_lets_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", libver="latest") as file:
+        array = file.create_dataset("a", (10,), "f4", chunks=(5,), maxshape=(None,))
+        array[:] = 1
+        file.flush()
+        with pytest.raises(RefbrowserError, match="another program writes the file"):
+            refbrowser.open(str(path))
+        file.swmr_mode = True
+        with refbrowser.open(str(path)) as dataset:
+            assert dataset["/a"][...].tolist() == [1] * 10
+        array.resize((20,))
+        array[10:] = 2
+        array.flush()
+        with refbrowser.open(str(path)) as dataset:
+            assert dataset["/a"][...].tolist() == [1] * 10 + [2] * 10
