@@ -152,6 +152,8 @@ class Arrays:
     token: CancelToken | None
     dimensions: Dimensions = field(init=False)
     nodes: dict[str, ArrayNode] = field(init=False, default_factory=dict)
+    #: What has arrays that are chunks read by the library, by path.
+    sources: dict[str, Hdf5Source] = field(init=False, default_factory=dict)
     #: Which arrays cannot be referenced.
     problems: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
@@ -268,6 +270,9 @@ class Arrays:
         elif not why:
             node = replace(node, values=self._chunks(node, sides, codecs))
         if not why:
+            if "chunks" in told:
+                # What is not divided is stored as it is.
+                self.sources[node.path] = self._source(node, path, told, tree, inner)
             return node
         missing = [each.title for each in filters if each.number in told.get("missing_filters", ())]
         if missing:
@@ -289,11 +294,8 @@ class Arrays:
         self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...], why: str
     ) -> ArrayNode:
         """Return an array that the library reads."""
-        shape = (*told["shape"], *inner)
-        sides = (*told["chunks"], *inner) if "chunks" in told else None
-        # Rows and texts have more bytes than the places that lead to them.
-        grid = asked_grid(shape, sides, node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1))
-        source = Hdf5Source(self.file, path, tree, grid, inner)
+        source = self._source(node, path, told, tree, inner)
+        grid = source.grid
         self.problems.append(
             Finding(
                 severity=Severity.WARNING,
@@ -308,7 +310,17 @@ class Arrays:
             source=source,
             unreferenced=why,
         )
-        return replace(node, shape=shape, values=values)
+        return replace(node, shape=grid.shape, values=values)
+
+    def _source(
+        self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...]
+    ) -> Hdf5Source:
+        """Return what has the library read an array."""
+        sides = (*told["chunks"], *inner) if "chunks" in told else None
+        # Rows and texts have more bytes than the places that lead to them.
+        size = node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1)
+        grid = asked_grid((*told["shape"], *inner), sides, size)
+        return Hdf5Source(self.file, path, tree, grid, inner)
 
     def _lost(self, node: ArrayNode, why: str) -> RefbrowserError:
         place = Place(path=node.path, url=self.file.url)

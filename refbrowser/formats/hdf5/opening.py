@@ -10,10 +10,12 @@ from importlib.util import find_spec
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
+from refbrowser.formats.hdf5.hdf5_source import Hdf5Source
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.model.values import Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
 
@@ -36,6 +38,8 @@ class Hdf5Origin(PlainAnswers):
         Which arrays cannot be referenced, and why.
     facts
         What is told of it.
+    sources
+        What has arrays that are chunks here read by the library, by path.
     """
 
     path: str
@@ -43,6 +47,7 @@ class Hdf5Origin(PlainAnswers):
     dimensions: Mapping[str, Mapping[str, Dimension]] = field(default_factory=dict)
     problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
+    sources: Mapping[str, Hdf5Source] = field(default_factory=dict)
     format: str = FORMAT
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
@@ -64,6 +69,14 @@ class Hdf5Origin(PlainAnswers):
         arrays = {name: _with_paths(array, seen) for name, array in group.arrays.items()}
         groups = {name: self._completed(below, seen) for name, below in group.groups.items()}
         return replace(group, dimensions=declared, arrays=arrays, groups=groups)
+
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return an array that the library reads; None where it has another shape there."""
+        source = self.sources.get(node.path)
+        if source is None or source.grid.shape != node.shape:
+            return None
+        manifest = SourceManifest(source, node.path, source.grid)
+        return replace(node, values=Pieces(grid=source.grid, manifest=manifest, source=source))
 
     def told(self) -> Sequence[Fact]:
         """Return its size, and what wrote it."""
@@ -127,7 +140,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     }
     size = source.size if source is not None else os.path.getsize(url)
     facts = (Fact("Size", size, is_size=True), *_facts(contents))
-    origin = Hdf5Origin(url, file, dimensions, tuple(arrays.problems), facts)
+    origin = Hdf5Origin(url, file, dimensions, tuple(arrays.problems), facts, arrays.sources)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
     return Opened(document, access, identity if source is None else source.identity)
 

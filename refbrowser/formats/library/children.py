@@ -200,6 +200,10 @@ class _Nurseries:
             self._known[script] = _Nursery(script)
             return self._known[script].child()
 
+    def forget(self) -> None:
+        """Leave all to the process of which this one is a copy."""
+        self._lock, self._known = threading.Lock(), {}
+
     def end(self) -> None:
         """End all."""
         with self._lock:
@@ -210,3 +214,5 @@ class _Nurseries:
 
 _NURSERIES = _Nurseries()
 atexit.register(_NURSERIES.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_NURSERIES.forget)

@@ -65,6 +65,10 @@ class DocumentOrigin(Protocol):
         """Return what is told of it beside its path and format."""
         ...
 
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return an array whose values the format's own library reads; None where there is none."""
+        ...
+
     def reference_of(self, name: str) -> Reference | None:
         """Return where a part of it lies that has a name and is no key; None where none is meant.
 
@@ -104,6 +108,10 @@ class PlainAnswers:
     def told(self) -> Sequence[Fact]:
         """Return nothing: the hierarchy tells all."""
         return ()
+
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return None: it is read here alone."""
+        return None
 
     def reference_of(self, name: str) -> Reference | None:
         """Return None: nothing in it has a name but keys."""
@@ -183,6 +191,10 @@ class StoreOrigin:
     def told(self) -> Sequence[Fact]:
         """Return nothing: it has no more than keys."""
         return ()
+
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return None: it is read here alone."""
+        return None
 
     def reference_of(self, name: str) -> Reference | None:
         """Return None: nothing in it has a name but keys."""

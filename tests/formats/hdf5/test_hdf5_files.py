@@ -21,6 +21,7 @@ from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.library import hdf5_chunks
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.selection import Selection
 
 h5py = pytest.importorskip("h5py")
 netCDF4 = pytest.importorskip("netCDF4")
@@ -139,6 +140,18 @@ def test_every_kind_reads_as_h5py_reads_it(opened: refbrowser.Dataset, everythin
         assert plain(opened["/rows"][1:4:2]) == plain(file["/rows"][1:4:2])
     assert opened["/named"].node.type.names == {0: "RED", 1: "GREEN", 300: "BLUE"}
     assert opened.format == "hdf5"
+
+
+def test_arrays_are_read_by_their_library_too(opened: refbrowser.Dataset) -> None:
+    origin = opened.document.origin
+    assert origin is not None
+    for path in ("/checked", "/structure", "/larger_chunk"):
+        node = origin.by_library(opened[path].node)
+        assert node is not None
+        assert node.is_made
+        whole = Selection.whole(node.shape)
+        assert plain(opened.session.read(node, opened.access, whole)) == plain(opened[path][...])
+    assert origin.by_library(opened["/rows"].node) is None
 
 
 def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
