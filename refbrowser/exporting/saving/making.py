@@ -312,8 +312,7 @@ def _compared(dataset: Dataset, references: Dataset) -> tuple[int, int, int]:
 
 def _of_library(dataset: Dataset, array: Array, index: tuple[slice, ...]) -> Any:
     """Return values as the library of the file reads them, where there is one that does."""
-    origin = dataset.document.origin
-    node = None if origin is None else origin.by_library(array.node)
+    node = dataset.document.by_library(array.node)
     if node is None:
         return array[index]
     return dataset.session.read(node, dataset.access, Selection.from_index(index, array.shape))

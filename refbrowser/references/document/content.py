@@ -224,6 +224,10 @@ class DocumentContent(ABC):
         """Return what is told of the file that it was made from, beside path and format."""
         return () if self.origin is None else self.origin.told()
 
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return an array whose values the library of its format reads; None where there is none."""
+        return None if self.origin is None else self.origin.by_library(node)
+
     def reference_of_part(self, name: str) -> Reference | None:
         """Return where a part of its file lies that has a name and is no key; None where none is meant.
 

@@ -143,15 +143,13 @@ def test_every_kind_reads_as_h5py_reads_it(opened: refbrowser.Dataset, everythin
 
 
 def test_arrays_are_read_by_their_library_too(opened: refbrowser.Dataset) -> None:
-    origin = opened.document.origin
-    assert origin is not None
     for path in ("/checked", "/structure", "/larger_chunk"):
-        node = origin.by_library(opened[path].node)
+        node = opened.document.by_library(opened[path].node)
         assert node is not None
         assert node.is_made
         whole = Selection.whole(node.shape)
         assert plain(opened.session.read(node, opened.access, whole)) == plain(opened[path][...])
-    assert origin.by_library(opened["/rows"].node) is None
+    assert opened.document.by_library(opened["/rows"].node) is None
 
 
 def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
