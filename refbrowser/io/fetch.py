@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from refbrowser.io.task import (
     Witness,
 )
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +81,7 @@ class Fetcher:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
         links: dict[Origin, Link] = {}
-        named = _naming_used_urls(columns)
+        named = with_used_urls(columns)
         return plan_ranges(named, [self._link(url, access, links) for url in named.urls])
 
     def fetch(
@@ -285,18 +285,6 @@ class Fetcher:
 
                 pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
             return pool
-
-
-def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
-    """Return `columns` with the URLs of its rows only: a document has far more, and each is parsed."""
-    used = np.zeros(len(columns.urls), bool)
-    used[columns.url[columns.url >= 0]] = True
-    if used.all():
-        return columns
-    numbers = np.cumsum(used, dtype=np.int32) - 1
-    url = np.where(columns.url >= 0, numbers[columns.url], columns.url).astype(np.int32)
-    urls = tuple(columns.urls[number] for number in np.flatnonzero(used).tolist())
-    return replace(columns, url=url, urls=urls)
 
 
 def _read_turns(turns: Sequence[tuple[Location, list[Segment]]]) -> None:

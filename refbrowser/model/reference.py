@@ -127,6 +127,18 @@ def without(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> Reference
     return replace(columns, kind=kind)
 
 
+def with_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
+    """Return the references with the URLs of their rows only: a document has far more."""
+    used = np.zeros(len(columns.urls), bool)
+    used[columns.url[columns.url >= 0]] = True
+    if used.all():
+        return columns
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    url = np.where(columns.url >= 0, numbers[columns.url], columns.url).astype(np.int32)
+    urls = tuple(columns.urls[number] for number in np.flatnonzero(used).tolist())
+    return replace(columns, url=url, urls=urls)
+
+
 def columns_of(references: Iterable[Reference]) -> ReferenceColumns:
     """Return references as columns."""
     urls: dict[str, int] = {}

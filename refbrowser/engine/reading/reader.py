@@ -10,7 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from refbrowser.io.plan import RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken, with_used_urls
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import ChunkManifest, columns_of_kinds
 
@@ -151,12 +151,14 @@ class Reading(ABC):
             As `needed` does.
         """
         needed = self.needed(access, selection)
-        columns = known_ranges(needed.columns, access)
-        ranges = fetcher.plan(columns, access)
+        columns = with_used_urls(known_ranges(needed.columns, access))
         absent: set[int] = set()
         if needed.owners is not None:
             gone = (columns.kind == ReferenceKind.MISSING) & (needed.columns.kind != ReferenceKind.MISSING)
             absent = {needed.owners[row] for row in np.flatnonzero(gone).tolist()}
+        # Members have a URL each, of which nothing is needed any more.
+        needed = replace(needed, columns=columns)
+        ranges = fetcher.plan(columns, access)
         return ReadPlan(
             ranges,
             useful_bytes=ranges.useful_bytes - needed.gaps,

@@ -245,20 +245,19 @@ class ChunkLayout:
         """Return the entries of rows [start, stop), cut at the ends, as columns."""
         start = max(0, min(start, self.count))
         stop = max(start, min(stop, self.count))
-        keys = self.encoding.encode_many(self._coords(start, stop)) if stop > start else []
+        coords = self._coords(start, stop) if stop > start else np.zeros((0, len(self.grid_shape)), np.int64)
 
         def column(name: str) -> FieldColumn | None:
             texts: list[str | None] = []
             if name not in ("key", "url"):
                 return None
-            texts += [self.prefix + key for key in keys] if name == "key" else self._urls(keys)
+            texts += self.encoding.encode_many(coords, self.prefix) if name == "key" else self._urls(coords)
             return FieldColumn(texts, {})
 
         return GenRows(start, stop - start, column)
 
-    def _urls(self, keys: list[str]) -> list[str]:
-        head, tail = self.head, self.tail
-        return [head + key + tail for key in keys]
+    def _urls(self, coords: Ints) -> list[str]:
+        return self.encoding.encode_many(coords, self.head, self.tail)
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | None:
         """Return the row with this key, None where there is none."""
@@ -293,17 +292,21 @@ class ChunkLayout:
         hit = np.flatnonzero(self._inside(prefix, coords, encoding))
         if not len(hit):
             return FoundChunk(hit, no_references(), hit)
-        keys = encoding.encode_many(coords[hit])
-        cut = len(self.prefix) - len(prefix)
-        if cut:
-            keys = [(prefix + key)[len(self.prefix) :] for key in keys]
+        if len(hit) < len(coords):
+            coords = coords[hit]
+        if prefix == self.prefix and encoding == self.encoding:
+            urls = self._urls(coords)
+        else:
+            # The same keys by other names: what stands before the own key in them is cut off.
+            cut, keys = len(self.prefix), encoding.encode_many(coords, prefix)
+            urls = [self.head + key[cut:] + self.tail for key in keys]
         zeros = np.zeros(len(hit), np.int64)
         columns = ReferenceColumns(
             np.full(len(hit), ReferenceKind.WHOLE, np.uint8),
             np.arange(len(hit), dtype=np.int32),
             zeros,
             zeros - 1,
-            tuple(self._urls(keys)),
+            tuple(urls),
         )
         return FoundChunk(hit, columns, hit[:0])
 
