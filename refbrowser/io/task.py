@@ -152,6 +152,7 @@ class FetchTask:
         self.on_room: Callable[[], None] = lambda: None
         self._changed = threading.Condition()
         self._rows: deque[tuple[int, memoryview | RefbrowserError]] = deque()
+        self._work: deque[Callable[[], None]] = deque()
         self._held = 0
         self._congested = False
         self._pending = 0
@@ -188,6 +189,24 @@ class FetchTask:
         with self._changed:
             self._append([(row, error)])
 
+    def hand_over_all(
+        self,
+        rows: Iterable[tuple[int, memoryview | RefbrowserError]],
+        segments: int,
+        size: int,
+        requests: int,
+    ) -> None:
+        """Give what whole segments brought, with how many they are, their bytes, and requests sent."""
+        with self._changed:
+            self.counters.bytes += size
+            self.counters.requests += requests
+            self._held += size
+            self._congested = self._held > _ROOM
+            self._pending -= segments
+            self._append(rows)
+            if not self._pending:
+                self._changed.notify_all()
+
     def _append(self, rows: Iterable[tuple[int, memoryview | RefbrowserError]]) -> None:
         was_empty = not self._rows
         self._rows.extend(rows)
@@ -218,8 +237,8 @@ class FetchTask:
         pool.submit(self._read, work)
 
     def read_here(self, work: Callable[[], None]) -> None:
-        """Run `work` on this thread, which takes the rows: there must be room for all that it brings."""
-        self._read(work)
+        """Run `work` on the thread that takes the rows, once it has taken those that came before."""
+        self._work.append(work)
 
     def wait_for_room(self) -> None:
         """Wait, on a thread of `read_in`, while the task is congested."""
@@ -256,6 +275,8 @@ class FetchTask:
             `stop` was called.
         """
         while True:
+            while self._work and not self._rows:
+                self._read(self._work.popleft())
             with self._changed:
                 self._changed.wait_for(lambda: self._rows or not self._pending or not self._live)
                 if not self._live:

@@ -327,10 +327,6 @@ class Batch(ABC, Generic[W]):
         """Yield what must be read, some rows at a time; parts that need nothing have ended then."""
 
     @abstractmethod
-    def key(self, rows: W, row: int) -> str:
-        """Return the key of the chunk that a row is of."""
-
-    @abstractmethod
     def cost(self, rows: W, row: int, size: int) -> int:
         """Return the bytes of memory that decoding takes in the pool; 0 where it is not worth a hand-over."""
 
@@ -501,7 +497,6 @@ class Batch(ABC, Generic[W]):
             cancel=reader.token,
             destination=destination if len(keys) < len(numbers) else None,
             ranges=pieces,
-            key=lambda position: self.key(rows, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
             size_limit=self.size_limit(rows),
