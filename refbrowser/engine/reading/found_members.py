@@ -133,7 +133,7 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     whole = rows[kind[rows] == ReferenceKind.WHOLE]
     for first in range(0, len(whole), _PAGE):
         page = whole[first : first + _PAGE]
-        for archive, (of_archive, names) in _members(columns, page).items():
+        for archive, (of_archive, names) in members_of(columns, page).items():
             directory = _known_directory(archive, access)
             if directory is None:
                 continue
@@ -161,11 +161,13 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     return replace(columns, kind=kind, url=url, offset=offset, length=length, urls=(*columns.urls, *urls))
 
 
-def _members(
+def members_of(
     columns: ReferenceColumns, rows: npt.NDArray[np.int64]
 ) -> dict[str, tuple[list[int], list[str]]]:
     """Return rows and the names of the members that they are, by archive; without those that can be none."""
     urls = [columns.urls[number] for number in columns.url[rows].tolist()]
+    if not urls:
+        return {}
     archive = urls[0].partition(LINK)[2]
     names = _of_one(urls, archive) if archive and not is_chained(archive) else None
     if names is not None and max(map(len, names)) <= LIMITS.key_length:

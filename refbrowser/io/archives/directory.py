@@ -307,6 +307,31 @@ class ZipDirectory:
             self._crc.item(row),
         )
 
+    def members(self, rows: npt.NDArray[np.int64]) -> list[ZipMember]:
+        """Return members that can be read (`is_readable`)."""
+        numbers = (self._offset, self._stops, self._method, self._compressed, self._size, self._crc)
+        raw_names = self._raw_names
+        return [
+            ZipMember(name.decode("utf-8"), raw_names.get(row, name), *each)
+            for row, name, *each in zip(
+                rows.tolist(),
+                self._names_of(rows),
+                *(column[rows].tolist() for column in numbers),
+                strict=True,
+            )
+        ]
+
+    def are_small(self, rows: npt.NDArray[np.int64], size: int, beside: int) -> npt.NDArray[np.bool_]:
+        """Return which of some rows are members that can be read of at most `size` bytes, packed or not.
+
+        Parameters
+        ----------
+        beside
+            Bytes that a packed one may have more.
+        """
+        is_small = (self._size[rows] <= size) & (self._compressed[rows] <= size + beside)
+        return is_small & self.is_readable(rows)
+
     def is_readable(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which of some rows are members that can be read."""
         return self._fault[rows] == Fault.NONE
