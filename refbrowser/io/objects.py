@@ -6,11 +6,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.bucket import wait_before
-from refbrowser.io.bucket_calls import Got, calls_of
+from refbrowser.io.bucket_calls import BucketCalls, Got, calls_of
 from refbrowser.io.bucket_errors import Failure, failure_of
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.io.plan import LinkModels
@@ -32,6 +32,15 @@ class _Host:
         self.reason = ""
         self.open_until = 0.0
         self.quiet_until = 0.0
+        #: Its requests, and the settings of the connection by which they are made.
+        self._calls: tuple[ConnectionSettings, BucketCalls] | None = None
+
+    def calls(self, origin: Origin, settings: ConnectionSettings) -> BucketCalls:
+        """Return its requests; documents may have settings of their own for it."""
+        known = self._calls
+        if known is None or known[0] != settings:
+            known = self._calls = settings, calls_of(origin, settings)
+        return known[1]
 
 
 class ObjectReader:
@@ -105,7 +114,7 @@ class ObjectReader:
             try:
                 if number == 1:
                     self._check_circuit(origin, host)
-                got = self._once(segment, start, stop, settings, deadline)
+                got = self._once(segment, start, stop, host, settings, deadline)
             except RefbrowserError as error:
                 _tell(segment, start, stop, began, error=error.message)
                 raise
@@ -131,7 +140,13 @@ class ObjectReader:
             return got
 
     def _once(
-        self, segment: Segment, start: int, stop: int | None, settings: ConnectionSettings, deadline: float
+        self,
+        segment: Segment,
+        start: int,
+        stop: int | None,
+        host: _Host,
+        settings: ConnectionSettings,
+        deadline: float,
     ) -> Got | None:
         """Make a request; return what came, verified, or None where nobody waits for it any more."""
         task, location = segment.task, segment.location
@@ -147,7 +162,7 @@ class ObjectReader:
                 message = f"bytes {start} to {stop} were asked for, the answer holds {first} to {last}"
                 raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
 
-        calls = calls_of(location.origin, settings)
+        calls = host.calls(location.origin, settings)
         segment.sent()
         future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, check), calls.loop)
         got = self._answer(segment, future, deadline)
@@ -162,14 +177,18 @@ class ObjectReader:
 
     @staticmethod
     def _answer(segment: Segment, future: Future[Got], deadline: float) -> Got | None:
-        while not wait([future], _LOOK).done:
+        while True:
+            try:
+                return future.result(_LOOK)
+            except TimeoutError:
+                if future.done():
+                    raise
             if not _is_wanted(segment):
                 future.cancel()
                 return None
             if time.monotonic() > deadline:
                 future.cancel()
                 raise TimeoutError("the request took too long in all")
-        return future.result()
 
     # What is known of a bucket
 
