@@ -135,6 +135,7 @@ class _Typed:
     kind: NestedType | None = None
     text: str = ""
     element: ElementType | None = None
+    type: DataType | None = None
     error: RefbrowserError | None = None
 
     @classmethod
@@ -142,7 +143,8 @@ class _Typed:
         """Return the type of some values."""
         try:
             kind = values.type
-            return cls(values.fields, below, kind, type_text(kind), element_type(kind))
+            text, element = type_text(kind), element_type(kind)
+            return cls(values.fields, below, kind, text, element, element.named(text))
         except RefbrowserError as error:
             return cls(values.fields, below, error=error)
 
@@ -246,6 +248,7 @@ def _node(
         )
     assert kind is not None
     assert element is not None
+    assert typed.type is not None
     shape = (rows, *element.shape)
     if prod(shape) > LIMITS.elements:
         message = f"the array has more than {LIMITS.elements} elements (elements)"
@@ -257,7 +260,7 @@ def _node(
     return ArrayNode(
         path=path,
         shape=shape,
-        type=element.named(text),
+        type=typed.type,
         dimensions=(None,) * len(shape),
         dimension_paths=(None,) * len(shape),
         values=Rows(grid=grid, manifest=RowManifest(path, grid.grid_shape), keys=_CHUNK_KEYS, source=values),
