@@ -243,6 +243,19 @@ class Bucket:
                 kept = sorted(folders)[: max(most, 0)]
                 return kept, sorted(files)[: max(most - len(kept), 0)], most - count
 
+    def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object to another key, within the store: it is there whole, or as it was.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: it cannot be copied, or the copy is another one.
+        """
+        facts = self._tried(key, lambda _: self._calls.copy(source, key, size), size, to="copy")
+        if facts.size != size:
+            raise self._changed(source, size)
+        return facts
+
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects; what is not there is no matter.
 

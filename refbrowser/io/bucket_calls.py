@@ -24,6 +24,10 @@ from refbrowser.limits import LIMITS
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 #: Objects that are deleted at once, one request each.
 _TOGETHER = 16
+#: Bytes that S3 is asked to copy with one request, so that it answers in time.
+_COPIED = 256 * 1024 * 1024
+#: Seconds after which a store is asked whether it has copied an object.
+_COPYING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,9 @@ class BucketCalls(Protocol):
 
         Those of folders, each once, and those of objects; both without the prefix.
         """
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key, within the store."""
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects, not more than 1,000."""
@@ -262,6 +269,30 @@ class S3Calls:
         folders = [each["Prefix"] for each in answer.get("CommonPrefixes") or []]
         files = [each["Key"] for each in answer.get("Contents") or []]
         return *_below(prefix, folders, files), answer.get("NextContinuationToken") or ""
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key: a large one in parts."""
+        origin = {"Bucket": self._bucket, "Key": source}
+        if size <= _COPIED:
+            answer = await self._ask("copy_object", Key=key, CopySource=origin)
+            return _s3_facts(key, size, answer["CopyObjectResult"]["ETag"])
+        upload = await self.begin(key, size, new=False)
+        try:
+            for start in range(0, size, _COPIED):
+                upload.sent = min(start + _COPIED, size)
+                answer = await self._ask(
+                    "upload_part_copy",
+                    Key=key,
+                    UploadId=upload.name,
+                    PartNumber=len(upload.parts) + 1,
+                    CopySource=origin,
+                    CopySourceRange=f"bytes={start}-{upload.sent - 1}",
+                )
+                upload.parts.append(answer["CopyPartResult"]["ETag"])
+            return await self.end(upload)
+        except BaseException:
+            await self.abandon(upload)
+            raise
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -454,6 +485,17 @@ class GoogleCalls:
         files = [each["name"] for each in answer.get("items", [])]
         return *_below(prefix, answer.get("prefixes", []), files), answer.get("nextPageToken") or ""
 
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key; of a large one each request copies some."""
+        more: dict[str, Any] = {}
+        while True:
+            way = f"/rewriteTo/b/{quote(self._bucket)}/o/{quote(key, safe='')}"
+            _, _, body = await self._ask("POST", self._url(source) + way, **more)
+            answer = _json(body)
+            if answer["done"]:
+                return _google_facts(answer["resource"])
+            more["rewriteToken"] = answer["rewriteToken"]
+
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
         await _all([self._delete(key) for key in keys])
@@ -567,6 +609,17 @@ class AzureCalls:
         found = [each.name async for each in await anext(pages)]
         folders, files = [[name for name in found if name.endswith("/") is kind] for kind in (True, False)]
         return *_below(prefix, folders, files), pages.continuation_token or ""
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the container to another key; the store may go on with it after its answer."""
+        blob = self._blob(key)
+        status = (await blob.start_copy_from_url(self._blob(source).url, **_ONCE))["copy_status"]
+        while status == "pending":
+            await asyncio.sleep(_COPYING)
+            status = (await blob.get_blob_properties(**_ONCE)).copy.status
+        if status != "success":
+            raise StatusError(500, f"the copy of an object ended with {status}")
+        return await self.head(key)
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""

@@ -30,9 +30,9 @@ from refbrowser.exporting.journal import Journal, Written
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
 from refbrowser.exporting.targets import bucket_place
-from refbrowser.exporting.targets.bucket_place import MARK, BucketPlace
+from refbrowser.exporting.targets.bucket_place import MARK, STAGE, BucketPlace
 from refbrowser.exporting.targets.options import StoreOptions
-from refbrowser.io import bucket
+from refbrowser.io import bucket, bucket_calls
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 KINDS = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")
@@ -114,6 +114,9 @@ def test_stores_have_the_objects_of_folders(
         report = made.export(f"{kind}.zarr", kind)
         assert made.objects(f"{kind}.zarr") == made.in_folder(kind)
         assert report.verified == report.chunks == 9
+    # Over what is there it is made aside, and copied.
+    report = made.export("zarr-v3.zarr", "zarr-v3", force=True)
+    assert (report.verified, made.objects("zarr-v3.zarr")) == (9, made.in_folder("zarr-v3"))
     # A complete one is compared with its source.
     assert made.export("zarr-v3.zarr", "zarr-v3", resume=True).verified == 9
     assert not list((tmp_path / "state" / "refbrowser" / "exports").iterdir())
@@ -270,6 +273,68 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v3", arrays=only)
 
 
+def test_what_is_replaced_stays_whole_until_all_is_there(
+    s3: Writing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3.export("x.zarr", "zarr-v3", options=StoreOptions(shards=Sides.from_text("20,20")))
+    s3.server.put(s3.url("x.zarr/notes/7"), b"mine")
+    old, new = s3.objects("x.zarr"), s3.in_folder("zarr-v3")
+    assert len(old.keys() & new.keys()) > 5
+    assert all(old[key] != new[key] for key in ("a/c/0/0", "a/zarr.json"))
+    real = {name: getattr(bucket.Bucket, name) for name in ("put", "copy")}
+    done: list[str] = []
+    ends = {"put": -1, "copy": -1}
+
+    def ending(name: str) -> object:
+        def call(self: bucket.Bucket, *given: object, **how: object) -> object:
+            if ends[name] == 0:
+                raise Ended
+            ends[name] -= 1
+            done.append(f"{name} {given[name == 'copy']}")
+            return real[name](self, *given, **how)
+
+        return call
+
+    for name in real:
+        monkeypatch.setattr(bucket.Bucket, name, ending(name))
+
+    def outside() -> dict[str, bytes]:
+        found = s3.objects("x.zarr")
+        return {key: data for key, data in found.items() if not key.startswith(STAGE)}
+
+    # The mark, the copy that shows that copies can be made, the first chunk, the last one, the first copy.
+    for name, count in (("put", 0), ("copy", 0), ("put", 1), ("put", 8)):
+        ends[name] = count
+        with pytest.raises(Ended):
+            s3.export("x.zarr", "zarr-v3", force=True)
+        assert outside() == old, (name, count)
+        with pytest.raises(RefbrowserError, match=r"there already|differ from"):
+            s3.export("x.zarr", "zarr-v3", resume=True)
+        ends[name] = -1
+    for name, count in (("copy", 3), ("put", 2), ("put", 3)):
+        ends[name] = count
+        with pytest.raises(Ended):
+            s3.export("x.zarr", "zarr-v3", force=True, resume=True)
+        # What is of two datasets is none, and is marked.
+        found = s3.objects("x.zarr")
+        assert "zarr.json" not in found
+        assert STAGE + MARK in found
+        ends[name] = -1
+    done.clear()
+    report = s3.export("x.zarr", "zarr-v3", force=True, resume=True)
+    assert report.resumed == 9
+    assert not [each for each in done if each.startswith("put") and "/c/" in each]
+    assert s3.objects("x.zarr") == new | {"notes/7": b"mine"}
+    # Another one begun over that which never ended leaves nothing of it.
+    ends["copy"] = 4
+    with pytest.raises(Ended):
+        s3.export("x.zarr", "zarr-v2", force=True)
+    ends["copy"] = -1
+    only = (ArrayChoice.of(s3.dataset, "/sub/b"),)
+    s3.export("x.zarr", "zarr-v2", force=True, arrays=only)
+    assert s3.objects("x.zarr") == s3.in_folder("zarr-v2", arrays=only) | {"notes/7": b"mine"}
+
+
 def test_faults_between_us_and_the_store(s3: Writing, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "LIMITS", replace(bucket.LIMITS, http_wait_start=0.001))
     local = s3.in_folder("zarr-v2")
@@ -317,12 +382,15 @@ def test_a_damaged_object_is_found(s3: Writing, monkeypatch: pytest.MonkeyPatch)
 
 def test_large_objects_go_in_parts(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "PART", 5 * 1024 * 1024)
+    monkeypatch.setattr(bucket_calls, "_COPIED", 5 * 1024 * 1024)
     place = BucketPlace.of(s3.url("x.zarr"), s3.dataset.access)
     data = np.random.default_rng(1).bytes(11 * 1024 * 1024)
     size, tag, is_confirmed = place.write("a/0", [data[:100], memoryview(data)[100:]], len(data))
     assert (size, tag[-3:], is_confirmed) == (len(data), '-3"', True)
     assert s3.server.get(s3.url("x.zarr/a/0")) == data
     assert place.stored("a/0", [size]).read_at(size - 5, 9) == data[-5:]
+    assert place.bucket.copy("x.zarr/a/0", "y/0", size).tag[-3:] == '-3"'
+    assert s3.server.get(s3.url("y/0")) == data
     # A source that has become longer or shorter leaves no object, and nothing that is paid for.
     for wrong in (len(data) + 1, len(data) - 1):
         with pytest.raises(RefbrowserError, match="has not the"):
@@ -333,19 +401,22 @@ def test_large_objects_go_in_parts(s3: Writing, monkeypatch: pytest.MonkeyPatch)
 
 def test_workers_write_as_long_as_it_is_wanted(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_place, "_LOOK", -1.0)
-    client, worker = (BucketPlace.of(s3.url("x"), s3.dataset.access) for _ in range(2))
-    client.open(resume=False)
-    with closing(Journal(client.partial, "this export")):
-        with client.hosting("one"):
-            worker.join("one", "this export")
-            assert worker.is_joined
-            for run, fingerprint in (("two", "this export"), ("one", "another")):
-                other = BucketPlace.of(s3.url("x"), s3.dataset.access)
-                with pytest.raises(RefbrowserError, match="cannot write the target"):
-                    other.join(run, fingerprint)
-        assert not worker.is_joined
-    client.leave()
-    assert set(s3.objects("x")) == {MARK}
+    s3.server.put(s3.url("there/zarr.json"), b"{}")
+    for name, at in (("x", ""), ("there", STAGE)):
+        client, worker = (BucketPlace.of(s3.url(name), s3.dataset.access) for _ in range(2))
+        client.open(resume=False)
+        with closing(Journal(client.partial, "this export")):
+            with client.hosting("one"):
+                worker.join("one", "this export")
+                assert worker.is_joined
+                worker.write("a/0", [b"1"], 1)
+                for run, fingerprint in (("two", "this export"), ("one", "another")):
+                    other = BucketPlace.of(s3.url(name), s3.dataset.access)
+                    with pytest.raises(RefbrowserError, match="cannot write the target"):
+                        other.join(run, fingerprint)
+            assert not worker.is_joined
+        client.leave()
+        assert set(s3.objects(name)) - {"zarr.json"} == {at + MARK, at + "a/0"}
 
 
 def test_workers_write_without_opening(s3: Writing) -> None:
