@@ -13,7 +13,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -51,6 +51,7 @@ _PORT = 8786
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?/?")
 _LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
 _INSTALL = "install it with: pip install 'refbrowser[dask]'"
+_SAME = "install the same versions on the workers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +354,7 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
             raise RefbrowserError(
                 ErrorKind.SOURCE,
                 f"{worker} has {name} {found.get(name) or 'not at all'}, this program has {name} {version}",
-                advice="install the same versions on the workers",
+                advice=_SAME,
             )
 
 
@@ -402,8 +403,6 @@ class _Futures:
                 quiet_since = time.monotonic()
                 yield item, self.answer(future)
         finally:
-            for _, future in running.values():
-                future.cancel()
             self.leave([future for _, future in running.values()])
 
     def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
@@ -422,7 +421,7 @@ class _Futures:
         """Raise where nobody is left to work; nothing has ended for so many seconds."""
 
     def leave(self, futures: list[Any]) -> None:
-        """Wait for what cannot be taken back, where it would work on with what the caller gives up."""
+        """Take back what can be; wait for the rest where it works on with what the caller gives up."""
 
 
 def _note(ended: Any, number: int, _: Any) -> None:
@@ -461,9 +460,11 @@ class _Pool(_Futures):
         return min(AHEAD * (self.status().threads or THREADS), MOST_AHEAD)
 
     def leave(self, futures: list[Any]) -> None:
-        """Wait for what is under way: it writes to what the caller gives up."""
+        """Take back what is not begun, and wait for the rest: it writes to what the caller gives up."""
         from concurrent.futures import wait
 
+        for future in futures:
+            future.cancel()
         wait(futures)
 
     def status(self) -> ComputeStatus:
@@ -597,20 +598,17 @@ class _Cluster(_Futures):
     def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
         """Give an item away; futures in it are given as what they stand for."""
         try:
-            return self.client.submit(function, item, pure=False)
+            return _Sent(self.client, self.client.submit(function, item, pure=False))
         except Exception as error:  # Of its loop, or its connection.
             raise self._gone(error) from error
 
     def answer(self, future: Any) -> Any:
         """Return what an ended future gives."""
-        if future.status == "finished":
-            try:
-                return future.result()
-            except Exception as lost:  # noqa: BLE001 - on its way: what a task raised is its error
-                return self._gone(lost)
-        if future.status != "error":
-            return self._gone(None)
-        error = future.exception()
+        error = future.error
+        if error is None:
+            return future.value
+        if future.of_dask.status != "error":
+            return self._gone(error)
         if type(error).__name__ == "KilledWorker":
             return RefbrowserError(
                 ErrorKind.SOURCE,
@@ -619,10 +617,13 @@ class _Cluster(_Futures):
             )
         if isinstance(error, ImportError):
             message = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
-            return RefbrowserError(
-                ErrorKind.SOURCE, message, advice="install the same versions on the workers"
-            )
+            return RefbrowserError(ErrorKind.SOURCE, message, advice=_SAME)
         return error
+
+    def leave(self, futures: list[Any]) -> None:
+        """Take back everything: what is under way looks whether it is still wanted."""
+        with suppress(Exception):  # of its loop, or its connection
+            self.client.cancel([future.of_dask for future in futures])
 
     def ahead(self) -> int:
         """Return how many items are given away at once, for those who work now."""
@@ -643,7 +644,8 @@ class _Cluster(_Futures):
     def status(self) -> ComputeStatus:
         """Return who works now."""
         try:
-            found: Any = self.client.scheduler_info()
+            # Some versions tell of five workers only, unless told otherwise.
+            found: Any = self.client.scheduler_info(n_workers=-1)
             workers = list(found["workers"].values())
             dashboard = self.client.dashboard_link if found.get("services", {}).get("dashboard") else None
         except Exception as error:  # of Dask, its transport or its loop
@@ -659,9 +661,7 @@ class _Cluster(_Futures):
     def versions(self) -> Mapping[str, Mapping[str, str]]:
         """Return what is installed on each worker; one that cannot tell has nothing."""
         found = self.client.run(versions_here, on_error="return")
-        return {
-            worker: {} if isinstance(answer, BaseException) else answer for worker, answer in found.items()
-        }
+        return {name: {} if isinstance(each, BaseException) else each for name, each in found.items()}
 
     def _gone(self, error: BaseException | None) -> RefbrowserError:
         return RefbrowserError(
@@ -669,6 +669,31 @@ class _Cluster(_Futures):
             f"the scheduler {quoted(self.name)} does not answer any more{_cause(error) if error else ''}",
             advice="--resume goes on from here",
         )
+
+
+class _Sent:
+    """An item that a cluster works on, and what became of it.
+
+    What it gives is fetched by the client's own thread, of many that ended together in one go; where the
+    worker dies that has it, it is made again and waited for.
+    """
+
+    value: Any = None
+    error: BaseException | None = None
+
+    def __init__(self, client: Any, future: distributed.Future) -> None:
+        self.client, self.of_dask = client, future
+
+    def add_done_callback(self, told: Callable[[Any], object]) -> None:
+        """Have it fetched, and `told` called then."""
+        self.client.loop.add_callback(self._fetch, told)
+
+    async def _fetch(self, told: Callable[[Any], object]) -> None:
+        try:
+            self.value = await self.client.gather(self.of_dask, asynchronous=True)
+        except BaseException as error:  # noqa: BLE001 - the task's, or of the way to it
+            self.error = error
+        told(self)
 
 
 def _same(data: bytes) -> bytes:

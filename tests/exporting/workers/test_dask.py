@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,33 @@ def _compare(client: Any, source: Path, folder: Path, killing: tuple[str, ...]) 
 
 def test_the_same_files_though_workers_die(client: Any, source: Path, tmp_path: Path) -> None:
     _compare(client, source, tmp_path, ("zarr-v3",))
+
+
+class _Fatal:
+    """An answer whose worker dies when it is asked for it, once."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        if not os.path.exists(self.mark):
+            open(self.mark, "x").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return (str, (self.mark,))
+
+
+def test_an_answer_that_dies_with_its_worker_is_made_again(client: Any, tmp_path: Path) -> None:
+    items = [str(tmp_path / "mark"), *map(str, range(20))]
+    with (
+        Compute.of(client).open() as executor,
+        closing(executor.run(_answered, items, CancelToken())) as run,
+    ):
+        found = list(run)
+    assert dict(found) == {item: item for item in items}
+
+
+def _answered(item: str) -> Any:
+    return _Fatal(item) if os.path.isabs(item) else item
 
 
 @pytest.mark.long
