@@ -67,6 +67,30 @@ class Got:
 Check = Callable[[int, int, int], None]
 
 
+class Coming:
+    """The bytes of an answer while they come; any thread may look.
+
+    Parameters
+    ----------
+    check
+        Raises where they are not those that were asked for.
+    """
+
+    def __init__(self, check: Check = lambda *_: None) -> None:
+        self.check = check
+        self._before = 0
+        self._stream: Any = None
+
+    def through(self, stream: Any) -> None:
+        """Count the bytes of a stream of aiohttp, which all clients read from; one may follow another."""
+        self._before, self._stream = self.received, stream
+
+    @property
+    def received(self) -> int:
+        """Bytes that have come."""
+        return self._before + (0 if self._stream is None else self._stream.total_bytes)
+
+
 @dataclass(slots=True)
 class Upload:
     """An object that is sent in parts.
@@ -121,8 +145,8 @@ class BucketCalls(Protocol):
     async def head(self, key: str) -> ObjectFacts:
         """Return what the store says of an object."""
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
-        """Return bytes of an object, all of them where `stop` is None, once `check` takes them."""
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
+        """Return bytes of an object, all of them where `stop` is None, once they are checked."""
 
     async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
         """Return some names below a prefix, up to the next ``/``, and what the next are asked for with.
@@ -252,13 +276,14 @@ class S3Calls:
         answer = await self._ask("head_object", Key=key)
         return _s3_facts(key, answer["ContentLength"], answer["ETag"])
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
         asked = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
         answer = await self._ask("get_object", Key=key, **asked)
         async with answer["Body"] as body:
             first, last, total = _bounds(answer.get("ContentRange"), answer["ContentLength"])
-            check(first, last, total)
+            coming.check(first, last, total)
+            coming.through(getattr(body, "raw_stream", body).content)
             data = bytes(await body.read())
         return Got(data, first, _identity(total, answer.get("ETag"), answer.get("LastModified")))
 
@@ -459,7 +484,7 @@ class GoogleCalls:
         """Return what the store says of an object."""
         return _google_facts(_json((await self._ask("GET", self._url(key)))[2]))
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
         headers = {"Accept-Encoding": "identity"}
         if stop is not None:
@@ -471,7 +496,8 @@ class GoogleCalls:
             if answer.headers.get("Content-Encoding", "identity") != "identity":
                 raise StatusError(answer.status, "the store encodes the bytes, though identity was asked for")
             bounds = _bounds(answer.headers.get("Content-Range"), answer.content_length or 0)
-            check(*bounds)
+            coming.check(*bounds)
+            coming.through(answer.content)
 
         _, answer, data = await self._ask("GET", self._url(key), headers=headers, alt="media", check=see)
         tag = answer.get("x-goog-generation") or answer.get("ETag")
@@ -591,14 +617,19 @@ class AzureCalls:
         """Return what the store says of an object."""
         return _azure_facts(await self._blob(key).get_blob_properties(**_ONCE))
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
+
+        def see(answer: Any) -> None:
+            _compare_range(answer)
+            coming.through(answer.http_response.internal_response.content)
+
         # An empty blob has no bytes from 0 on.
         asked = {} if stop is None else {"offset": start, "length": stop - start}
-        answer = await self._blob(key).download_blob(**asked, raw_response_hook=_compare_range, **_ONCE)
+        answer = await self._blob(key).download_blob(**asked, raw_response_hook=see, **_ONCE)
         found = answer.properties
         first, last, total = (0, 0, 0) if found.size == 0 else _bounds(found.content_range, found.size)
-        check(first, last, total)
+        coming.check(first, last, total)
         data = bytes(await answer.readall())
         return Got(data, first, _identity(total, found.etag, found.last_modified))
 

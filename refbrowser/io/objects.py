@@ -9,13 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.bucket import wait_before
-from refbrowser.io.bucket_calls import BucketCalls, Got, calls_of
+from refbrowser.io.bucket import Turns, wait_before
+from refbrowser.io.bucket_calls import BucketCalls, Coming, Got, calls_of
 from refbrowser.io.bucket_errors import Failure, failure_of
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.io.plan import LinkModels
 from refbrowser.io.segment import Segment, oversize, short_object
-from refbrowser.io.task import Attempt, FetchEvent
+from refbrowser.io.task import Attempt, FetchEvent, Pace
 from refbrowser.limits import LIMITS
 
 #: Held while rows are delivered: a segment belongs to one thread at a time.
@@ -31,7 +31,7 @@ class _Host:
         self.failures = 0
         self.reason = ""
         self.open_until = 0.0
-        self.quiet_until = 0.0
+        self.turns = Turns()
         #: Its requests, and the settings of the connection by which they are made.
         self._calls: tuple[ConnectionSettings, BucketCalls] | None = None
 
@@ -108,13 +108,15 @@ class ObjectReader:
         number = 0
         while True:
             number += 1
-            if not task.pause(max(0.0, host.quiet_until - time.monotonic())):
-                return None
             began = time.monotonic()
             try:
-                if number == 1:
-                    self._check_circuit(origin, host)
-                got = self._once(segment, start, stop, host, settings, deadline)
+                with host.turns.one(task.pause) as waited:
+                    if waited is None:
+                        return None
+                    began, deadline = began + waited, deadline + waited
+                    if number == 1:
+                        self._check_circuit(origin, host)
+                    got = self._once(segment, start, stop, host, settings, deadline)
             except RefbrowserError as error:
                 _tell(segment, start, stop, began, error=error.message)
                 raise
@@ -164,8 +166,9 @@ class ObjectReader:
 
         calls = host.calls(location.origin, settings)
         segment.sent()
-        future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, check), calls.loop)
-        got = self._answer(segment, future, deadline)
+        coming = Coming(check)
+        future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, coming), calls.loop)
+        got = self._answer(segment, future, coming, deadline)
         if got is None:
             return None
         task.count(size=len(got.data))
@@ -176,7 +179,8 @@ class ObjectReader:
         return got
 
     @staticmethod
-    def _answer(segment: Segment, future: Future[Got], deadline: float) -> Got | None:
+    def _answer(segment: Segment, future: Future[Got], coming: Coming, deadline: float) -> Got | None:
+        pace = Pace()
         while True:
             try:
                 return future.result(_LOOK)
@@ -186,9 +190,13 @@ class ObjectReader:
             if not _is_wanted(segment):
                 future.cancel()
                 return None
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 future.cancel()
                 raise TimeoutError("the request took too long in all")
+            if pace.is_slow(coming.received, now):
+                future.cancel()
+                raise TimeoutError("the answer comes too slowly")
 
     # What is known of a bucket
 
@@ -206,9 +214,7 @@ class ObjectReader:
     def _throttle(self, origin: Origin, host: _Host, failure: Failure) -> None:
         if not failure.throttles:
             return
-        if failure.after is not None and failure.after <= LIMITS.http_retry_after:
-            # It was said to this request, but it is meant for all of them.
-            host.quiet_until = max(host.quiet_until, time.monotonic() + failure.after)
+        host.turns.throttle(failure.after)
         self._models.of(str(origin)).throttle()
         self._report("throttled", origin, f"{origin} asked for fewer requests")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,6 +89,24 @@ class FetchEvent:
     kind: str
     origin: Origin
     message: str
+
+
+class Pace:
+    """Tells answers that come too slowly: slower than the slowest accepted rate, over its whole time."""
+
+    __slots__ = ("_received", "_since")
+
+    def __init__(self) -> None:
+        self._since, self._received = time.monotonic(), 0
+
+    def is_slow(self, received: int, now: float) -> bool:
+        """Tell whether too few bytes came lately, where so many have come in all."""
+        seconds = now - self._since
+        if seconds < LIMITS.http_slow_window:
+            return False
+        slow = received - self._received < LIMITS.http_slow_rate * seconds
+        self._since, self._received = now, received
+        return slow
 
 
 #: Called with a row of the plan, and its bytes or why they could not be had.

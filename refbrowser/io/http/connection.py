@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from refbrowser.errors import ErrorKind, quoted
 from refbrowser.io.http.answers import AttemptError, ChunkedDecoder, FixedSink, Head, Sink, parse_head
 from refbrowser.io.origins import Origin, is_private
+from refbrowser.io.task import Pace
 from refbrowser.limits import LIMITS
 
 _SCRATCH = 16 << 10
@@ -76,7 +77,7 @@ class Connection(asyncio.BufferedProtocol):
         self._until_close = False
         self._keep = True
         self._taken = 0
-        self._taken_since = self.sent_at
+        self._pace = Pace()
 
     @property
     def usable(self) -> bool:
@@ -90,18 +91,13 @@ class Connection(asyncio.BufferedProtocol):
         self.exchanges += 1
         self.in_body = self.answered = self._until_close = False
         self._filled = 0
-        self.sent_at = self.active_at = self._taken_since = time.monotonic()
-        self._taken = 0
+        self.sent_at = self.active_at = time.monotonic()
+        self._taken, self._pace = 0, Pace()
         self.transport.write(request)
 
     def is_slow(self, now: float) -> bool:
         """Tell whether fewer bytes came than the slowest accepted rate, over its whole time."""
-        seconds = now - self._taken_since
-        if seconds < LIMITS.http_slow_window:
-            return False
-        slow = self._taken < LIMITS.http_slow_rate * seconds
-        self._taken, self._taken_since = 0, now
-        return slow
+        return self._pace.is_slow(self._taken, now)
 
     def close(self) -> None:
         """Close at once; the current exchange is not told."""
