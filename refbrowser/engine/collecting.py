@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 #: Objects that were made meanwhile, from which on it matters that they are not looked through: asking what is
 #: frozen takes a while for each object that is.
-_MANY = 100_000
+_MANY = 20_000
 _lock = threading.Lock()
 _holders = 0
 _was_enabled = False
