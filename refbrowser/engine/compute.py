@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -52,6 +51,7 @@ _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-
 _LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
 _INSTALL = "install it with: pip install 'refbrowser[dask]'"
 _SAME = "install the same versions on the workers"
+_FILES = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,15 +286,14 @@ class Compute:
             path = getattr(found, name)
             if not path:
                 message = f"{quoted(self.address)} needs a file of the {what} for TLS"
-                advice = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
-                raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+                raise RefbrowserError(ErrorKind.USAGE, message, advice=_FILES)
             if not os.path.isfile(path):
                 raise RefbrowserError(ErrorKind.IO, "there is no such file", Place(path=path))
         try:
             found.get_connection_args("client")
         except OSError as error:  # those of SSL are of its kind
-            message = f"the files for TLS cannot be used{_cause(error)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(path=found.tls_client_cert)) from error
+            why = f"the files for TLS cannot be used{_cause(error)}"
+            raise RefbrowserError(ErrorKind.USAGE, why, Place(path=found.tls_client_cert)) from error
         return found
 
 
@@ -388,7 +387,7 @@ class _Futures:
                 for number, item in islice(waiting, max(0, self.ahead() - len(running))):
                     future = self.submit(function, item)
                     running[number] = item, future
-                    future.add_done_callback(partial(_note, ended, number))
+                    future.add_done_callback(lambda _, number=number: ended.put(number))
                 if not running:
                     return
                 try:
@@ -422,10 +421,6 @@ class _Futures:
 
     def leave(self, futures: list[Any]) -> None:
         """Take back what can be; wait for the rest where it works on with what the caller gives up."""
-
-
-def _note(ended: Any, number: int, _: Any) -> None:
-    ended.put(number)
 
 
 class _Pool(_Futures):
@@ -516,8 +511,8 @@ class _Given(_Pool):
             return data
         import tempfile
 
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="refbrowser-shared-"))
-        path = os.path.join(folder, "shared")
+        folder = tempfile.TemporaryDirectory(prefix="refbrowser-shared-")
+        path = os.path.join(self._stack.enter_context(folder), "shared")
         with open(path, "xb") as stream:
             stream.write(data)
         return _SharedFile(path, hashlib.sha256(data).hexdigest())
@@ -549,8 +544,8 @@ def shared(data: Any) -> bytes:
         with open(data.path, "rb") as stream:
             found = stream.read()
     except OSError as error:
-        message = f"a worker cannot read what the program shares with it: {error.strerror or error}"
-        raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path)) from error
+        why = f"a worker cannot read what the program shares with it: {error.strerror or error}"
+        raise RefbrowserError(ErrorKind.SOURCE, why, Place(path=data.path)) from error
     if hashlib.sha256(found).hexdigest() != data.digest:
         message = "what a worker read is not what the program shares with it"
         raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path))
@@ -616,8 +611,8 @@ class _Cluster(_Futures):
                 advice="they may need more memory; --resume goes on from here",
             )
         if isinstance(error, ImportError):
-            message = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
-            return RefbrowserError(ErrorKind.SOURCE, message, advice=_SAME)
+            why = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
+            return RefbrowserError(ErrorKind.SOURCE, why, advice=_SAME)
         return error
 
     def leave(self, futures: list[Any]) -> None:
@@ -674,8 +669,8 @@ class _Cluster(_Futures):
 class _Sent:
     """An item that a cluster works on, and what became of it.
 
-    What it gives is fetched by the client's own thread, of many that ended together in one go; where the
-    worker dies that has it, it is made again and waited for.
+    The client's own thread fetches that, of many items in one go; where the worker dies that has it, it is
+    made again and waited for.
     """
 
     value: Any = None
