@@ -63,7 +63,7 @@ from refbrowser.exporting.verify import (
 from refbrowser.exporting.workers.order import WorkOrder, why_here
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.filesystems import storage_options
+from refbrowser.io.filesystems import options_with_secrets
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -459,11 +459,11 @@ class _Check:
         return ask_program(program, asked, answers, self.control.token)
 
     def _storage(self) -> dict[str, Any] | None:
-        """Return how fsspec connects to the target, without secrets; None where it is on a disk."""
+        """Return how fsspec connects to the target; None where it is on a disk."""
         if not in_object_store(self.request.target):
             return None
         origin = split_url(self.request.target).origin
-        return storage_options(origin.scheme, self.dataset.access.connection(origin))
+        return options_with_secrets(origin, self.dataset.access.connection(origin))
 
     def _groups(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of the groups by their paths in the target."""
