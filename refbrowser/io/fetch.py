@@ -255,7 +255,7 @@ class Fetcher:
     def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
         places: dict[int, Location | RefbrowserError] = {}
         permitted: Origin | None = None
-        for number in np.unique(plan.segment_url).tolist():
+        for number in dict.fromkeys(plan.segment_url.tolist()):
             url = plan.urls[number]
             try:
                 places[number] = place = access.locate(url)

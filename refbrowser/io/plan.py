@@ -328,8 +328,10 @@ def _whole_files(columns: ReferenceColumns) -> _WholeFiles:
     if not len(rows):
         return _WholeFiles(urls, urls, rows)
     order = np.argsort(urls, kind="stable")
-    distinct, counts = np.unique(urls, return_counts=True)
-    return _WholeFiles(distinct, counts.astype(np.int64), rows[order])
+    ordered = urls[order]
+    # Not `np.unique`, which imports masked arrays: that takes as long as a request.
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return _WholeFiles(ordered[first], np.diff(np.append(first, len(ordered))), rows[order])
 
 
 def _readable_ranges(columns: ReferenceColumns) -> tuple[Ints, Ints, dict[int, RefbrowserError]]:
@@ -362,7 +364,7 @@ def _running_stop(url: Ints, stop: Ints) -> Ints:
     if not len(falls):
         return stop
     reach = stop.copy()
-    for one in np.unique(url[falls]):
+    for one in set(url[falls].tolist()):
         first, last = np.searchsorted(url, one), np.searchsorted(url, one, "right")
         np.maximum.accumulate(reach[first:last], out=reach[first:last])
     return reach

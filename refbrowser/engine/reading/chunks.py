@@ -242,8 +242,9 @@ class ChunkBatch(Batch[Wanted]):
                 self._write(rows, row, stored)
             else:
                 chunk = rows.pipeline.decode(data)
-                # A view would keep the whole buffer of its request alive.
-                kept = chunk if not rows.pipeline.is_raw else chunk.copy("K")
+                # A view would keep the whole buffer of its request alive, where that brought more.
+                is_alone = not rows.pipeline.is_raw or memoryview(data.obj).nbytes == len(data)
+                kept = chunk if is_alone else chunk.copy("K")
                 self._write_chunk(rows, row, kept)
                 self.reader.session.cache.put(cache_key, kept)
         except RefbrowserError as error:

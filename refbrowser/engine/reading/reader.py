@@ -10,12 +10,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.reading.chunk_log import ArrayLog, BatchNotes, marks_of
 from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.fetching import fetch_rows
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 
 #: Chunks that are planned together.
 BATCH = 16_384
+#: Rows whose requests are so many objects that the collector would look through the whole program before the
+#: first one is sent: that takes as long as the answer.
+MANY = 64
 #: Up to this many bytes that need no decoding are copied where they arrive: cheaper than a hand-over.
 AT_ONCE = 256 * 1024
 #: What takes up to this many bytes, decoded, is decoded where it arrives. Python takes longer for it than its
@@ -475,7 +480,14 @@ class Batch(ABC, Generic[W]):
             row = numbers[position]
             return None if row in keys else self.pieces(rows, row)
 
+        until_bytes_come = ExitStack()
+        is_waiting = len(numbers) >= MANY
+
         def deliver(position: int, data: memoryview | RefbrowserError) -> None:
+            nonlocal is_waiting
+            if is_waiting:
+                is_waiting = False
+                until_bytes_come.close()
             row = numbers[position]
             if isinstance(data, RefbrowserError):
                 self.ended(rows, row, data)
@@ -489,21 +501,24 @@ class Batch(ABC, Generic[W]):
             else:
                 self._take(rows, row, data, keys.get(row))
 
-        counters = fetch_rows(
-            session.fetcher,
-            rows.columns if len(remote) == len(rows.columns) else taken(rows.columns, remote),
-            reader.access,
-            deliver,
-            cancel=reader.token,
-            destination=destination if len(keys) < len(numbers) else None,
-            ranges=pieces,
-            export=reader.options.export,
-            priority=reader.options.priority,
-            size_limit=self.size_limit(rows),
-            timed=None
-            if notes is None
-            else lambda done, took: notes.took([rows.owners[numbers[at]] for at in done], took),
-        )
+        with until_bytes_come:
+            if is_waiting:
+                until_bytes_come.enter_context(collected_later())
+            counters = fetch_rows(
+                session.fetcher,
+                rows.columns if len(remote) == len(rows.columns) else taken(rows.columns, remote),
+                reader.access,
+                deliver,
+                cancel=reader.token,
+                destination=destination if len(keys) < len(numbers) else None,
+                ranges=pieces,
+                export=reader.options.export,
+                priority=reader.options.priority,
+                size_limit=self.size_limit(rows),
+                timed=None
+                if notes is None
+                else lambda done, took: notes.took([rows.owners[numbers[at]] for at in done], took),
+            )
         reader.requests += counters.requests
 
     def _take(self, rows: W, row: int, data: memoryview, cache_key: Hashable | None) -> None:

@@ -269,7 +269,7 @@ class ZipDirectory:
         later = np.flatnonzero(start[1:] < reach[:-1])
         # The earlier one of each such pair is one whose end is beyond the start of the next.
         earlier = np.flatnonzero(stop[:-1] > start[1:])
-        self._blame(rows[np.union1d(later + 1, earlier)], Fault.OVERLAP)
+        self._blame(rows[np.concatenate([later + 1, earlier])], Fault.OVERLAP)
 
     def _blame(self, rows: npt.NDArray[np.int64], fault: Fault) -> None:
         """Mark members that have no other fault."""

@@ -499,7 +499,8 @@ def _not_plain(
     rows = np.searchsorted(stops, wrong, "right")
     is_open = lengths == 0
     is_open[~is_open] = kinds[stops[~is_open] - 1] == _SLASH
-    return np.union1d(rows, np.flatnonzero(is_open))
+    is_open[rows] = True
+    return np.flatnonzero(is_open)
 
 
 def _decode_names(

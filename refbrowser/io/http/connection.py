@@ -327,6 +327,7 @@ class Dialer:
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, int], tuple[float, list[Address]]] = {}
+        self._looking: dict[tuple[str, int], asyncio.Task[list[Address]]] = {}
         self._context: ssl.SSLContext | None = None
 
     async def dial(self, origin: Origin, proxy: Proxy | None, allow_private: bool) -> Connection:
@@ -382,8 +383,19 @@ class Dialer:
         known = self._names.get((host, port))
         if known is not None and known[0] > time.monotonic():
             return known[1]
+        looking = self._looking.get((host, port))
+        if looking is None:
+            # Connections are opened many at once: one looks for all of them.
+            looking = asyncio.get_running_loop().create_task(self._look_up(host, port))
+            self._looking[host, port] = looking
+            looking.add_done_callback(lambda _: self._looking.pop((host, port)))
+        return await asyncio.shield(looking)
+
+    async def _look_up(self, host: str, port: int) -> list[Address]:
+        # As bytes: for a text Python loads the tables of international names, which this one is none of.
+        name = host.encode("ascii") if host.isascii() else host
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
         except OSError as error:
             temporary = error.errno == socket.EAI_AGAIN
             raise AttemptError(f"the host {quoted(host)} was not found", retry=temporary) from None
