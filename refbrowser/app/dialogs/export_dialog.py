@@ -471,12 +471,12 @@ class ExportDialog(QDialog):
     def _note(self, cost: Cost) -> None:
         self._leftover = cost.estimate.leftover.value
 
-    def _tell_where(self, why_here: str) -> None:
-        self._where.setText(where_text(self._document.shared.compute, why_here))
+    def _tell_where(self, why_here: str, partly_here: str = "") -> None:
+        self._where.setText(where_text(self._document.shared.compute, why_here, partly_here))
 
     def _show_cost(self, cost: Cost) -> None:
         self._note(cost)
-        self._tell_where(cost.estimate.here)
+        self._tell_where(cost.estimate.here, cost.estimate.partly_here)
         self._cost.say(cost.text(), "")
         self._start.setEnabled(True)
 

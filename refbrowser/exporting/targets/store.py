@@ -216,6 +216,14 @@ class StoreTarget(Target):
             return "a zip file is written by one process"
         return why_here(self.dataset)
 
+    def partly_here(self) -> str:
+        """Return which arrays no other processes can work on."""
+        spooled = sum(array.plan.spooled for array in self.exports)
+        found = [(len(self.nested), "nested values"), (spooled, "chunks from an intermediate store")]
+        return " and ".join(
+            f"{count} array{'s' if count > 1 else ''} of {what}" for count, what in found if count
+        )
+
     def metadata_digest(self) -> str:
         """Return what tells the metadata that is written from others."""
         return hashlib.sha256(

@@ -106,6 +106,9 @@ class TestChoice:
             where_text(ComputeChoice(PROCESSES, 4), "a zip file is written by one process")
             == "in this program, not in 4 processes of this computer: a zip file is written by one process"
         )
+        assert where_text(ComputeChoice(PROCESSES, 1), "", "1 array of nested values") == (
+            "in one process of this computer; in this program: 1 array of nested values"
+        )
         assert workers_text(WORKING) == "4 workers with 8 threads; 1.2 GB of 16 GB of memory used."
         assert workers_text(ComputeStatus(1, 1)) == "1 worker with 1 thread."
 

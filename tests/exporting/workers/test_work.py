@@ -26,7 +26,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
-from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ExportRequest
@@ -291,6 +291,12 @@ def test_arrays_that_are_read_once_through_a_store_are_made_here(
     options = StoreOptions(array_chunks={"/a": Sides((64, 1))})
     with refbrowser.open(tmp_path / "s.zarr") as dataset:
         for name, client in (("here", None), ("away", threads)):
+            told = estimate_export(
+                dataset,
+                ExportRequest(str(tmp_path / name), "zarr-v2", options=options),
+                compute=compute.Compute.of(client),
+            )
+            assert told.partly_here == ("1 array of chunks from an intermediate store" if client else "")
             report = refbrowser.export(
                 dataset, tmp_path / name, format="zarr-v2", options=options, client=client
             )
