@@ -129,6 +129,8 @@ def without(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> Reference
 
 def with_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
     """Return the references with the URLs of their rows only: a document has far more."""
+    if len(columns.urls) == len(columns) == 1 and columns.url[0] == 0:
+        return columns
     used = np.zeros(len(columns.urls), bool)
     used[columns.url[columns.url >= 0]] = True
     if used.all():
