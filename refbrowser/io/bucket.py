@@ -130,14 +130,14 @@ class Bucket:
         self._tries = LIMITS.http_tries_export if export else LIMITS.http_tries
         self._total = LIMITS.http_total_export if export else LIMITS.http_total
         self.token = token or CancelToken()
-        self._settings = settings
+        self.settings = settings
         self._turns = Turns()
         #: Whether the store was ever heard of: one that is not there is not waited for as long.
         self._is_known = False
 
     @cached_property
     def _calls(self) -> BucketCalls:
-        return calls_of(self.origin, self._settings)
+        return calls_of(self.origin, self.settings)
 
     def put(self, key: str, portions: Iterable[bytes | memoryview], size: int, *, new: bool = False) -> Put:
         """Write one object: it is there whole, or as it was.
@@ -370,7 +370,7 @@ class Bucket:
                 wait = wait_before(number, failure.after)
                 late = time.monotonic() + wait > end or wait > LIMITS.http_retry_after
                 if not failure.retry or number >= most or late:
-                    raise failure.error(to, self.url(key), self.origin, self._settings, number) from error
+                    raise failure.error(to, self.url(key), self.origin, self.settings, number) from error
                 if self.token.wait(wait):
                     self.token.check()
 

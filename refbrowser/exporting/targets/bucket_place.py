@@ -3,7 +3,7 @@
 There is no folder beside the target which could be given its name. While a store is written a mark lies in
 it, written only where none was: it tells other programs that somebody writes here. Chunks come first;
 metadata, that of the root last, when all of them are there and compared: an unfinished store is not taken for
-one. The journal lies in a folder of this computer, and goes with the mark.
+one. The journal lies in a folder of this computer, its copy beside the mark: another computer can go on.
 
 What replaces a dataset is made below a folder in it, mark and all. When its chunks are there and compared,
 the old one's root metadata goes, the chunks are copied within the store, and metadata comes last: what fails
@@ -29,14 +29,22 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.compute import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
-from refbrowser.exporting.journal import Written, fingerprint_of
+from refbrowser.exporting.folder import (
+    DATASET_MARKS,
+    Making,
+    check_space,
+    partial_of,
+    remove,
+    remove_forgotten,
+)
+from refbrowser.exporting.journal import NAME, JournalCopies, Written, checked_lines, fingerprint_of
 from refbrowser.exporting.objects import PORTION
 from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
 from refbrowser.io.bucket import Bucket, ExistsError
 from refbrowser.io.bucket_calls import ObjectFacts
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin, split_url
+from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -49,6 +57,8 @@ STAGE = ".refbrowser-new/"
 _OWN_MARK = "mark.json"
 #: How the marks of runs begin that other processes write for.
 RUN = ".refbrowser-run-"
+#: How the parts of the copy of the journal begin.
+JOURNAL = ".refbrowser-journal-"
 #: Such a mark is looked for so often, in seconds.
 _LOOK = 1.0
 #: Bytes of a mark.
@@ -105,6 +115,9 @@ class BucketPlace(Making):
         self._was_begun = False
         #: Keys of the root's metadata, as long as the target is not finished.
         self._root: list[str] = []
+        #: Who copies the journal, and how the keys of the parts begin.
+        self._copies: JournalCopies | None = None
+        self._journal = JOURNAL
         #: The run of another process that this one works for, and when its mark was seen last.
         self._run, self._seen = "", 0.0
 
@@ -168,13 +181,7 @@ class BucketPlace(Making):
     # Beginning
 
     def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
-        """Have `work` write and verify the target, and end it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_IO`: another export is writing it, or it must not be replaced. What `work` raises.
-        """
+        """Have `work` write and verify the target, and end it; raises what `Making.fill` does."""
         self._force = force
         super().fill(work, resume=resume, force=force)
 
@@ -184,16 +191,20 @@ class BucketPlace(Making):
         known = own.read_bytes() if own.is_file() else None
         self._at = STAGE if self.exists else ""
         self._was_begun = self._at + MARK in self.found
+        journal = b""
         if self._was_begun:
             mark = self._read_mark()
             if mark != known:
                 known = None
                 if not self._force:
                     raise self._of_others(mark)
+                journal = self._copied() if resume else b""
         else:
             known = None
-        _ = self.beside
+        remove_forgotten(self.beside)
         super().prepare(resume=resume and known is not None)
+        if journal:
+            (self.partial / NAME).write_bytes(journal)
         if known is None:
             self._put_mark(own)
         else:
@@ -201,6 +212,7 @@ class BucketPlace(Making):
         if self._was_begun:
             self.bucket.give_up(self._prefix)
         self._delete(key for key in self.found if key.startswith(self._at + RUN))
+        self._copy_journal()
         if self._at:
             # Who may not copy, or not delete, is told now.
             probe = self._prefix + self._at + RUN + "probe"
@@ -210,6 +222,20 @@ class BucketPlace(Making):
             # From here on it is no dataset, until it is a whole one.
             self._delete(self._known_by())
 
+    def _copy_journal(self) -> None:
+        """Keep a copy of the journal in the target, in place of an earlier one."""
+        self._journal = self._at + JOURNAL
+        old = {int(key[-6:]): key for key in self.found if re.fullmatch(f"{self._journal}[0-9]{{6}}", key)}
+        # It is kept also when the export is cancelled, and not waited for as long as chunks are.
+        bucket = Bucket(self.bucket.origin, self.bucket.settings, export=False)
+
+        def put(number: int, lines: bytes) -> None:
+            bucket.put(f"{self._prefix}{self._journal}{number:06}", [lines], len(lines))
+
+        self._copies = JournalCopies(self.partial, put, max(old, default=0) + 1, bucket.token)
+        self._copies.start()
+        self._delete(old.values())
+
     def _known_by(self) -> list[str]:
         """Return the keys of the metadata by which a dataset is known that was here."""
         return [key for key in self.found if "/" not in key and _is_metadata(key)]
@@ -217,6 +243,16 @@ class BucketPlace(Making):
     def _read_mark(self) -> bytes:
         facts = self.found[self._at + MARK]
         return self.bucket.read(facts.key, 0, min(facts.size, _MARK_SIZE))
+
+    def _copied(self) -> bytes:
+        """Return the journal of another computer."""
+        parts = sorted(key for key in self.found if key.startswith(self._at + JOURNAL))
+        size = sum(self.found[key].size for key in parts)
+        if size > LIMITS.json_size:
+            message = f"the journal in the target has {size} bytes, more than {LIMITS.json_size} (json_size)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=self.target), "leave --resume out")
+        found = (self.bucket.read(self.found[key].key, 0, self.found[key].size) for key in parts)
+        return checked_lines(b"".join(found))
 
     def _put_mark(self, own: Path) -> None:
         facts = {
@@ -244,7 +280,8 @@ class BucketPlace(Making):
             ErrorKind.IO,
             f"another export is writing this target, or was interrupted{who}",
             Place(url=self.target),
-            "wait for it; --resume goes on where it was begun, --force begins anew over what is there",
+            "wait for it; where it has ended, --force --resume goes on with what it has written, and --force "
+            "alone begins anew",
         )
 
     def begin(self, entries: Iterable[Written]) -> None:
@@ -434,9 +471,8 @@ class BucketPlace(Making):
         missing = [key for key in doubtful if not self._is_there(key, wanted[key])]
         if missing:
             raise self._wrong(f"{len(missing)} objects are not there that were written", missing)
-        strange = [key for key in found if key not in wanted and key not in kept]
-        strange = [key for key in strange if not key.startswith((MARK, STAGE))]
-        strange = [key for key in strange if _is_part(key) and self._is_there(key)]
+        strange = [key for key in found if _is_part(key) and not key.startswith((MARK, STAGE))]
+        strange = [key for key in strange if key not in wanted and key not in kept and self._is_there(key)]
         if strange:
             raise self._wrong(f"{len(strange)} objects are there that another program wrote", strange)
 
@@ -461,6 +497,10 @@ class BucketPlace(Making):
 
     def finish(self, *, force: bool) -> None:
         """Take the mark away: the store is whole."""
+        if self._copies is not None:
+            self._copies.stop()
+            self._delete(f"{self._journal}{number:06}" for number in range(1, self._copies.number))
+            self._copies = None
         self._delete(self._staged - {STAGE + MARK})
         self._delete([MARK, STAGE + MARK] if self._staged else [MARK])
         self._root = []
@@ -473,6 +513,9 @@ class BucketPlace(Making):
             with suppress(RefbrowserError):
                 self._delete(self._root)
             self._root = []
+        if self._copies is not None:
+            self._copies.end()
+            self._copies = None
         self._before = None
         super().leave()
 
