@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from refbrowser.engine.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -42,6 +42,8 @@ MOST_PROCESSES = 1024
 CONNECTING, FIRST_WORKER = 10.0, 12.0
 #: Work that waits, and of which nothing ended for so long, has workers no more if there are none then.
 WORKERLESS = 20.0
+#: What ends a process of this machine waits so long for it to end by itself, in seconds.
+PATIENCE = 0.5
 #: How often it is looked whether work was cancelled, and whether there are workers, in seconds.
 LOOK, LOOK_AFTER_WORKERS = 0.1, 2.0
 #: What is shared is given with each item up to this size; above it, workers read it from a file.
@@ -50,7 +52,6 @@ _PORT = 8786
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?/?")
 _LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
 _INSTALL = "install it with: pip install 'refbrowser[dask]'"
-_SAME = "install the same versions on the workers"
 _FILES = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
 
 
@@ -260,6 +261,7 @@ class Compute:
                         silence_logs=logging.CRITICAL,
                     )
                 )
+                stack.callback(cluster.sync, _end, cluster)
                 yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
                 return
             security = self._security(distributed.Security) if self.address.startswith("tls:") else None
@@ -297,6 +299,14 @@ class Compute:
         return found
 
 
+async def _end(cluster: Any) -> None:
+    """End processes of this machine, whatever they do: nobody wants it any more."""
+    from asyncio import gather
+
+    ended = (each.close(timeout=PATIENCE) for each in cluster.workers.values())
+    await gather(*ended, return_exceptions=True)
+
+
 def _cause(error: BaseException) -> str:
     """Return the words of what is at the bottom of an error, where they tell more than that it took long."""
     while error.__cause__ is not None:
@@ -323,38 +333,6 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-def versions_here() -> dict[str, str]:
-    """Return what is installed here of that which decides about the bytes that are written."""
-    import numcodecs
-    import numpy as np
-
-    return {"refbrowser": __version__, "numpy": np.__version__, "numcodecs": numcodecs.__version__}
-
-
-def worker_name() -> str:
-    """Return what this process is called in messages where others work with it: host and number."""
-    import socket
-
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Raise `E_SOURCE` where a worker has other versions than those that are wanted; both are named.
-
-    Parameters
-    ----------
-    worker
-        What it is called in the message.
-    """
-    for name, version in wanted.items():
-        if found.get(name) != version:
-            raise RefbrowserError(
-                ErrorKind.SOURCE,
-                f"{worker} has {name} {found.get(name) or 'not at all'}, this program has {name} {version}",
-                advice=_SAME,
-            )
 
 
 def check_workers(executor: Executor) -> None:
@@ -612,7 +590,7 @@ class _Cluster(_Futures):
             )
         if isinstance(error, ImportError):
             why = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
-            return RefbrowserError(ErrorKind.SOURCE, why, advice=_SAME)
+            return RefbrowserError(ErrorKind.SOURCE, why, advice=SAME)
         return error
 
     def leave(self, futures: list[Any]) -> None:

@@ -22,10 +22,9 @@ from refbrowser.engine.compute import (
     MOST_PROCESSES,
     Compute,
     ComputeStatus,
-    check_versions,
     shared,
-    versions_here,
 )
+from refbrowser.engine.peers import check_versions, versions_here
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.compute import shared, worker_name
+from refbrowser.engine.compute import shared
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.peers import worker_name
 from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffers

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import compute
+from refbrowser.engine import compute, peers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -380,14 +380,14 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
         return join(self, "another", fingerprint)
 
     join = folders.TargetFolder.join
-    versions = compute.versions_here() | {"numcodecs": "0.0.1"}
+    versions = peers.versions_here() | {"numcodecs": "0.0.1"}
     for owner, name, other, words, kind in (
         (orders, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
         (folders.TargetFolder, "join", unseen, "cannot write the target", ErrorKind.IO),
         (
             orders,
             "versions_here",
-            iter([compute.versions_here(), versions]).__next__,
+            iter([peers.versions_here(), versions]).__next__,
             "0.0.1",
             ErrorKind.SOURCE,
         ),
@@ -409,7 +409,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
 
 
 def _versions(asked: int) -> dict[str, str]:
-    return compute.versions_here() | ({"numcodecs": "0.0.1"} if asked > 1 else {})
+    return peers.versions_here() | ({"numcodecs": "0.0.1"} if asked > 1 else {})
 
 
 def _full(path: Path, portions: Any) -> None:
