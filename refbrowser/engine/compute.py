@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
@@ -241,7 +242,9 @@ class Compute:
     def _client(self) -> Iterator[distributed.Client]:
         """Connect to the scheduler, or start processes here."""
         try:
-            import distributed
+            # Looking through what hundreds of modules leave takes longer than a window may stand still.
+            with collected_later():
+                import distributed
         except ImportError as error:
             raise RefbrowserError(
                 ErrorKind.USAGE, f"Dask is not installed, which {quoted(self.address)} needs", advice=_INSTALL

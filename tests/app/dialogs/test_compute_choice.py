@@ -6,11 +6,12 @@ import importlib.util
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSpinBox, QTabWidget
@@ -189,6 +190,20 @@ class TestPage:
         assert words(page) == (
             f"{ADDRESS} answers: {workers_text(WORKING)}\nDashboard: http://node1:8787/status"
         )
+        # It is asked again by itself, as long as the page is seen.
+        card = page.findChild(QLabel, "computeStatus").parentWidget()
+        (later,) = card.findChildren(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert later.isActive()
+        answers.insert(0, replace(WORKING, memory=5 * 10**9))
+        later.timeout.emit()
+        settle()
+        assert "5 GB" in words(page)
+        assert later.isActive()
+        page.findChild(QTabWidget, "preferencesTabs").setCurrentIndex(0)
+        assert not later.isActive()
+        answers.insert(0, WORKING)
+        page.show_compute()
+        settle()
         button(page, "computeDashboardButton").click()
         assert opened == [QUrl("http://node1:8787/status")]
         button(page, "computeAskButton").click()
