@@ -29,7 +29,8 @@ def python_packages(
     It is named after `name` and the version of `python`.
     """
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--target"]
+    # Compiled is what is imported, when it is.
+    command += ["--only-binary", ":all:", "--no-compile", "--target"]
     return _made(
         f"{name}-{_version(python)}",
         lambda folder: [
