@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,15 @@ from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.workers import team
 from refbrowser.io.cancel import Cancelled, CancelToken
 
-distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+# It is loaded by the worker that runs these tests, not by all that look for tests here.
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Four worker processes, which are started anew when they die."""
+    import distributed
+
     with distributed.LocalCluster(
         host="127.0.0.1", n_workers=4, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60
     ) as made:
@@ -43,6 +47,8 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def client(cluster: Any) -> Iterator[Any]:
+    import distributed
+
     with distributed.Client(cluster, set_as_default=False) as made:
         yield made
 
@@ -168,6 +174,8 @@ def test_a_program_that_is_killed_goes_on(
 def test_what_is_wrong_is_one_line_and_nothing_is_left(
     client: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import distributed
+
     def refused(words: str, where: Any = client) -> None:
         with pytest.raises(RefbrowserError, match=words) as info:
             refbrowser.export(dataset, tmp_path / "out", format="zarr-v2", client=where)
