@@ -10,6 +10,7 @@ import fcntl
 import logging
 import os
 import re
+import socketserver
 import subprocess
 import sys
 import time
@@ -32,6 +33,8 @@ def serve_gs() -> int:
     from gcp_storage_emulator.server import create_server
 
     logging.disable(logging.CRITICAL)
+    # Of connections that come together all but five would wait a second.
+    socketserver.TCPServer.request_queue_size = 128
     server = create_server("127.0.0.1", 0, in_memory=True)
     server._api.daemon = True
     server.start()
@@ -75,7 +78,7 @@ if __name__ == "__main__":
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
         # Whoever comes now starts another one.
-        (folder / "port").unlink()
+        (folder / "port").unlink(missing_ok=True)
     for child in children:
         child.kill()
     os._exit(0)
