@@ -186,7 +186,7 @@ class ObjectReader:
                 return future.result(_LOOK)
             except TimeoutError:
                 if future.done():
-                    raise
+                    return future.result()
             if not _is_wanted(segment):
                 future.cancel()
                 return None

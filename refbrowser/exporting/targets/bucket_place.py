@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 #: Lies in a target while it is written.
 MARK = ".refbrowser-export.json"
-#: Where in a dataset lies what is to replace it.
-STAGE = ".refbrowser-new/"
 #: Its copy beside the journal: they belong together.
 _OWN_MARK = "mark.json"
+#: Where in a dataset lies what is to replace it.
+STAGE = ".refbrowser-new/"
 #: How the marks of runs begin that other processes write for.
 RUN = ".refbrowser-run-"
 #: How the parts of the copy of the journal begin.
@@ -431,9 +431,9 @@ class BucketPlace(Making):
 
         def give(entry: Written) -> str:
             facts = self.bucket.copy(self._prefix + STAGE + entry.key, self._prefix + entry.key, entry.size)
-            known = staged.get(entry.key)
+            known = staged[entry.key].md5 if entry.key in staged else ""
             # Where the store had no MD5 of what was sent, what looks like one may be anything.
-            is_other = entry.place[2] and known is not None and facts.md5 not in ("", known.md5)
+            is_other = entry.place[2] and known and facts.md5 and known != facts.md5
             return entry.key if is_other else ""
 
         different: list[str] = []
