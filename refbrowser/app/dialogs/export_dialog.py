@@ -236,7 +236,8 @@ class ExportDialog(QDialog):
         where = QHBoxLayout()
         where.setSpacing(theme.MEDIUM)
         where.addWidget(self._target, 1)
-        where.addWidget(push_button("Browse…", "exportBrowseButton", self._browse))
+        self._browsing = push_button("Browse…", "exportBrowseButton", self._browse)
+        where.addWidget(self._browsing)
         self._connection = push_button(
             "Connection…",
             "exportConnectionButton",
@@ -542,7 +543,7 @@ class ExportDialog(QDialog):
         self._start.setEnabled(not running)
         for each in self._forms.values():
             each.set_running(running)
-        for widget in (self._format, self._target, self.arrays, self._force, self._skip):
+        for widget in (self._format, self._target, self._browsing, self.arrays, self._force, self._skip):
             widget.setEnabled(not running)
         self._resume.setEnabled(not running and self.format.resumes)
 

@@ -302,7 +302,9 @@ class TestExports:
             start.click()
             assert cost.text() == f"Writing {tmp_path / 'out.zarr'} on {ADDRESS}"
             assert any(each.text() == "waiting for workers" for each in dialog.findChildren(QLabel))
+            assert not button(dialog, "exportBrowseButton").isEnabled()
             qtbot.waitUntil(lambda: cost.text().startswith("Done"))
+        assert button(dialog, "exportBrowseButton").isEnabled()
         import zarr
 
         assert zarr.open(str(tmp_path / "out.zarr"), mode="r")["temp"][0, 1] == 0x0302
