@@ -320,7 +320,8 @@ def _whole_file(location: Location, task: FetchTask) -> memoryview | RefbrowserE
         if size <= _AT_ONCE:
             data = memoryview(read_bytes(descriptor, size, 0))
             received = len(data)
-        else:
+        # Some file systems give fewer bytes than there are, some at a time.
+        if received < size:
             data = room_for(size)
             received = read_exactly(descriptor, [data], 0, task)
         if received != size and task.live:

@@ -210,16 +210,18 @@ class FetchTask:
 
     def hand_over_all(
         self,
-        rows: Iterable[tuple[int, memoryview | RefbrowserError]],
+        rows: Sequence[tuple[int, memoryview | RefbrowserError]],
         segments: int,
         size: int,
         requests: int,
     ) -> None:
         """Give what whole segments brought, with how many they are, their bytes, and requests sent."""
+        # Bytes that several rows have are taken several times.
+        held = sum(len(data) for _, data in rows if not isinstance(data, RefbrowserError))
         with self._changed:
             self.counters.bytes += size
             self.counters.requests += requests
-            self._held += size
+            self._held += held
             self._congested = self._held > _ROOM
             self._pending -= segments
             self._append(rows)
@@ -248,7 +250,9 @@ class FetchTask:
     def crash(self, error: BaseException) -> None:
         """End the task with an exception that nobody expected; `take_rows` raises it."""
         with self._changed:
-            self._failure = self._failure or error
+            # What fails once nobody wants it fails for that: its threads may have ended.
+            if self._live:
+                self._failure = error
         self.stop()
 
     def read_in(self, pool: Executor, work: Callable[[], None]) -> None:
