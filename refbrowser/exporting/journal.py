@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -190,8 +191,12 @@ class JournalCopies:
 
 
 def checked_lines(data: bytes) -> bytes:
-    """Return what can be gone on with of a journal that came from elsewhere: lines of its form."""
+    """Return what can be gone on with of a journal that came from elsewhere: lines of its form.
+
+    Where its beginning was lost nothing tells what it is of, up to the next line that does.
+    """
     good = [line for line in map(_checked, data.split(b"\n")) if line]
+    good = list(dropwhile(lambda line: "fingerprint" not in line, good))
     return b"\n".join(json.dumps(line).encode() for line in good) + b"\n"
 
 
