@@ -141,11 +141,13 @@ prepare() {
     fi
     make_venv
     say "installing refbrowser and what it needs (once; a minute or two)"
-    pip_install --editable "$root[$2]" ||
+    pip_install --no-compile --editable "$root[$2]" ||
         stop "the installation failed; the lines above say why"
-    # pip compiles what it installs, but not a checkout, and not every machine lets Python keep what it compiled:
-    # a third of the time from the window to a document's first rows. A file that fails is told when it is used.
-    say "compiling refbrowser"
+    # pip compiles what it installs on one core, and no checkout; and not every machine lets Python keep what it
+    # compiled: a third of the time from the window to a document's first rows. A file that fails is told when it
+    # is used; packages have some that are not for this Python.
+    say "compiling refbrowser and what it needs"
+    "$venv/bin/python" -m compileall -qq -j 0 "$venv"/lib/python*/site-packages >/dev/null 2>&1 || :
     "$venv/bin/python" -m compileall -q "$root/refbrowser" || say "some modules could not be compiled"
     check_libraries
     printf '%s\n' "$state" >"$stamp"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,18 @@ def _bomb(e: Encoder, compressed: bytes, codec: str, count: int) -> Expression:
     return e.call(e.frombuffer, buffer, dtype_node("uint8"), count)
 
 
-#: 64 MiB of zeros.
-_ZEROS = zlib.compress(bytes(1 << 26), 9)
+@cache
+def _zeros() -> bytes:
+    """Return 64 MiB of zeros, compressed twice."""
+    return zlib.compress(zlib.compress(bytes(1 << 26), 9))
+
+
 add(
     "bomb in a bomb",
     DATA,
     lambda e, _: e.call(
         e.frombuffer,
-        e.call(["zlib", "decompress"], e.call(["zlib", "decompress"], e.blob(zlib.compress(_ZEROS)))),
+        e.call(["zlib", "decompress"], e.call(["zlib", "decompress"], e.blob(_zeros()))),
         dtype_node("uint8"),
         2**50,
     ),

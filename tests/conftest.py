@@ -58,23 +58,30 @@ def awkward0() -> Iterator[Awkward0Process]:
 
 
 @pytest.fixture(scope="session")
-def s3_server() -> Iterator[ObjectServer]:
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes of this run."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def s3_server(of_all_workers: Path) -> Iterator[ObjectServer]:
     """moto; tests that ask for it are skipped where it cannot be had."""
-    with object_server("s3") as server:
+    with object_server("s3", of_all_workers) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def gs_server() -> Iterator[ObjectServer]:
+def gs_server(of_all_workers: Path) -> Iterator[ObjectServer]:
     """gcp-storage-emulator."""
-    with object_server("gs") as server:
+    with object_server("gs", of_all_workers) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def abfs_server() -> Iterator[ObjectServer]:
+def abfs_server(of_all_workers: Path) -> Iterator[ObjectServer]:
     """Azurite; tests that ask for it are skipped where it cannot be had."""
-    with object_server("abfs") as server:
+    with object_server("abfs", of_all_workers) as server:
         yield server
 
 

@@ -29,7 +29,8 @@ def python_packages(
     It is named after `name` and the version of `python`.
     """
     command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--target"]
+    # Compiled is what is imported, when it is.
+    command += ["--only-binary", ":all:", "--no-compile", "--target"]
     return _made(
         f"{name}-{_version(python)}",
         lambda folder: [
@@ -64,7 +65,7 @@ def _made(name: str, commands: Callable[[Path], list[list[str]]]) -> Path:
     if folder.is_dir():
         return folder
     CACHE.mkdir(exist_ok=True)
-    with _one_at_a_time(CACHE / f"{name}.lock"):
+    with one_at_a_time(CACHE / f"{name}.lock"):
         if folder.is_dir():  # Another worker was first.
             return folder
         made = Path(tempfile.mkdtemp(dir=CACHE))
@@ -80,7 +81,7 @@ def _made(name: str, commands: Callable[[Path], list[list[str]]]) -> Path:
 
 
 @contextmanager
-def _one_at_a_time(path: Path) -> Iterator[None]:
+def one_at_a_time(path: Path) -> Iterator[None]:
     """Hold a lock that the kernel gives back when its holder ends."""
     with path.open("w") as file:
         with suppress(ImportError):  # Elsewhere each worker installs for itself.

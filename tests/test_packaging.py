@@ -89,7 +89,11 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copy(CHECKOUT / "packaging" / "environment.sh", tmp_path / "packaging")
     (tmp_path / "packaging" / "prepare.sh").write_text(PREPARE)
     (tmp_path / "pyproject.toml").touch()
-    (tmp_path / "refbrowser" / "module.py").write_text("VALUE = 1\n")
+    packages = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    for folder in (tmp_path / "refbrowser", packages):
+        (folder / "module.py").write_text("VALUE = 1\n")
+    (packages / "template.py").write_text("{% no Python %}\n")
     return tmp_path
 
 
@@ -106,12 +110,16 @@ def prepare(checkout: Path, pip: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
-def test_the_package_is_compiled_once_after_its_installation(checkout: Path) -> None:
+def test_what_is_installed_is_compiled_once(checkout: Path) -> None:
     for _ in range(2):
-        assert prepare(checkout, ":").returncode == 0
-        assert [path.suffix for path in (checkout / "refbrowser" / "__pycache__").iterdir()] == [".pyc"]
+        done = prepare(checkout, ":")
+        assert done.returncode == 0
+        assert "template.py" not in done.stdout + done.stderr
+        for folder in ("refbrowser", ".venv/lib/python3.11/site-packages"):
+            compiled = [path.name for path in (checkout / folder / "__pycache__").iterdir()]
+            assert [name.partition(".")[0] for name in compiled] == ["module"]
     log = (checkout / ".venv" / "bin" / "python.log").read_text().splitlines()
-    assert log.count("pip") == log.count("compileall") == 1
+    assert (log.count("pip"), log.count("compileall")) == (1, 2)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell script")
@@ -124,7 +132,7 @@ def test_setting_up_tells_each_step_once(checkout: Path) -> None:
         "refbrowser:   fetching zarr 3.1.6 (295 kB)",
         "refbrowser:   fetching google_crc32c 1.9.0",
         "refbrowser:   installing 3 packages; this can take a minute",
-        "refbrowser: compiling refbrowser",
+        "refbrowser: compiling refbrowser and what it needs",
         "refbrowser: done",
     ]
     assert prepare(checkout, PIP_THAT_WORKS).stderr == ""

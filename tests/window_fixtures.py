@@ -62,20 +62,27 @@ def styled(qapp: QApplication) -> QApplication:
     return qapp
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[list[SharedWindow]]:
-    """The window that tests of one module share; made by the first of them that asks for it."""
-    windows: list[SharedWindow] = []
-    yield windows
-    for each in windows:
+#: The window that tests share, while it stands: made by the first of them that asks for it.
+_shared: list[SharedWindow] = []
+
+
+@pytest.fixture(scope="session")
+def shared(styled: QApplication) -> Iterator[list[SharedWindow]]:
+    """The window that the tests of a worker share, or none."""
+    yield _shared
+    close_shared()
+
+
+def close_shared() -> None:
+    """Close the window that tests share; the next that asks for one makes a new one."""
+    while _shared:
+        each = _shared.pop()
         each.window.close()
         each.delete()
 
 
 @pytest.fixture
-def window(
-    styled: QApplication, qtbot: QtBot, shared: list[SharedWindow], request: pytest.FixtureRequest
-) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, shared: list[SharedWindow], request: pytest.FixtureRequest) -> Iterator[MainWindow]:
     """A whole window, as good as new; its plot is made already.
 
     A test marked `fresh` gets a window of its own, in which nothing was made for an earlier one.

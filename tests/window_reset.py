@@ -39,6 +39,8 @@ from refbrowser.views.plot.slicing import SliceMemory
 
 #: The size of the window in tests.
 SIZE = (1280, 800)
+#: How long a view stands still before it is looked at closer, in milliseconds.
+SOON = 25
 
 
 def _tick(button: QAbstractButton, ticked: bool) -> None:
@@ -109,11 +111,25 @@ class SharedWindow:
         self.settle(qtbot)
         for _part in self.window.editors.parts():
             pass
+        self._hurry()
         self.settle(qtbot)
         self._others = set(QApplication.topLevelWidgets())
         self._state = self.window.saveState()
         self._known: dict[QWidget, tuple[_Input, Any]] = {}
         self._learn()
+
+    def _hurry(self) -> None:
+        """Look closer soon at what stands still: each test would wait for that; windows of their own do."""
+        plot, chunks = self.window.centre.plot, self.window.chunk_map.pane
+        assert plot is not None
+        assert chunks is not None
+        for pause in (
+            plot._presenter._idle_timer,
+            chunks._idle,
+            chunks.loader._timer,
+            self.window.centre._progress_shown,
+        ):
+            pause.setInterval(SOON)
 
     def settle(self, qtbot: QtBot) -> None:
         """Wait until nothing runs in the window and nothing there is put off for a moment."""
@@ -161,13 +177,11 @@ class SharedWindow:
         window.status.say("")
         window.status._all_read = window.status._all_requests = 0
         window.status._show_jobs()
-        window.jobs.model.beginResetModel()
-        window.jobs.model._rows = []
-        window.jobs.model.endResetModel()
         for _ in range(3):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             QCoreApplication.processEvents()
         self.settle(qtbot)
+        self._forget_jobs()
         window.layout_kept.forget()
         window.explain.clear()
         window.activateWindow()
@@ -188,6 +202,18 @@ class SharedWindow:
         look.set_map(DEFAULT_MAP)
         look.set_reverse(False)
         look.set_histogram(False)
+
+    def _forget_jobs(self) -> None:
+        """Forget the jobs that ended, which the window would list again."""
+        queue, jobs = self.window.tasks._queue, self.window.jobs
+        if queue is not None:
+            with queue._changed:
+                for number, status in list(queue._statuses.items()):
+                    if status.state.finished:
+                        del queue._statuses[number]
+        jobs.model.beginResetModel()
+        jobs.model._rows = []
+        jobs.model.endResetModel()
 
     def _forget_proportions(self) -> None:
         """Forget which sizes were chosen in the plot and beside it, which clicks on buttons chose too."""

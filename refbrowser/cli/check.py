@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import (
     ProgressBar,
@@ -14,43 +19,160 @@ from refbrowser.cli.console import (
     write_line,
 )
 from refbrowser.cli.options import (
+    add_dask,
     add_json,
     add_reading,
     add_templates,
     add_yes,
+    compute_of,
     job_control,
-    list_store,
-    open_document,
+    opening_of,
 )
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import local_path
+
+if TYPE_CHECKING:
+    from refbrowser.engine.compute import Compute
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.engine.opening import OpenRequest
+
+Watched = Callable[[str], "AbstractContextManager[JobControl]"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("documents", nargs="+", metavar="DOC", help="reference documents or stores")
+    add_dask(parser)
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
     add_yes(parser)
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a document, or why it could not be looked at."""
+
+    findings: tuple[Finding, ...] = ()
+    error: RefbrowserError | None = None
+
+
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Check each document; the worst of them decides the exit code."""
-    return max(_check(path, arguments, token) for path in arguments.documents)
+    compute = compute_of(arguments)
+    requests = [opening_of(path, arguments) for path in arguments.documents]
+    found = _here(requests, token) if compute.is_here else _away(requests, arguments, compute, token)
+    with closing(found):
+        named = zip(arguments.documents, found, strict=True)
+        return max(_tell(path, checked, arguments) for path, checked in named)
 
 
-def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
-    code = 0
-    try:
-        findings = _findings(path, arguments, token)
+def _here(requests: list[OpenRequest], token: CancelToken) -> Generator[Checked, None, None]:
+    @contextmanager
+    def watched(title: str) -> Iterator[JobControl]:
+        with ProgressBar(title) as bar:
+            yield job_control(token, bar)
+
+    for request in requests:
+        checked = _checked(request, watched)
         token.check()
+        yield checked
+
+
+def _away(
+    requests: list[OpenRequest], arguments: argparse.Namespace, compute: Compute, token: CancelToken
+) -> Generator[Checked, None, None]:
+    """Have others look at each document; what they find comes in the order of the documents."""
+    from refbrowser.engine.compute import check_workers
+
+    # Nobody can be asked there.
+    answer = _yes if arguments.yes else _no
+    items = [(n, os.getcwd(), replace(each, question=answer)) for n, each in enumerate(requests)]
+    early: dict[int, Checked] = {}
+    told = 0
+    with ProgressBar("checking") as bar, compute.open(token) as executor:
+        check_workers(executor)
+        control = job_control(token, bar)
+        with closing(executor.run(checked_away, items, token)) as ended:
+            for count, ((number, _, _), checked) in enumerate(ended, 1):
+                if isinstance(checked, BaseException):
+                    raise checked
+                control.progress(count, len(items))
+                early[number] = checked
+                while told in early:
+                    yield early.pop(told)
+                    told += 1
+
+
+def checked_away(item: tuple[int, str, OpenRequest]) -> Checked:
+    """Look at a document in another process.
+
+    Parameters
+    ----------
+    item
+        Its number, the folder that its path starts from, and how it is opened.
+    """
+    from refbrowser.engine.jobs import JobControl
+
+    _, folder, request = item
+    if local_path(request.path) is not None and os.getcwd() != folder:
+        request = replace(request, path=os.path.join(folder, request.path))
+    return _checked(request, lambda _: nullcontext(JobControl()))
+
+
+def _yes(error: RefbrowserError) -> bool:
+    return True
+
+
+def _no(error: RefbrowserError) -> bool:
+    return False
+
+
+def _checked(request: OpenRequest, watched: Watched) -> Checked:
+    try:
+        return Checked(tuple(_findings(request, watched)))
     except RefbrowserError as error:
+        return Checked(error=error)
+
+
+def _findings(request: OpenRequest, watched: Watched) -> list[Finding]:
+    """Return what is wrong with a document and what it describes; of a store, what a listing tells, too.
+
+    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
+    """
+    from refbrowser.engine.audit import list_store
+    from refbrowser.engine.opening import dataset_of, open_document
+    from refbrowser.engine.problems.findings import dataset_findings
+    from refbrowser.engine.session import Session
+    from refbrowser.formats.registry import facet
+
+    with watched("opening") as control:
+        opened = open_document(request, control)
+    with Session() as session, watched("checking") as control:
+        dataset = dataset_of(request.path, opened.document, opened.access, session, control)
+        if dataset.document.store is not None:
+            with watched("listing") as listing:
+                list_store(dataset, listing)
+        found = dataset_findings(
+            dataset.document, dataset.hierarchy, dataset.access, lambda: control.token.cancelled
+        )
+        findings = found.all
+        look = facet(dataset.document, "check")
+        if look is not None:
+            findings += look(dataset, control)
+    return findings
+
+
+def _tell(path: str, checked: Checked, arguments: argparse.Namespace) -> int:
+    """Tell what was found, and return the exit code of it."""
+    code, findings, error = 0, checked.findings, checked.error
+    if error is not None:
         if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
             tell_error(error)
             return error.kind.exit_code
         # The document cannot even be opened: that is its one fault.
-        findings = [_fault(error)]
+        findings = (_fault(error),)
         code = error.kind.exit_code
     faults = [finding for finding in findings if finding.severity is Severity.FAULT]
     warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
@@ -65,29 +187,6 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
     else:
         _write_lines(path, faults, warnings)
     return max(code, ErrorKind.REF.exit_code if faults else 0)
-
-
-def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> list[Finding]:
-    """Return what is wrong with a document and what it describes; of a store, what a listing tells, too.
-
-    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
-    """
-    from refbrowser.engine.jobs import JobControl
-    from refbrowser.engine.opening import dataset_of
-    from refbrowser.engine.problems.findings import dataset_findings
-    from refbrowser.engine.session import Session
-    from refbrowser.formats.registry import facet
-
-    opened = open_document(path, arguments, token)
-    with Session() as session, ProgressBar("checking") as bar:
-        dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
-        list_store(dataset, token)
-        found = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
-        findings = found.all
-        look = facet(dataset.document, "check")
-        if look is not None:
-            findings += look(dataset, job_control(token, bar))
-    return findings
 
 
 def _fault(error: RefbrowserError) -> Finding:

@@ -308,6 +308,8 @@ def _ways(estimate: ExportEstimate) -> list[str]:
     lines = [_LEFTOVERS[estimate.leftover]] if estimate.leftover in _LEFTOVERS else []
     if estimate.here:
         lines.append(f"it is made in this process: {estimate.here}")
+    if estimate.partly_here:
+        lines.append(f"made in this process: {estimate.partly_here}")
     if estimate.spool_bytes:
         lines.append(f"an intermediate store of {size_text(estimate.spool_bytes)} is made beside the target")
     if estimate.reads > 1.05:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.engine.opening import OpenRequest
     from refbrowser.formats.format import Format
     from refbrowser.model.listing import StoreListing
 
@@ -226,10 +227,10 @@ def find_array(dataset: Dataset, path: str) -> Array:
 
 def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
     """Open the dataset that ``arguments.path`` names."""
-    from refbrowser.engine.opening import OpenRequest, open_dataset
+    from refbrowser.engine.opening import open_dataset
 
     with ProgressBar("opening") as bar:
-        return open_dataset(OpenRequest(arguments.path, **_how(arguments)), job_control(token, bar))
+        return open_dataset(opening_of(arguments.path, arguments), job_control(token, bar))
 
 
 def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
@@ -244,17 +245,21 @@ def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
 
 def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) -> Any:
     """Open one reference document, without its hierarchy."""
-    from refbrowser.engine.opening import OpenRequest, open_document
+    from refbrowser.engine.opening import open_document
 
     with ProgressBar("opening") as bar:
-        return open_document(OpenRequest(path, **_how(arguments)), job_control(token, bar))
+        return open_document(opening_of(path, arguments), job_control(token, bar))
 
 
-def _how(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "options": said_of_opening(arguments) if "opening" in arguments else {},
-        "allow": tuple(getattr(arguments, "allow", ())),
-        "storage_options": tuple(getattr(arguments, "storage_option", ())),
-        "templates": template_values(arguments),
-        "question": lambda error: ask(arguments, error),
-    }
+def opening_of(path: str, arguments: argparse.Namespace) -> OpenRequest:
+    """Return what is to be opened, and how the arguments say so."""
+    from refbrowser.engine.opening import OpenRequest
+
+    return OpenRequest(
+        path,
+        options=said_of_opening(arguments) if "opening" in arguments else {},
+        allow=tuple(getattr(arguments, "allow", ())),
+        storage_options=tuple(getattr(arguments, "storage_option", ())),
+        templates=template_values(arguments),
+        question=lambda error: ask(arguments, error),
+    )

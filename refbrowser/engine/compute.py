@@ -13,15 +13,15 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -43,6 +43,8 @@ MOST_PROCESSES = 1024
 CONNECTING, FIRST_WORKER = 10.0, 12.0
 #: Work that waits, and of which nothing ended for so long, has workers no more if there are none then.
 WORKERLESS = 20.0
+#: What ends a process of this machine waits so long for it to end by itself, in seconds.
+PATIENCE = 0.5
 #: How often it is looked whether work was cancelled, and whether there are workers, in seconds.
 LOOK, LOOK_AFTER_WORKERS = 0.1, 2.0
 #: What is shared is given with each item up to this size; above it, workers read it from a file.
@@ -51,6 +53,7 @@ _PORT = 8786
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?/?")
 _LOCAL = re.compile(r"local(?::([0-9]{1,9}))?")
 _INSTALL = "install it with: pip install 'refbrowser[dask]'"
+_FILES = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +242,9 @@ class Compute:
     def _client(self) -> Iterator[distributed.Client]:
         """Connect to the scheduler, or start processes here."""
         try:
-            import distributed
+            # Looking through what hundreds of modules leave takes longer than a window may stand still.
+            with collected_later():
+                import distributed
         except ImportError as error:
             raise RefbrowserError(
                 ErrorKind.USAGE, f"Dask is not installed, which {quoted(self.address)} needs", advice=_INSTALL
@@ -259,6 +264,7 @@ class Compute:
                         silence_logs=logging.CRITICAL,
                     )
                 )
+                stack.callback(cluster.sync, _end, cluster)
                 yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
                 return
             security = self._security(distributed.Security) if self.address.startswith("tls:") else None
@@ -285,16 +291,23 @@ class Compute:
             path = getattr(found, name)
             if not path:
                 message = f"{quoted(self.address)} needs a file of the {what} for TLS"
-                advice = "give --dask-tls-ca, --dask-tls-cert and --dask-tls-key"
-                raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+                raise RefbrowserError(ErrorKind.USAGE, message, advice=_FILES)
             if not os.path.isfile(path):
                 raise RefbrowserError(ErrorKind.IO, "there is no such file", Place(path=path))
         try:
             found.get_connection_args("client")
         except OSError as error:  # those of SSL are of its kind
-            message = f"the files for TLS cannot be used{_cause(error)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(path=found.tls_client_cert)) from error
+            why = f"the files for TLS cannot be used{_cause(error)}"
+            raise RefbrowserError(ErrorKind.USAGE, why, Place(path=found.tls_client_cert)) from error
         return found
+
+
+async def _end(cluster: Any) -> None:
+    """End processes of this machine, whatever they do: nobody wants it any more."""
+    from asyncio import gather
+
+    ended = (each.close(timeout=PATIENCE) for each in cluster.workers.values())
+    await gather(*ended, return_exceptions=True)
 
 
 def _cause(error: BaseException) -> str:
@@ -323,38 +336,6 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-def versions_here() -> dict[str, str]:
-    """Return what is installed here of that which decides about the bytes that are written."""
-    import numcodecs
-    import numpy as np
-
-    return {"refbrowser": __version__, "numpy": np.__version__, "numcodecs": numcodecs.__version__}
-
-
-def worker_name() -> str:
-    """Return what this process is called in messages where others work with it: host and number."""
-    import socket
-
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Raise `E_SOURCE` where a worker has other versions than those that are wanted; both are named.
-
-    Parameters
-    ----------
-    worker
-        What it is called in the message.
-    """
-    for name, version in wanted.items():
-        if found.get(name) != version:
-            raise RefbrowserError(
-                ErrorKind.SOURCE,
-                f"{worker} has {name} {found.get(name) or 'not at all'}, this program has {name} {version}",
-                advice="install the same versions on the workers",
-            )
 
 
 def check_workers(executor: Executor) -> None:
@@ -387,7 +368,7 @@ class _Futures:
                 for number, item in islice(waiting, max(0, self.ahead() - len(running))):
                     future = self.submit(function, item)
                     running[number] = item, future
-                    future.add_done_callback(partial(_note, ended, number))
+                    future.add_done_callback(lambda _, number=number: ended.put(number))
                 if not running:
                     return
                 try:
@@ -402,8 +383,6 @@ class _Futures:
                 quiet_since = time.monotonic()
                 yield item, self.answer(future)
         finally:
-            for _, future in running.values():
-                future.cancel()
             self.leave([future for _, future in running.values()])
 
     def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
@@ -422,11 +401,7 @@ class _Futures:
         """Raise where nobody is left to work; nothing has ended for so many seconds."""
 
     def leave(self, futures: list[Any]) -> None:
-        """Wait for what cannot be taken back, where it would work on with what the caller gives up."""
-
-
-def _note(ended: Any, number: int, _: Any) -> None:
-    ended.put(number)
+        """Take back what can be; wait for the rest where it works on with what the caller gives up."""
 
 
 class _Pool(_Futures):
@@ -461,9 +436,11 @@ class _Pool(_Futures):
         return min(AHEAD * (self.status().threads or THREADS), MOST_AHEAD)
 
     def leave(self, futures: list[Any]) -> None:
-        """Wait for what is under way: it writes to what the caller gives up."""
+        """Take back what is not begun, and wait for the rest: it writes to what the caller gives up."""
         from concurrent.futures import wait
 
+        for future in futures:
+            future.cancel()
         wait(futures)
 
     def status(self) -> ComputeStatus:
@@ -515,8 +492,8 @@ class _Given(_Pool):
             return data
         import tempfile
 
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="refbrowser-shared-"))
-        path = os.path.join(folder, "shared")
+        folder = tempfile.TemporaryDirectory(prefix="refbrowser-shared-")
+        path = os.path.join(self._stack.enter_context(folder), "shared")
         with open(path, "xb") as stream:
             stream.write(data)
         return _SharedFile(path, hashlib.sha256(data).hexdigest())
@@ -548,8 +525,8 @@ def shared(data: Any) -> bytes:
         with open(data.path, "rb") as stream:
             found = stream.read()
     except OSError as error:
-        message = f"a worker cannot read what the program shares with it: {error.strerror or error}"
-        raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path)) from error
+        why = f"a worker cannot read what the program shares with it: {error.strerror or error}"
+        raise RefbrowserError(ErrorKind.SOURCE, why, Place(path=data.path)) from error
     if hashlib.sha256(found).hexdigest() != data.digest:
         message = "what a worker read is not what the program shares with it"
         raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path))
@@ -597,20 +574,17 @@ class _Cluster(_Futures):
     def submit(self, function: Callable[[Any], Any], item: Any) -> Any:
         """Give an item away; futures in it are given as what they stand for."""
         try:
-            return self.client.submit(function, item, pure=False)
+            return _Sent(self.client, self.client.submit(function, item, pure=False))
         except Exception as error:  # Of its loop, or its connection.
             raise self._gone(error) from error
 
     def answer(self, future: Any) -> Any:
         """Return what an ended future gives."""
-        if future.status == "finished":
-            try:
-                return future.result()
-            except Exception as lost:  # noqa: BLE001 - on its way: what a task raised is its error
-                return self._gone(lost)
-        if future.status != "error":
-            return self._gone(None)
-        error = future.exception()
+        error = future.error
+        if error is None:
+            return future.value
+        if future.of_dask.status != "error":
+            return self._gone(error)
         if type(error).__name__ == "KilledWorker":
             return RefbrowserError(
                 ErrorKind.SOURCE,
@@ -618,11 +592,14 @@ class _Cluster(_Futures):
                 advice="they may need more memory; --resume goes on from here",
             )
         if isinstance(error, ImportError):
-            message = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
-            return RefbrowserError(
-                ErrorKind.SOURCE, message, advice="install the same versions on the workers"
-            )
+            why = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
+            return RefbrowserError(ErrorKind.SOURCE, why, advice=SAME)
         return error
+
+    def leave(self, futures: list[Any]) -> None:
+        """Take back everything: what is under way looks whether it is still wanted."""
+        with suppress(Exception):  # of its loop, or its connection
+            self.client.cancel([future.of_dask for future in futures])
 
     def ahead(self) -> int:
         """Return how many items are given away at once, for those who work now."""
@@ -643,7 +620,8 @@ class _Cluster(_Futures):
     def status(self) -> ComputeStatus:
         """Return who works now."""
         try:
-            found: Any = self.client.scheduler_info()
+            # Some versions tell of five workers only, unless told otherwise.
+            found: Any = self.client.scheduler_info(n_workers=-1)
             workers = list(found["workers"].values())
             dashboard = self.client.dashboard_link if found.get("services", {}).get("dashboard") else None
         except Exception as error:  # of Dask, its transport or its loop
@@ -659,9 +637,7 @@ class _Cluster(_Futures):
     def versions(self) -> Mapping[str, Mapping[str, str]]:
         """Return what is installed on each worker; one that cannot tell has nothing."""
         found = self.client.run(versions_here, on_error="return")
-        return {
-            worker: {} if isinstance(answer, BaseException) else answer for worker, answer in found.items()
-        }
+        return {name: {} if isinstance(each, BaseException) else each for name, each in found.items()}
 
     def _gone(self, error: BaseException | None) -> RefbrowserError:
         return RefbrowserError(
@@ -669,6 +645,31 @@ class _Cluster(_Futures):
             f"the scheduler {quoted(self.name)} does not answer any more{_cause(error) if error else ''}",
             advice="--resume goes on from here",
         )
+
+
+class _Sent:
+    """An item that a cluster works on, and what became of it.
+
+    The client's own thread fetches that, of many items in one go; where the worker dies that has it, it is
+    made again and waited for.
+    """
+
+    value: Any = None
+    error: BaseException | None = None
+
+    def __init__(self, client: Any, future: distributed.Future) -> None:
+        self.client, self.of_dask = client, future
+
+    def add_done_callback(self, told: Callable[[Any], object]) -> None:
+        """Have it fetched, and `told` called then."""
+        self.client.loop.add_callback(self._fetch, told)
+
+    async def _fetch(self, told: Callable[[Any], object]) -> None:
+        try:
+            self.value = await self.client.gather(self.of_dask, asynchronous=True)
+        except BaseException as error:  # noqa: BLE001 - the task's, or of the way to it
+            self.error = error
+        told(self)
 
 
 def _same(data: bytes) -> bytes:

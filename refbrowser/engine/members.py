@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.reading.found_members import SMALL, Found, find_member, is_confirmed, is_far
+from refbrowser.engine.reading.found_members import (
+    SMALL,
+    Found,
+    find_member,
+    is_confirmed,
+    is_far,
+    members_of,
+)
 from refbrowser.errors import (
     ErrorKind,
     Finding,
@@ -115,8 +122,10 @@ def fetch_members(
         The fetch was cancelled.
     """
     job = _Members(fetcher, columns, access, deliver, fetch, options)
-    wanted = job.find(rows.tolist())
-    return job.read(wanted)
+    counters, rest = job.read_small(rows)
+    wanted = job.find(rest)
+    counters.add(job.read(wanted))
+    return counters
 
 
 def _packed_most(size: int) -> int:
@@ -151,6 +160,54 @@ class _Members:
     def _archives(self) -> ZipArchives:
         return self._access.memory.archives
 
+    # Small members, as there are very many of: none is a value of its own before its bytes are here
+
+    def read_small(self, rows: npt.NDArray[np.int64]) -> tuple[Counters, list[int]]:
+        """Read rows that are all of a small member, and return the others."""
+        counters = Counters()
+        is_read = np.zeros(len(self._columns), bool)
+        whole = rows[self._columns.kind[rows] == ReferenceKind.WHOLE]
+        for archive, (of_archive, names) in members_of(self._columns, whole).items():
+            directory = self._directory(archive)
+            if isinstance(directory, RefbrowserError):
+                continue
+            found = directory.find_all(names)
+            places, found = np.array(of_archive, np.int64)[found >= 0], found[found >= 0]
+            small = directory.are_small(found, min(SMALL, self._size_limit), MOST_BESIDE)
+            small &= ~self._archives.are_damaged(directory.url, found)
+            places, found = places[small], found[small]
+            is_read[places] = True
+            if len(found):
+                counters.add(self._read_slots(directory, places.tolist(), found))
+        return counters, rows[~is_read[rows]].tolist()
+
+    def _read_slots(self, directory: ZipDirectory, rows: list[int], found: npt.NDArray[np.int64]) -> Counters:
+        members = directory.members(found)
+        numbers = found.tolist()
+
+        def deliver(position: int, data: memoryview | RefbrowserError) -> None:
+            try:
+                if isinstance(data, RefbrowserError):
+                    raise data
+                unpacked = unpack(members[position], data, directory.url).data
+            except RefbrowserError as error:
+                if not isinstance(data, RefbrowserError):
+                    self._archives.learn_damage(directory.url, numbers[position], error)
+                self._deliver(rows[position], error)
+            else:
+                self._deliver(rows[position], unpacked)
+
+        start, stop = directory.extents(found)
+        count = len(found)
+        slots = ReferenceColumns(
+            np.full(count, ReferenceKind.RANGE, np.uint8),
+            np.zeros(count, np.int32),
+            start,
+            stop - start,
+            (directory.url,),
+        )
+        return self._fetch(slots, deliver, self._with_times([[row] for row in rows]))
+
     # What is wanted
 
     def find(self, rows: Iterable[int]) -> list[_Wanted]:
@@ -173,9 +230,7 @@ class _Members:
     def _find(self, url: str) -> _Wanted | RefbrowserError:
         try:
             archive = split_chained(url).archive
-            directory = self._directories.get(archive)
-            if directory is None:
-                directory = self._directories[archive] = self._directory(archive)
+            directory = self._directory(archive)
             if isinstance(directory, RefbrowserError):
                 return directory
             return _Wanted(find_member(url, directory, self._access))
@@ -183,6 +238,12 @@ class _Members:
             return error
 
     def _directory(self, archive: str) -> ZipDirectory | RefbrowserError:
+        known = self._directories.get(archive)
+        if known is None:
+            known = self._directories[archive] = self._read_directory(archive)
+        return known
+
+    def _read_directory(self, archive: str) -> ZipDirectory | RefbrowserError:
         try:
             location = self._access.resolve(archive)
             options = {name: self._options[name] for name in ("export", "priority") if name in self._options}

@@ -12,6 +12,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -76,6 +77,8 @@ def _by_zarr(request: dict[str, Any]) -> Iterator[Found]:
     yield {"program": "zarr-python", "version": zarr.__version__}
     store: Any
     if request.get("storage") is not None:
+        # Else gcsfs asks Google, wherever the bucket is, and for up to a minute.
+        os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
         options = request["storage"]
         store = FsspecStore.from_url(request["target"], storage_options=options, read_only=True)
     elif request["container"] == "zip":

@@ -108,6 +108,10 @@ class Target:
         """Return why no other processes can work on it; empty where they can."""
         return "one file is written by one process"
 
+    def partly_here(self) -> str:
+        """Return what of it no other processes can work on, where they can on the rest; empty for nothing."""
+        return ""
+
     def place(self) -> TargetPlaced:
         """Return where it is made: one file, unless the target says something else."""
         return FilePlace(self.name)
@@ -211,7 +215,9 @@ class Exporter:
         skipped = (Loss(each.place.path or "/", f"left out: {each.message}") for each in self.target.skipped)
         left_out = (Loss("/", f"left out: {each.message}") for each in self._left_out)
         losses = (*self.target.losses, *skipped, *left_out)
-        return replace(cost, losses=losses, leftover=self._leftover(), here=self._why_here())
+        here = self._why_here()
+        partly = "" if here or self.compute.is_here else self.target.partly_here()
+        return replace(cost, losses=losses, leftover=self._leftover(), here=here, partly_here=partly)
 
     def _why_here(self) -> str:
         return "" if self.compute.is_here else self.target.why_here()

@@ -6,13 +6,14 @@ import hashlib
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 from uuid import uuid4
 
-from refbrowser.engine.compute import worker_name
+from refbrowser.engine.peers import worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of, owner_of
@@ -38,6 +39,8 @@ DATASET_MARKS = (
 SPOOL = ".refbrowser-spool"
 #: Beginning of the names of folders for what other processes are writing.
 RUN = ".refbrowser-run-"
+#: Seconds that a journal is kept which lies apart from its target.
+_KEPT = 90 * 86400.0
 #: Part of the free space that stays free.
 RESERVE = 0.05
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -62,6 +65,17 @@ def remove_leftover(target: str) -> None:
     with _active_lock:
         if not _is_written(partial):
             remove(partial)
+
+
+def remove_forgotten(folder: Path) -> None:
+    """Remove journals of exports from a folder with which nobody went on for a long time."""
+    oldest = time.time() - _KEPT
+    with _active_lock:
+        for partial in folder.iterdir():
+            journal = partial / NAME
+            changed = (journal if journal.is_file() else partial).stat().st_mtime
+            if changed < oldest and not _is_written(partial):
+                remove(partial)
 
 
 def _is_written(partial: Path) -> bool:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.cancel import CancelToken
 
 NAME = ".refbrowser-export.jsonl"
 VERSION = 1
 _FIELDS = ("key", "size", "sha256", "values", "array", "place")
+#: Seconds between copies, and for the last one.
+_BETWEEN, _LAST = 30.0, 5.0
 #: Lines that are written together: a killed process has written so many objects for nothing, at most.
 _TOGETHER = 8
 
@@ -106,6 +111,112 @@ class Journal:
         with self._lock:
             self._waiting.append(json.dumps(line).encode())
             self._flush()
+
+
+class JournalCopies:
+    """Copies what a journal gains to another place, from time to time, so that another computer can go on.
+
+    Parameters
+    ----------
+    folder
+        Of the journal.
+    put
+        Keeps a part of it: given its number, higher than those before, and its lines.
+    number
+        Of the first part.
+    token
+        Ends `put`.
+    """
+
+    def __init__(
+        self, folder: Path, put: Callable[[int, bytes], object], number: int, token: CancelToken
+    ) -> None:
+        self._token = token
+        self._path = folder / NAME
+        self._put = put
+        self.number = number
+        self._copied = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+
+    def start(self) -> None:
+        """Copy what is there already, and from now on what is added."""
+        self.copy()
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._ended.wait(_BETWEEN):
+            # What cannot be kept now is kept with what follows.
+            with suppress(Exception):
+                self.copy()
+
+    def copy(self) -> None:
+        """Copy what was added.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be kept.
+        Cancelled
+            The token was cancelled.
+        """
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(self._copied)
+                lines = stream.read()
+        except FileNotFoundError:
+            return
+        whole = lines[: lines.rfind(b"\n") + 1]
+        if whole.strip():
+            self._put(self.number, whole)
+            self.number += 1
+            self._copied += len(whole)
+
+    def stop(self) -> None:
+        """Copy nothing any more."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def end(self) -> None:
+        """Copy what is left, where that does not take long, and nothing any more."""
+        timer = threading.Timer(_LAST, self._token.cancel)
+        timer.start()
+        try:
+            self.stop()
+            with suppress(Exception):
+                self.copy()
+        finally:
+            timer.cancel()
+
+
+def checked_lines(data: bytes) -> bytes:
+    """Return what can be gone on with of a journal that came from elsewhere: lines of its form.
+
+    Where its beginning was lost nothing tells what it is of, up to the next line that does.
+    """
+    good = [line for line in map(_checked, data.split(b"\n")) if line]
+    good = list(dropwhile(lambda line: "fingerprint" not in line, good))
+    return b"\n".join(json.dumps(line).encode() for line in good) + b"\n"
+
+
+def _checked(text: bytes) -> dict[str, Any] | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(line, dict):
+        return None
+    if isinstance(line.get("fingerprint"), str):
+        # Its process is of another computer.
+        return {"fingerprint": line["fingerprint"]}
+    if isinstance(line.get("dropped"), str):
+        return {"dropped": line["dropped"]}
+    texts = all(isinstance(line.get(name), str) for name in ("key", "sha256", "array"))
+    is_sized = isinstance(line.get("size"), int) and isinstance(line.get("values"), str | None)
+    place = line.get("place")
+    is_placed = isinstance(place, list) and [*map(type, place)] == [int, str, bool]
+    return {name: line[name] for name in _FIELDS} if texts and is_sized and is_placed else None
 
 
 def owner_of(folder: Path) -> int | None:

@@ -215,7 +215,7 @@ class ArrayLayout:
     def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
         """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
         start = self.folder + node_key(self.target.path, "")
-        return [start + name for name in self.target.chunk_keys.encode_many(coords)]
+        return self.target.chunk_keys.encode_many(coords, start)
 
     def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements of the source as the target has them, or can cast them.

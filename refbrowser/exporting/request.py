@@ -146,6 +146,8 @@ class ExportEstimate:
         What is there of an export that was interrupted; it is removed where it is not gone on with.
     here
         Why all of it is made in this process, where others were to work on it.
+    partly_here
+        What of it is made in this process, where others work on the rest; empty where nothing is.
     """
 
     chunks: int
@@ -157,6 +159,7 @@ class ExportEstimate:
     spool_bytes: int = 0
     leftover: Leftover = Leftover.NONE
     here: str = ""
+    partly_here: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

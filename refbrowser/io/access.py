@@ -307,10 +307,15 @@ class Access:
         if is_chained(url):
             # Members of the archive, whatever their name.
             url = chained_url("", split_chained(url).archive)
-        if not url.startswith(self.store):
-            return False
-        # With the whole store gone, as a disk that was unplugged, nothing is known of its chunks.
-        return not os.path.isabs(self.store) or os.path.isdir(self.store)
+        return url.startswith(self.store)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the folder of the opened store is gone, as a disk that was unplugged.
+
+        Nothing is known of its chunks then: a file that is not there is no missing one.
+        """
+        return self.store is not None and os.path.isabs(self.store) and not os.path.isdir(self.store)
 
     def allow(self, origins: Iterable[Origin], private: bool = False) -> Access:
         """Return this access with more origins; with `private`, also where their address is private."""

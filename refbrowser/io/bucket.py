@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import random
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -17,6 +19,7 @@ from typing import Any, TypeVar
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.bucket_calls import (
     BucketCalls,
+    Coming,
     ObjectFacts,
     Upload,
     calls_of,
@@ -35,6 +38,8 @@ _MOST_PARTS = 9_000
 _DELETED = 1_000
 #: Time for giving up what was begun, in seconds.
 _LAST_WORD = 10.0
+#: Who waits for a turn looks so often, in seconds, whether there is one.
+_LOOK = 0.05
 
 Answer = TypeVar("Answer")
 
@@ -53,6 +58,53 @@ class Put:
 
     tag: str
     is_confirmed: bool
+
+
+class Turns:
+    """How many requests a bucket gets at once, and since when: few after it asked for fewer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._most: float = math.inf
+        self._quiet_until = 0.0
+
+    def throttle(self, after: float | None) -> None:
+        """Make few requests at once from now on, and none for as long as the store asks, up to a minute."""
+        with self._lock:
+            self._most = LIMITS.connections_throttled
+            if after is not None and after <= LIMITS.http_retry_after:
+                # It was said to one request, but it is meant for all of them.
+                self._quiet_until = max(self._quiet_until, time.monotonic() + after)
+
+    @contextlib.contextmanager
+    def one(self, wait: Callable[[float], bool]) -> Iterator[float | None]:
+        """Let one request be made when it may be: gives the seconds until then.
+
+        Parameters
+        ----------
+        wait
+            Waits some seconds; where it is false nobody waits any more, and None is given.
+        """
+        waited = self._begin(wait)
+        try:
+            yield waited
+        finally:
+            if waited is not None:
+                with self._lock:
+                    self._under_way -= 1
+
+    def _begin(self, wait: Callable[[float], bool]) -> float | None:
+        began = time.monotonic()
+        while True:
+            with self._lock:
+                now = time.monotonic()
+                left = self._quiet_until - now
+                if left <= 0 and self._under_way < self._most:
+                    self._under_way += 1
+                    return now - began
+            if not wait(max(left, _LOOK)):
+                return None
 
 
 class Bucket:
@@ -78,13 +130,14 @@ class Bucket:
         self._tries = LIMITS.http_tries_export if export else LIMITS.http_tries
         self._total = LIMITS.http_total_export if export else LIMITS.http_total
         self.token = token or CancelToken()
-        self._settings = settings
+        self.settings = settings
+        self._turns = Turns()
         #: Whether the store was ever heard of: one that is not there is not waited for as long.
         self._is_known = False
 
     @cached_property
     def _calls(self) -> BucketCalls:
-        return calls_of(self.origin, self._settings)
+        return calls_of(self.origin, self.settings)
 
     def put(self, key: str, portions: Iterable[bytes | memoryview], size: int, *, new: bool = False) -> Put:
         """Write one object: it is there whole, or as it was.
@@ -189,7 +242,7 @@ class Bucket:
             return b""
 
         async def whole(_: int) -> bytes:
-            got = await self._calls.get(key, start, stop, lambda *_: None)
+            got = await self._calls.get(key, start, stop, Coming())
             if len(got.data) != stop - start or got.start != start:
                 raise ConnectionError(f"{stop - start} bytes were asked for, {len(got.data)} came")
             return got.data
@@ -243,6 +296,19 @@ class Bucket:
                 kept = sorted(folders)[: max(most, 0)]
                 return kept, sorted(files)[: max(most - len(kept), 0)], most - count
 
+    def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object to another key, within the store: it is there whole, or as it was.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: it cannot be copied, or the copy is another one.
+        """
+        facts = self._tried(key, lambda _: self._calls.copy(source, key, size), size, to="copy")
+        if facts.size != size:
+            raise self._changed(source, size)
+        return facts
+
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects; what is not there is no matter.
 
@@ -288,18 +354,23 @@ class Bucket:
         while True:
             number += 1
             try:
-                return self._once(call(number), end)
+                with self._turns.one(lambda seconds: not self.token.wait(seconds)) as waited:
+                    self.token.check()
+                    end += waited or 0.0
+                    return self._once(call(number), end)
             except Exception as error:
                 self.token.check()
                 if isinstance(error, RefbrowserError):
                     raise
                 failure = failure_of(error)
+                if failure.throttles:
+                    self._turns.throttle(failure.after)
                 self._is_known |= failure.status is not None
                 most = self._tries if self._is_known else LIMITS.http_tries
                 wait = wait_before(number, failure.after)
                 late = time.monotonic() + wait > end or wait > LIMITS.http_retry_after
                 if not failure.retry or number >= most or late:
-                    raise failure.error(to, self.url(key), self.origin, self._settings, number) from error
+                    raise failure.error(to, self.url(key), self.origin, self.settings, number) from error
                 if self.token.wait(wait):
                     self.token.check()
 

@@ -24,6 +24,10 @@ from refbrowser.limits import LIMITS
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 #: Objects that are deleted at once, one request each.
 _TOGETHER = 16
+#: Bytes that S3 is asked to copy with one request, so that it answers in time.
+_COPIED = 256 * 1024 * 1024
+#: Seconds after which a store is asked whether it has copied an object.
+_COPYING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,30 @@ class Got:
 
 #: Called before bytes are read: with where they begin and end, and the size of the object.
 Check = Callable[[int, int, int], None]
+
+
+class Coming:
+    """The bytes of an answer while they come; any thread may look.
+
+    Parameters
+    ----------
+    check
+        Raises where they are not those that were asked for.
+    """
+
+    def __init__(self, check: Check = lambda *_: None) -> None:
+        self.check = check
+        self._before = 0
+        self._stream: Any = None
+
+    def through(self, stream: Any) -> None:
+        """Count the bytes of a stream of aiohttp, which all clients read from; one may follow another."""
+        self._before, self._stream = self.received, stream
+
+    @property
+    def received(self) -> int:
+        """Bytes that have come."""
+        return self._before + (0 if self._stream is None else self._stream.total_bytes)
 
 
 @dataclass(slots=True)
@@ -117,14 +145,17 @@ class BucketCalls(Protocol):
     async def head(self, key: str) -> ObjectFacts:
         """Return what the store says of an object."""
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
-        """Return bytes of an object, all of them where `stop` is None, once `check` takes them."""
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
+        """Return bytes of an object, all of them where `stop` is None, once they are checked."""
 
     async def names(self, prefix: str, after: str) -> tuple[list[str], list[str], str]:
         """Return some names below a prefix, up to the next ``/``, and what the next are asked for with.
 
         Those of folders, each once, and those of objects; both without the prefix.
         """
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key, within the store."""
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects, not more than 1,000."""
@@ -245,13 +276,14 @@ class S3Calls:
         answer = await self._ask("head_object", Key=key)
         return _s3_facts(key, answer["ContentLength"], answer["ETag"])
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
         asked = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
         answer = await self._ask("get_object", Key=key, **asked)
         async with answer["Body"] as body:
             first, last, total = _bounds(answer.get("ContentRange"), answer["ContentLength"])
-            check(first, last, total)
+            coming.check(first, last, total)
+            coming.through(getattr(body, "raw_stream", body).content)
             data = bytes(await body.read())
         return Got(data, first, _identity(total, answer.get("ETag"), answer.get("LastModified")))
 
@@ -262,6 +294,30 @@ class S3Calls:
         folders = [each["Prefix"] for each in answer.get("CommonPrefixes") or []]
         files = [each["Key"] for each in answer.get("Contents") or []]
         return *_below(prefix, folders, files), answer.get("NextContinuationToken") or ""
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key: a large one in parts."""
+        origin = {"Bucket": self._bucket, "Key": source}
+        if size <= _COPIED:
+            answer = await self._ask("copy_object", Key=key, CopySource=origin)
+            return _s3_facts(key, size, answer["CopyObjectResult"]["ETag"])
+        upload = await self.begin(key, size, new=False)
+        try:
+            for start in range(0, size, _COPIED):
+                upload.sent = min(start + _COPIED, size)
+                answer = await self._ask(
+                    "upload_part_copy",
+                    Key=key,
+                    UploadId=upload.name,
+                    PartNumber=len(upload.parts) + 1,
+                    CopySource=origin,
+                    CopySourceRange=f"bytes={start}-{upload.sent - 1}",
+                )
+                upload.parts.append(answer["CopyPartResult"]["ETag"])
+            return await self.end(upload)
+        except BaseException:
+            await self.abandon(upload)
+            raise
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -428,7 +484,7 @@ class GoogleCalls:
         """Return what the store says of an object."""
         return _google_facts(_json((await self._ask("GET", self._url(key)))[2]))
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
         headers = {"Accept-Encoding": "identity"}
         if stop is not None:
@@ -440,7 +496,8 @@ class GoogleCalls:
             if answer.headers.get("Content-Encoding", "identity") != "identity":
                 raise StatusError(answer.status, "the store encodes the bytes, though identity was asked for")
             bounds = _bounds(answer.headers.get("Content-Range"), answer.content_length or 0)
-            check(*bounds)
+            coming.check(*bounds)
+            coming.through(answer.content)
 
         _, answer, data = await self._ask("GET", self._url(key), headers=headers, alt="media", check=see)
         tag = answer.get("x-goog-generation") or answer.get("ETag")
@@ -453,6 +510,17 @@ class GoogleCalls:
         answer = _json(body)
         files = [each["name"] for each in answer.get("items", [])]
         return *_below(prefix, answer.get("prefixes", []), files), answer.get("nextPageToken") or ""
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the bucket to another key; of a large one each request copies some."""
+        more: dict[str, Any] = {}
+        while True:
+            way = f"/rewriteTo/b/{quote(self._bucket)}/o/{quote(key, safe='')}"
+            _, _, body = await self._ask("POST", self._url(source) + way, **more)
+            answer = _json(body)
+            if answer["done"]:
+                return _google_facts(answer["resource"])
+            more["rewriteToken"] = answer["rewriteToken"]
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""
@@ -549,14 +617,19 @@ class AzureCalls:
         """Return what the store says of an object."""
         return _azure_facts(await self._blob(key).get_blob_properties(**_ONCE))
 
-    async def get(self, key: str, start: int, stop: int | None, check: Check) -> Got:
+    async def get(self, key: str, start: int, stop: int | None, coming: Coming) -> Got:
         """Return bytes of an object."""
+
+        def see(answer: Any) -> None:
+            _compare_range(answer)
+            coming.through(answer.http_response.internal_response.content)
+
         # An empty blob has no bytes from 0 on.
         asked = {} if stop is None else {"offset": start, "length": stop - start}
-        answer = await self._blob(key).download_blob(**asked, raw_response_hook=_compare_range, **_ONCE)
+        answer = await self._blob(key).download_blob(**asked, raw_response_hook=see, **_ONCE)
         found = answer.properties
         first, last, total = (0, 0, 0) if found.size == 0 else _bounds(found.content_range, found.size)
-        check(first, last, total)
+        coming.check(first, last, total)
         data = bytes(await answer.readall())
         return Got(data, first, _identity(total, found.etag, found.last_modified))
 
@@ -567,6 +640,17 @@ class AzureCalls:
         found = [each.name async for each in await anext(pages)]
         folders, files = [[name for name in found if name.endswith("/") is kind] for kind in (True, False)]
         return *_below(prefix, folders, files), pages.continuation_token or ""
+
+    async def copy(self, source: str, key: str, size: int) -> ObjectFacts:
+        """Copy an object of the container to another key; the store may go on with it after its answer."""
+        blob = self._blob(key)
+        status = (await blob.start_copy_from_url(self._blob(source).url, **_ONCE))["copy_status"]
+        while status == "pending":
+            await asyncio.sleep(_COPYING)
+            status = (await blob.get_blob_properties(**_ONCE)).copy.status
+        if status != "success":
+            raise StatusError(500, f"the copy of an object ended with {status}")
+        return await self.head(key)
 
     async def delete(self, keys: Sequence[str]) -> None:
         """Delete objects."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
-from refbrowser.io.plan import LOCAL, Link, LinkModels, RangePlan, plan_ranges
-from refbrowser.io.segment import Segment, read_segments, room_for
+from refbrowser.io.plan import LOCAL, TO_THE_END, Link, LinkModels, RangePlan, plan_ranges
+from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
     Deliver,
@@ -32,7 +34,7 @@ from refbrowser.io.task import (
     Witness,
 )
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -48,8 +50,8 @@ _NOWHERE = Location("", Origin("file"), "")
 _TURN = 16 << 20
 #: Up to so many runs, and bytes, of local files are read by the thread that asks: a hand-over takes longer.
 _FEW, _SMALL = 8, 1 << 20
-#: Turns are handed over one by one, unless each thread gets more than so many; then this many together.
-_SHARES, _MOST_FILES = 16, 64
+#: Seconds that a file takes that the system has in memory, at most.
+_QUICK = 250e-6
 _FILE_THREADS = min(4, os.cpu_count() or 1)
 _OBJECT_THREADS = 32
 
@@ -81,7 +83,7 @@ class Fetcher:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
         links: dict[Origin, Link] = {}
-        named = _naming_used_urls(columns)
+        named = with_used_urls(columns)
         return plan_ranges(named, [self._link(url, access, links) for url in named.urls])
 
     def fetch(
@@ -215,10 +217,16 @@ class Fetcher:
         remote: list[tuple[int, Segment]] = []
         local: list[Segment] = []
         stored: list[Segment] = []
+        files: deque[WholeFile] = deque()
+        stops, urls = plan.segment_stop.tolist(), plan.segment_url.tolist()
+        bounds, rows = plan.rows_of.tolist(), plan.rows.tolist()
         for number in np.argsort(ranks, kind="stable").tolist():
-            place = places[plan.segment_url[number]]
+            place = places[urls[number]]
             if isinstance(place, RefbrowserError):
                 Segment(plan, number, _NOWHERE, task).fail(place)
+                continue
+            if stops[number] == TO_THE_END and place.scheme == "file":
+                files.append((place, rows[bounds[number] : bounds[number + 1]]))
                 continue
             segment = Segment(plan, number, place, task)
             if place.scheme in DEFAULT_PORTS:
@@ -231,30 +239,58 @@ class Fetcher:
         if remote:
             self._http().submit(task, remote)
         turns = list(_turns(local))
-        # Files that are read whole are a turn each: of very many, each thread gets some at a time.
-        some = max(1, min(len(turns) // (_FILE_THREADS * _SHARES), _MOST_FILES))
-        for first in range(0, len(turns), some):
-            work = partial(_read_turns, turns[first : first + some])
-            if len(turns) <= _FEW and _size(local) <= _SMALL:
+        is_small = len(turns) <= _FEW and sum(segment.read_size or 0 for segment in local) <= _SMALL
+        for turn in turns:
+            work = partial(read_segments, *turn)
+            if is_small:
                 task.read_here(work)
             else:
                 task.read_in(self._pool("file", _FILE_THREADS), work)
+        if files:
+            task.read_here(partial(self._read_files, task, files))
         if stored:
             self._read_objects(task, stored)
         task.settle()
 
     def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
         places: dict[int, Location | RefbrowserError] = {}
-        for number in np.unique(plan.segment_url).tolist():
+        permitted: Origin | None = None
+        for number in dict.fromkeys(plan.segment_url.tolist()):
             url = plan.urls[number]
             try:
-                places[number] = access.resolve(url)
+                places[number] = place = access.locate(url)
+                # Of the files of one folder all have the same.
+                if place.origin is not permitted:
+                    access.check(place)
+                    permitted = place.origin
                 if is_chained(url):
                     # Its range in the archive must be known by now: the archive is not the member.
                     raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is no file", Place(url=url))
             except RefbrowserError as error:
                 places[number] = error
         return places
+
+    def _read_files(self, task: FetchTask, files: deque[WholeFile]) -> None:
+        """Read some files here; those that are left where the disk makes them wait by several threads.
+
+        Reading a small file that the system has in memory takes no longer than to hand it to another thread.
+        """
+        began = time.monotonic()
+        count = read_files(files, task)
+        if files and time.monotonic() - began < count * _QUICK:
+            task.read_here(partial(self._read_files, task, files))
+        elif files:
+            for _ in range(_FILE_THREADS):
+                self._read_files_aside(task, files)
+
+    def _read_files_aside(self, task: FetchTask, files: deque[WholeFile]) -> None:
+        def work() -> None:
+            task.wait_for_room()
+            read_files(files, task)
+            if files and task.live:
+                self._read_files_aside(task, files)
+
+        task.read_in(self._pool("file", _FILE_THREADS), work)
 
     def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
         from refbrowser.io.objects import ObjectReader
@@ -287,28 +323,6 @@ class Fetcher:
             return pool
 
 
-def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
-    """Return `columns` with the URLs of its rows only: a document has far more, and each is parsed."""
-    used = np.zeros(len(columns.urls), bool)
-    used[columns.url[columns.url >= 0]] = True
-    if used.all():
-        return columns
-    numbers = np.cumsum(used, dtype=np.int32) - 1
-    url = np.where(columns.url >= 0, numbers[columns.url], columns.url).astype(np.int32)
-    urls = tuple(columns.urls[number] for number in np.flatnonzero(used).tolist())
-    return replace(columns, url=url, urls=urls)
-
-
-def _read_turns(turns: Sequence[tuple[Location, list[Segment]]]) -> None:
-    for location, segments in turns:
-        read_segments(location, segments)
-
-
-def _size(segments: Sequence[Segment]) -> int:
-    """Return the bytes of segments; a turn for each whole file, whose size is not known."""
-    return sum(segment.read_size or _TURN for segment in segments)
-
-
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
     """Yield runs of segments of one file for a thread to read."""
     turn: list[Segment] = []
@@ -318,7 +332,7 @@ def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment
             yield turn[0].location, turn
             turn, size = [], 0
         turn.append(segment)
-        size += segment.read_size or _TURN
+        size += segment.read_size or 0
     if turn:
         yield turn[0].location, turn
 

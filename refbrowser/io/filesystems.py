@@ -174,6 +174,20 @@ def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any
     return kind(skip_instance_cache=True, **box.options)
 
 
+def options_with_secrets(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
+    """Return what other software on this computer makes fsspec's file system for a bucket with.
+
+    Azure's credentials are among them: nothing else than a connection string says where and with what.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: settings are missing.
+    """
+    known = storage_options(origin.scheme, settings)
+    return known | _azure_account(origin, settings) if origin.scheme == "abfs" else known
+
+
 def storage_options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
     """Return what fsspec's file system for one of ``s3 gs abfs`` is made with; it holds no secrets."""
     if scheme == "s3":

@@ -49,17 +49,35 @@ def open_regular(path: str) -> Iterator[tuple[int, FileIdentity]]:
         `E_IO`: there is no such file or it cannot be read; `E_UNSAFE`: it is not a regular file.
     """
     try:
-        # Looked at before opening as well: opening a device or a pipe can have effects.
-        _check_regular(os.lstat(path), path)
-        descriptor = os.open(path, _FLAGS)
+        descriptor, identity = opened(path)
     except OSError as error:
         raise failed(error, path) from error
     try:
-        status = os.fstat(descriptor)
-        _check_regular(status, path)
-        yield descriptor, FileIdentity.of(status)
+        yield descriptor, identity
     finally:
         os.close(descriptor)
+
+
+def opened(path: str) -> tuple[int, FileIdentity]:
+    """Open a file as `open_regular` does; the caller closes the descriptor.
+
+    Raises
+    ------
+    OSError
+        There is no such file or it cannot be read.
+    RefbrowserError
+        `E_UNSAFE`: it is not a regular file.
+    """
+    # Looked at before opening as well: opening a device or a pipe can have effects.
+    _check_regular(os.lstat(path), path)
+    descriptor = os.open(path, _FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        _check_regular(status, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor, FileIdentity.of(status)
 
 
 def read_exactly(
@@ -93,13 +111,14 @@ def read_ranges(
     for start, size in ranges:
         if not task.live:
             break
-        while size and (data := _read(descriptor, size, offset + start)):
+        while size and (data := read_bytes(descriptor, size, offset + start)):
             parts.append(data)
             start, size = start + len(data), size - len(data)
     return memoryview(b"".join(parts))
 
 
-def _read(descriptor: int, size: int, offset: int) -> bytes:
+def read_bytes(descriptor: int, size: int, offset: int) -> bytes:
+    """Return up to `size` bytes from `offset` on, as one call of the system gives them."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, size, offset)
     # The descriptor belongs to one thread, so seeking is safe.
@@ -148,7 +167,7 @@ def _portion(buffers: list[memoryview]) -> list[memoryview]:
 def _read_into(descriptor: int, buffers: list[memoryview], offset: int) -> int:
     if hasattr(os, "preadv"):
         return os.preadv(descriptor, buffers, offset)
-    data = _read(descriptor, len(buffers[0]), offset)
+    data = read_bytes(descriptor, len(buffers[0]), offset)
     buffers[0][: len(data)] = data
     return len(data)
 

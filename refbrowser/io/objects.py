@@ -6,16 +6,16 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.bucket import wait_before
-from refbrowser.io.bucket_calls import Got, calls_of
+from refbrowser.io.bucket import Turns, wait_before
+from refbrowser.io.bucket_calls import BucketCalls, Coming, Got, calls_of
 from refbrowser.io.bucket_errors import Failure, failure_of
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.io.plan import LinkModels
 from refbrowser.io.segment import Segment, oversize, short_object
-from refbrowser.io.task import Attempt, FetchEvent
+from refbrowser.io.task import Attempt, FetchEvent, Pace
 from refbrowser.limits import LIMITS
 
 #: Held while rows are delivered: a segment belongs to one thread at a time.
@@ -31,7 +31,16 @@ class _Host:
         self.failures = 0
         self.reason = ""
         self.open_until = 0.0
-        self.quiet_until = 0.0
+        self.turns = Turns()
+        #: Its requests, and the settings of the connection by which they are made.
+        self._calls: tuple[ConnectionSettings, BucketCalls] | None = None
+
+    def calls(self, origin: Origin, settings: ConnectionSettings) -> BucketCalls:
+        """Return its requests; documents may have settings of their own for it."""
+        known = self._calls
+        if known is None or known[0] != settings:
+            known = self._calls = settings, calls_of(origin, settings)
+        return known[1]
 
 
 class ObjectReader:
@@ -99,13 +108,15 @@ class ObjectReader:
         number = 0
         while True:
             number += 1
-            if not task.pause(max(0.0, host.quiet_until - time.monotonic())):
-                return None
             began = time.monotonic()
             try:
-                if number == 1:
-                    self._check_circuit(origin, host)
-                got = self._once(segment, start, stop, settings, deadline)
+                with host.turns.one(task.pause) as waited:
+                    if waited is None:
+                        return None
+                    began, deadline = began + waited, deadline + waited
+                    if number == 1:
+                        self._check_circuit(origin, host)
+                    got = self._once(segment, start, stop, host, settings, deadline)
             except RefbrowserError as error:
                 _tell(segment, start, stop, began, error=error.message)
                 raise
@@ -131,7 +142,13 @@ class ObjectReader:
             return got
 
     def _once(
-        self, segment: Segment, start: int, stop: int | None, settings: ConnectionSettings, deadline: float
+        self,
+        segment: Segment,
+        start: int,
+        stop: int | None,
+        host: _Host,
+        settings: ConnectionSettings,
+        deadline: float,
     ) -> Got | None:
         """Make a request; return what came, verified, or None where nobody waits for it any more."""
         task, location = segment.task, segment.location
@@ -147,10 +164,11 @@ class ObjectReader:
                 message = f"bytes {start} to {stop} were asked for, the answer holds {first} to {last}"
                 raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
 
-        calls = calls_of(location.origin, settings)
+        calls = host.calls(location.origin, settings)
         segment.sent()
-        future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, check), calls.loop)
-        got = self._answer(segment, future, deadline)
+        coming = Coming(check)
+        future = asyncio.run_coroutine_threadsafe(calls.get(location.path, start, stop, coming), calls.loop)
+        got = self._answer(segment, future, coming, deadline)
         if got is None:
             return None
         task.count(size=len(got.data))
@@ -161,15 +179,24 @@ class ObjectReader:
         return got
 
     @staticmethod
-    def _answer(segment: Segment, future: Future[Got], deadline: float) -> Got | None:
-        while not wait([future], _LOOK).done:
+    def _answer(segment: Segment, future: Future[Got], coming: Coming, deadline: float) -> Got | None:
+        pace = Pace()
+        while True:
+            try:
+                return future.result(_LOOK)
+            except TimeoutError:
+                if future.done():
+                    return future.result()
             if not _is_wanted(segment):
                 future.cancel()
                 return None
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 future.cancel()
                 raise TimeoutError("the request took too long in all")
-        return future.result()
+            if pace.is_slow(coming.received, now):
+                future.cancel()
+                raise TimeoutError("the answer comes too slowly")
 
     # What is known of a bucket
 
@@ -187,9 +214,7 @@ class ObjectReader:
     def _throttle(self, origin: Origin, host: _Host, failure: Failure) -> None:
         if not failure.throttles:
             return
-        if failure.after is not None and failure.after <= LIMITS.http_retry_after:
-            # It was said to this request, but it is meant for all of them.
-            host.quiet_until = max(host.quiet_until, time.monotonic() + failure.after)
+        host.turns.throttle(failure.after)
         self._models.of(str(origin)).throttle()
         self._report("throttled", origin, f"{origin} asked for fewer requests")
 

@@ -261,6 +261,8 @@ def split_url(text: str) -> SplitUrl:
         control characters, bad ports and mixed-script hosts; `E_BUDGET` for a text that is too long.
     """
     _check_text(text)
+    if text.startswith("/"):
+        return SplitUrl("file", "", None, text)
     text = http_url(text)
     spelled = scheme_of(text)
     if spelled is None:

@@ -21,6 +21,8 @@ LEAST_CONNECTIONS = 8
 MOST_STREAMS = 16
 _SAMPLES = 32
 _FIRST_BYTES = 128
+#: No object has bytes beyond this one.
+_MOST_STOP = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,10 @@ def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
     links
         The link of each of `columns.urls`; equal links are one host.
     """
+    if len(columns) == 1 and columns.kind[0] == ReferenceKind.RANGE and columns.length[0] > 0:
+        only = _only_range(columns, links)
+        if only is not None:
+            return only
     ranges, empty, faults = _readable_ranges(columns)
     order = _sorted(columns.url[ranges], columns.offset[ranges])
     rows = ranges if order is None else ranges[order]
@@ -316,6 +322,32 @@ def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
     )
 
 
+def _only_range(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan | None:
+    """Return the plan of one range, where it takes one request: a small slice waits for nothing else."""
+    number, start, size = columns.url.item(0), columns.offset.item(0), columns.length.item(0)
+    if start < 0 or size > links[number].block_size(size) or size > _MOST_STOP - start:
+        return None
+    zero, one, none = np.zeros(1, np.int64), np.arange(2), np.zeros(0, np.int64)
+    begin, stop = np.array([start]), np.array([start + size])
+    return RangePlan(
+        urls=columns.urls,
+        segment_url=np.array([number]),
+        segment_start=begin,
+        segment_stop=stop,
+        requests_of=one,
+        request_start=begin,
+        request_stop=stop,
+        rows_of=one,
+        rows=zero,
+        cut_start=zero,
+        cut_length=np.array([size]),
+        empty=none,
+        faults={},
+        useful_bytes=size,
+        wasted_bytes=0,
+    )
+
+
 class _WholeFiles(NamedTuple):
     url: Ints
     counts: Ints
@@ -328,15 +360,16 @@ def _whole_files(columns: ReferenceColumns) -> _WholeFiles:
     if not len(rows):
         return _WholeFiles(urls, urls, rows)
     order = np.argsort(urls, kind="stable")
-    distinct, counts = np.unique(urls, return_counts=True)
-    return _WholeFiles(distinct, counts.astype(np.int64), rows[order])
+    ordered = urls[order]
+    # Not `np.unique`, which imports masked arrays: that takes as long as a request.
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return _WholeFiles(ordered[first], np.diff(np.append(first, len(ordered))), rows[order])
 
 
 def _readable_ranges(columns: ReferenceColumns) -> tuple[Ints, Ints, dict[int, RefbrowserError]]:
     rows = np.flatnonzero(columns.kind == ReferenceKind.RANGE)
     offset, length = columns.offset[rows], columns.length[rows]
-    most = np.iinfo(np.int64).max
-    good = (offset >= 0) & (length >= 0) & (length <= most - np.maximum(offset, 0))
+    good = (offset >= 0) & (length >= 0) & (length <= _MOST_STOP - np.maximum(offset, 0))
     faults = {}
     for row in rows[~good].tolist():
         start, size = int(columns.offset[row]), int(columns.length[row])
@@ -362,7 +395,7 @@ def _running_stop(url: Ints, stop: Ints) -> Ints:
     if not len(falls):
         return stop
     reach = stop.copy()
-    for one in np.unique(url[falls]):
+    for one in set(url[falls].tolist()):
         first, last = np.searchsorted(url, one), np.searchsorted(url, one, "right")
         np.maximum.accumulate(reach[first:last], out=reach[first:last])
     return reach

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.local import failed, open_regular, read_exactly, read_ranges
+from refbrowser.io.local import failed, open_regular, opened, read_bytes, read_exactly, read_ranges
 from refbrowser.io.plan import TO_THE_END, RangePlan
 from refbrowser.io.task import Attempt, FetchTask
+
+#: What is read of whole files before it is handed over: so many of them, bytes, or seconds that it took.
+_FILES, _BYTES, _SECONDS = 64, 1 << 20, 0.02
+#: Up to so many bytes are read by one call of the system.
+_AT_ONCE = 256 << 10
 
 
 class Segment:
@@ -254,18 +260,113 @@ def read_segments(location: Location, segments: Sequence[Segment]) -> None:
                 except OSError as error:
                     _fail(segment, failed(error, location.path), identity)
     except RefbrowserError as error:
+        is_lost = isinstance(error, AbsentError) and segments[0].task.access.is_lost
         for segment in segments:
-            _fail(segment, error, None)
+            _fail(segment, _lost(error) if is_lost else error, None)
+
+
+#: A file that is read whole, and the rows that are all of it.
+WholeFile = tuple[Location, list[int]]
+
+
+def read_files(files: deque[WholeFile], task: FetchTask) -> int:
+    """Read some files of `files` whole, and deliver their rows; failures are delivered, not raised.
+
+    What came of them is handed over together: for many small files that takes as long as reading them.
+
+    Returns
+    -------
+    int
+        How many were taken.
+    """
+    began = time.monotonic()
+    done: list[tuple[int, memoryview | RefbrowserError]] = []
+    taken = size = requests = 0
+    is_absent = False
+    seconds = began
+    while taken < _FILES and size < _BYTES and seconds - began < _SECONDS and task.live:
+        try:
+            location, rows = files.popleft()
+        except IndexError:
+            break
+        taken += 1
+        data = _whole_file(location, task)
+        before, seconds = seconds, time.monotonic()
+        if isinstance(data, RefbrowserError):
+            is_absent = is_absent or isinstance(data, AbsentError)
+        else:
+            size += len(data)
+            requests += 1
+            if task.options.timed is not None:
+                task.options.timed(rows, seconds - before)
+        done += [(row, data) for row in rows]
+    if is_absent and task.access.is_lost:
+        done = [(row, _lost(data) if isinstance(data, AbsentError) else data) for row, data in done]
+    task.hand_over_all(done, segments=taken, size=size, requests=requests)
+    return taken
+
+
+def _whole_file(location: Location, task: FetchTask) -> memoryview | RefbrowserError:
+    """Return the bytes of a file, or why they could not be had."""
+    path, received = location.path, 0
+    identity: FileIdentity | None = None
+    descriptor = -1
+    try:
+        descriptor, identity = opened(path)
+        size = identity.size
+        task.access.memory.identities.confirm(location.url, identity.as_object())
+        if size > task.options.size_limit:
+            raise oversize(size, task.options.size_limit, location.url)
+        if size <= _AT_ONCE:
+            data = memoryview(read_bytes(descriptor, size, 0))
+            received = len(data)
+        # Some file systems give fewer bytes than there are, some at a time.
+        if received < size:
+            data = room_for(size)
+            received = read_exactly(descriptor, [data], 0, task)
+        if received != size and task.live:
+            raise short_object(location.url, received, 0, size).at(Place(url=location.url))
+        if FileIdentity.of(os.fstat(descriptor)) != identity:
+            raise file_changed(location.url)
+    except RefbrowserError as error:
+        failure = error
+    except OSError as error:
+        failure = failed(error, path)
+    else:
+        _tell(task, location.url, (0, None), identity, received)
+        return data
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+    _tell(task, location.url, (0, None), identity, received, failure.message)
+    return failure
+
+
+def _lost(error: RefbrowserError) -> RefbrowserError:
+    """Return the error of a file that is not there of a store that is gone as well."""
+    return RefbrowserError(error.kind, error.message, error.place, error.advice)
+
+
+def file_changed(url: str) -> RefbrowserError:
+    """Return the error of a file that changed while it was read."""
+    return RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
 
 
 def _fail(segment: Segment, error: RefbrowserError, identity: FileIdentity | None) -> None:
-    _tell(segment, identity, 0, error.message)
+    _tell(segment.task, segment.location.url, (segment.start, segment.stop), identity, 0, error.message)
     segment.fail(error)
 
 
-def _tell(segment: Segment, identity: FileIdentity | None, received: int, error: str = "") -> None:
-    """Tell the witness of the fetch, if there is one, what became of a segment."""
-    witness = segment.task.options.witness
+def _tell(
+    task: FetchTask,
+    url: str,
+    bounds: tuple[int, int | None],
+    identity: FileIdentity | None,
+    received: int,
+    error: str = "",
+) -> None:
+    """Tell the witness of the fetch, if there is one, what became of bytes of a file."""
+    witness = task.options.witness
     if witness is None:
         return
     answer = ""
@@ -273,9 +374,9 @@ def _tell(segment: Segment, identity: FileIdentity | None, received: int, error:
         modified = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(identity.modified_ns // 10**9))
         answer = f"a file of {identity.size} bytes, modified {modified}"
     attempt = Attempt(
-        url=segment.location.url,
-        start=segment.start,
-        stop=segment.stop,
+        url=url,
+        start=bounds[0],
+        stop=bounds[1],
         answer=answer,
         received=received,
         error=error,
@@ -287,22 +388,20 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     task, url = segment.task, segment.location.url
     buffer: memoryview | None = None
     task.access.memory.identities.confirm(url, identity.as_object())
-    stop = identity.size if segment.stop is None else segment.stop
+    assert segment.stop is not None
+    stop = segment.stop
     size = stop - segment.start
     if stop > identity.size:
         raise short_object(url, identity.size, segment.start, stop)
-    whole = segment.stop is None
-    if whole and size > task.options.size_limit:
-        raise oversize(size, task.options.size_limit, url)
     if segment.ranges is not None:
         segment.sent()
         data = read_ranges(descriptor, segment.ranges, segment.start, task)
         views: list[memoryview] | None = segment.joined(data)
         count, size = len(data), sum(segment.row_sizes)
     else:
-        views = None if whole else segment.scattered()
+        views = segment.scattered()
         if views is None:
-            buffer = room_for(size) if whole else segment.allocate()
+            buffer = segment.allocate()
         segment.sent()
         count = read_exactly(descriptor, views or [buffer], segment.start, task)  # type: ignore[list-item]
     task.count(size=count)
@@ -311,8 +410,8 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     if count != size:
         raise short_object(url, segment.start + count, segment.start, stop)
     if FileIdentity.of(os.fstat(descriptor)) != identity:
-        raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
-    _tell(segment, identity, count)
+        raise file_changed(url)
+    _tell(task, url, (segment.start, segment.stop), identity, count)
     if views is not None:
         segment.delivered_into(views)
     elif buffer is not None:

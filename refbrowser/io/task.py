@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,6 +91,24 @@ class FetchEvent:
     message: str
 
 
+class Pace:
+    """Tells answers that come too slowly: slower than the slowest accepted rate, over its whole time."""
+
+    __slots__ = ("_received", "_since")
+
+    def __init__(self) -> None:
+        self._since, self._received = time.monotonic(), 0
+
+    def is_slow(self, received: int, now: float) -> bool:
+        """Tell whether too few bytes came lately, where so many have come in all."""
+        seconds = now - self._since
+        if seconds < LIMITS.http_slow_window:
+            return False
+        slow = received - self._received < LIMITS.http_slow_rate * seconds
+        self._since, self._received = now, received
+        return slow
+
+
 #: Called with a row of the plan, and its bytes or why they could not be had.
 Deliver = Callable[[int, "memoryview | RefbrowserError"], None]
 #: Called with a row of the plan; returns where its bytes should be written, of exactly their length, or None.
@@ -152,6 +171,7 @@ class FetchTask:
         self.on_room: Callable[[], None] = lambda: None
         self._changed = threading.Condition()
         self._rows: deque[tuple[int, memoryview | RefbrowserError]] = deque()
+        self._work: deque[Callable[[], None]] = deque()
         self._held = 0
         self._congested = False
         self._pending = 0
@@ -188,6 +208,26 @@ class FetchTask:
         with self._changed:
             self._append([(row, error)])
 
+    def hand_over_all(
+        self,
+        rows: Sequence[tuple[int, memoryview | RefbrowserError]],
+        segments: int,
+        size: int,
+        requests: int,
+    ) -> None:
+        """Give what whole segments brought, with how many they are, their bytes, and requests sent."""
+        # Bytes that several rows have are taken several times.
+        held = sum(len(data) for _, data in rows if not isinstance(data, RefbrowserError))
+        with self._changed:
+            self.counters.bytes += size
+            self.counters.requests += requests
+            self._held += held
+            self._congested = self._held > _ROOM
+            self._pending -= segments
+            self._append(rows)
+            if not self._pending:
+                self._changed.notify_all()
+
     def _append(self, rows: Iterable[tuple[int, memoryview | RefbrowserError]]) -> None:
         was_empty = not self._rows
         self._rows.extend(rows)
@@ -210,7 +250,9 @@ class FetchTask:
     def crash(self, error: BaseException) -> None:
         """End the task with an exception that nobody expected; `take_rows` raises it."""
         with self._changed:
-            self._failure = self._failure or error
+            # What fails once nobody wants it fails for that: its threads may have ended.
+            if self._live:
+                self._failure = error
         self.stop()
 
     def read_in(self, pool: Executor, work: Callable[[], None]) -> None:
@@ -218,8 +260,8 @@ class FetchTask:
         pool.submit(self._read, work)
 
     def read_here(self, work: Callable[[], None]) -> None:
-        """Run `work` on this thread, which takes the rows: there must be room for all that it brings."""
-        self._read(work)
+        """Run `work` on the thread that takes the rows, once it has taken those that came before."""
+        self._work.append(work)
 
     def wait_for_room(self) -> None:
         """Wait, on a thread of `read_in`, while the task is congested."""
@@ -256,6 +298,8 @@ class FetchTask:
             `stop` was called.
         """
         while True:
+            while self._work and not self._rows:
+                self._read(self._work.popleft())
             with self._changed:
                 self._changed.wait_for(lambda: self._rows or not self._pending or not self._live)
                 if not self._live:

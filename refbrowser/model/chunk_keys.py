@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,18})\Z")
+#: Keys of a row of chunks that are made together, at least, in the mean.
+_FEW = 16
 
 
 #: The key of the one chunk of a 0-d array.
@@ -79,11 +81,39 @@ class ChunkKeyEncoding:
             return None
         return tuple(map(int, parts))
 
-    def encode_many(self, coords: npt.NDArray[np.int64]) -> list[str]:
-        """Return the key of each row of `coords`, shape (n, ndim)."""
+    def encode_many(self, coords: npt.NDArray[np.int64], head: str = "", tail: str = "") -> list[str]:
+        """Return the key of each row of `coords`, shape (n, ndim).
+
+        Parameters
+        ----------
+        head, tail
+            What stands before and behind each.
+        """
         count, ndim = coords.shape
-        if ndim == 0:
-            return [self.encode(())] * count
-        columns = [map(str, coords[:, axis].tolist()) for axis in range(ndim)]
-        start, join = self._start, self.separator.join
-        return [start + join(row) for row in zip(*columns, strict=True)]
+        if ndim == 0 or not count:
+            return [head + self.encode(()) + tail] * count
+        head += self._start
+        while ndim > 1 and (coords[:, ndim - 1] == coords[0, ndim - 1]).all():
+            ndim -= 1
+            tail = f"{self.separator}{coords[0, ndim]}{tail}"
+        leading, endings = coords[:, : ndim - 1], _with_tail(coords[:, ndim - 1], tail)
+        # Chunks that follow one another differ mostly in one coordinate alone.
+        stops = [*(np.flatnonzero((leading[1:] != leading[:-1]).any(axis=1)) + 1).tolist(), count]
+        if len(stops) > count // _FEW:
+            columns = [map(str, leading[:, axis].tolist()) for axis in range(ndim - 1)]
+            join = self.separator.join
+            return [head + join(row) for row in zip(*columns, endings, strict=True)]
+        found: list[str] = []
+        for start, stop in zip([0, *stops], stops, strict=False):
+            begin = head + "".join(f"{at}{self.separator}" for at in leading[start].tolist())
+            found += [begin + ending for ending in endings[start:stop]]
+        return found
+
+
+def _with_tail(numbers: npt.NDArray[np.int64], tail: str) -> list[str]:
+    """Return numbers as texts with something behind each; each that is there more than once is made once."""
+    least, most = int(numbers.min()), int(numbers.max())
+    if most - least >= len(numbers):
+        return [f"{number}{tail}" for number in numbers.tolist()]
+    texts = [f"{number}{tail}" for number in range(least, most + 1)]
+    return [texts[at] for at in (numbers - least).tolist()]

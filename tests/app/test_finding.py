@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtCore import QObject, QRect, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication, QLineEdit, QListView
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.panes.quick_list import CommandPalette, GoToDialog
 from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
 
 Settle = Callable[[], None]
 
@@ -80,6 +83,24 @@ class TestCommandPalette:
         assert answers[1].text in shown.field.accessibleDescription()
         qtbot.keyClick(shown.field, Qt.Key.Key_Escape)
         gone(qtbot, window, CommandPalette)
+
+    def test_icons_follow_the_theme(self, window: MainWindow, styled: QApplication) -> None:
+        shown = palette_of(window)
+        answers = shown.findChild(QListView, "commandPaletteList")
+        first = shown.answers()[0]
+        assert first.icon
+        theme.apply(styled, theme.DARK)
+        try:
+            area = answers.visualRect(answers.model().index(0, 0))
+            icon = answers.viewport().grab(QRect(area.left() + theme.LARGE, area.top(), 16, area.height()))
+            image = icon.toImage()
+            places = itertools.product(range(image.width()), range(image.height()))
+            lightest = max(image.pixelColor(*place).lightness() for place in places)
+            assert (
+                lightest > (QColor(theme.DARK.text).lightness() + QColor(theme.DARK.surface).lightness()) / 2
+            )
+        finally:
+            theme.apply(styled, theme.LIGHT)
 
     def test_nothing_is_called_so(self, window: MainWindow, qtbot: QtBot) -> None:
         shown = palette_of(window)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,20 @@ from fixture_format import found, written_grid
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QSpinBox, QTextBrowser, QTextEdit
 from pytestqt.qtbot import QtBot
+from window_fixtures import close_shared
+from window_reset import SharedWindow
 
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.hierarchy import format_words, short_format
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_window_of_their_own(shared: list[SharedWindow]) -> Iterator[None]:
+    """Let no window that was made before, or is used after, meet the formats that come and go here."""
+    close_shared()
+    yield
+    close_shared()
 
 
 def test_a_file_of_another_package_opens_plots_and_is_explained(

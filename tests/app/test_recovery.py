@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from PySide6.QtWidgets import QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
+from small_documents import small_document
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar, RecoveryPreview
@@ -48,38 +52,68 @@ application.exec()
 """
 
 
-@pytest.fixture
-def process(small: Path) -> Callable[[], subprocess.Popen[str]]:
-    """Start another program that edits the document and stays open."""
-
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", EDITOR, str(small)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=dict(os.environ),
-        )
-
-    return start
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the document: a journal knows it by its path."""
+    return tmp_path_factory.mktemp("edited")
 
 
 @pytest.fixture
-def lost(small: Path, process: Callable[[], subprocess.Popen[str]], qtbot: QtBot) -> bytes:
-    """The text of a document whose program was killed after its edits were in the journal."""
-    with process() as program:
+def small(folder: Path) -> Path:
+    """A small document with its data beside it, as it is at the start of each test."""
+    return write_small(folder)
+
+
+def edited(small: Path, **environment: str) -> subprocess.Popen[str]:
+    """Start another program that edits the document, prints its text, and stays open."""
+    command = [sys.executable, "-c", EDITOR, str(small)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+
+
+class Killed(NamedTuple):
+    """What is left of a program: the text of its document, the name of its journal, and what is in it."""
+
+    text: bytes
+    name: str
+    journal: bytes
+
+
+@pytest.fixture(scope="module")
+def killed(folder: Path) -> Killed:
+    """A program that was killed after its edits were in the journal."""
+    state = folder / "state"
+    with edited(write_small(folder), XDG_STATE_HOME=str(state)) as program:
         assert program.stdout is not None
         text = eval(program.stdout.readline())
         assert isinstance(text, bytes)
-        qtbot.waitUntil(lambda: lines() == 6)
+        deadline = time.monotonic() + 30
+        while not (found := [path for path in state.rglob("*") if path.is_file()]) or lines(*found) < 6:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         os.kill(program.pid, signal.SIGKILL)
-    return text
+    (journal,) = found
+    return Killed(text, journal.name, journal.read_bytes())
 
 
-def lines() -> int:
+@pytest.fixture
+def lost(small: Path, killed: Killed) -> bytes:
+    """The text of a document whose program was killed; its journal is where the next one looks."""
+    journal_folder().mkdir(parents=True)
+    (journal_folder() / killed.name).write_bytes(killed.journal)
+    return killed.text
+
+
+def write_small(folder: Path) -> Path:
+    (folder / "data.bin").write_bytes(bytes(range(48)))
+    path = folder / "small.json"
+    path.write_text(json.dumps(small_document(), indent=1))
+    return path
+
+
+def lines(*journals: Path) -> int:
     """Return how many lines all journals have; none where one is being removed at this moment."""
-    folder = journal_folder()
     try:
-        return sum(path.read_bytes().count(b"\n") for path in folder.iterdir())
+        return sum(path.read_bytes().count(b"\n") for path in journals or journal_folder().iterdir())
     except FileNotFoundError:
         return 0
 
@@ -143,13 +177,12 @@ def test_restored_edits_are_kept_again(
 
 def test_a_program_that_still_runs_keeps_its_edits(
     small: Path,
-    process: Callable[[], subprocess.Popen[str]],
     window: MainWindow,
     opened: Open,
     settle: Settle,
     qtbot: QtBot,
 ) -> None:
-    with process() as program:
+    with edited(small) as program:
         assert program.stdout is not None
         program.stdout.readline()
         qtbot.waitUntil(lambda: lines() == 6)

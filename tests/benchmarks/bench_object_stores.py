@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from report import figure, heading
@@ -187,7 +188,7 @@ def main() -> None:
     if "moto" in sys.argv:
         from servers.object_servers import object_server
 
-        with object_server("s3") as server:
+        with TemporaryDirectory() as folder, object_server("s3", Path(folder)) as server:
             server.files.mkdir(BUCKET)
             server.put(f"s3://{BUCKET}/x/a/0", DATA)
             few = (("put", 200, 64 * KIB, 4), ("get", 200, 64 * KIB, 4), ("list", 1, 200, 1))

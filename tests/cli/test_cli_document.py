@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from awkward_files import write_events
@@ -210,6 +212,39 @@ def test_check_of_several_documents(
     assert (fault["kind"], fault["line"], fault["column"]) == ("E_JSON", 2, 4)
     assert main(["check", str(document), str(tmp_path / "absent.json"), "--json"]) == 4
     assert "E_IO" in capsys.readouterr().err
+
+
+def test_check_by_others_tells_the_same_in_the_same_order(
+    document: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from refbrowser.engine.compute import Compute
+
+    class Reversed(ThreadPoolExecutor):
+        """Ends what it was given last first; what goes to others is pickled."""
+
+        def submit(self, function: Any, *items: Any, **_: Any) -> Future[Any]:  # type: ignore[override]
+            future: Future[Any] = Future()
+            answer = pickle.loads(pickle.dumps(function(*pickle.loads(pickle.dumps(items)))))
+            waiting.append((future, answer))
+            if len(waiting) == count:
+                for each, ended in reversed(waiting):
+                    each.set_result(ended)
+            return future
+
+    broken, question = tmp_path / "broken.json", tmp_path / "large.json"
+    broken.write_text("[")
+    question.write_text('{"version": 1, "refs": {"x": ["{{u}}"]}, "templates": {"u": "{{v}}"}}')
+    paths = [str(document), str(broken), str(tmp_path / "absent.json"), str(question), str(document)]
+    count, waiting = len(paths), []  # type: ignore[var-annotated]
+    for more in ([], ["--json"]):
+        code, here = main(["check", *paths, *more]), capsys.readouterr()
+        with Reversed(count) as pool, monkeypatch.context() as patched:
+            waiting.clear()
+            patched.setattr(Compute, "parse", lambda *_, **__: Compute.of(pool))
+            assert (code, here) == (main(["check", *paths, *more]), capsys.readouterr())
+    assert main(["check", str(document), "--dask", "nonsense"]) == 2
 
 
 def test_check_with_a_value_for_a_template(document: Path, capsys: pytest.CaptureFixture[str]) -> None:

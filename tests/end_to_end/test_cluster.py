@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ import refbrowser
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.targets.options import StoreOptions
 
-pytest.importorskip("distributed", reason="distributed is not installed")
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
 
 #: Elements of a chunk along each axis, and files that the chunks lie in.
 SIDE, FILES = 4, 10

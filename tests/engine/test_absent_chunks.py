@@ -64,6 +64,18 @@ def test_states_and_values_of_pieces(store: Path) -> None:
             }
 
 
+def test_nothing_is_missing_of_a_store_that_is_gone(store: Path) -> None:
+    with refbrowser.open(store) as dataset:
+        array = dataset["/a"]
+        assert array[11, 0] == 7
+        store.rename(store.with_name("elsewhere"))
+        for index in (np.s_[:], np.s_[11:, 3:5]):
+            with pytest.raises(RefbrowserError, match="there is no such file"):
+                array[index]
+        store.with_name("elsewhere").rename(store)
+        assert array[11, 0] == 7
+
+
 def test_zarr_python_sees_no_such_key(store: Path) -> None:
     with refbrowser.open(store) as dataset:
         seen = zarr.open_group(dataset.store(), mode="r")["a"]

@@ -23,6 +23,20 @@ def test_collections_go_on_after_the_last_block() -> None:
     assert gc.isenabled()
 
 
+def test_blocks_that_always_overlap_put_them_off_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "_LONGEST", -1.0)
+    with collected_later():
+        assert not gc.isenabled()
+        with collected_later():
+            assert gc.isenabled()
+    gc.disable()
+    try:
+        with collected_later(), collected_later():
+            assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
 def test_a_program_without_collections_keeps_them_off() -> None:
     gc.disable()
     try:

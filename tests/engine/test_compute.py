@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -21,10 +22,9 @@ from refbrowser.engine.compute import (
     MOST_PROCESSES,
     Compute,
     ComputeStatus,
-    check_versions,
     shared,
-    versions_here,
 )
+from refbrowser.engine.peers import check_versions, versions_here
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -81,7 +81,22 @@ class _Client(ThreadPoolExecutor):
         future.add_done_callback(lambda ended: setattr(ended, "status", _status(ended)))
         return future
 
-    def scheduler_info(self) -> dict[str, Any]:
+    @property
+    def loop(self) -> Any:
+        return self
+
+    def add_callback(self, function: Any, told: Any) -> None:
+        threading.Thread(target=lambda: asyncio.run(function(told))).start()
+
+    async def gather(self, future: Any, asynchronous: bool) -> Any:
+        assert asynchronous
+        return await asyncio.wrap_future(future)
+
+    def cancel(self, futures: list[Any]) -> None:
+        for each in futures:
+            each.cancel()
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
         worker = {"nthreads": 1, "memory_limit": 1000, "metrics": {"memory": 10}}
         return {"workers": dict.fromkeys(range(self.workers), worker), "services": {"dashboard": 8787}}
 

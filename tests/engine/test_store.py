@@ -9,7 +9,6 @@ from pathlib import Path
 import numcodecs
 import numpy as np
 import pytest
-import xarray
 import zarr
 from documents_made import DocumentMaker
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
@@ -54,6 +53,8 @@ def test_zarr_reads_what_we_read(dataset: refbrowser.Dataset) -> None:
 
 
 def test_xarray_reads_it(dataset: refbrowser.Dataset) -> None:
+    import xarray
+
     opened = xarray.open_zarr(
         dataset.store(), group="ocean", consolidated=False, chunks=None, mask_and_scale=False
     )

@@ -10,7 +10,8 @@ import pytest
 from reading import Reading
 from servers.http_server import HttpServer
 
-import refbrowser.io.http.client  # noqa: F401 - the fetcher imports it late, too late for `limits`
+import refbrowser.io.http.client
+import refbrowser.io.objects  # noqa: F401 - the fetcher imports both late, too late for `limits`
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.task import FetchEvent
 

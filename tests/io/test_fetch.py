@@ -293,8 +293,8 @@ def test_the_address_is_checked_whatever_the_name_says(
     """A public name that leads to this machine is a private address all the same."""
     lookup = socket.getaddrinfo
 
-    def rebound(host: str, port: int, *arguments: object, **named: object) -> object:
-        return lookup("127.0.0.1" if host == "data.example" else host, port, *arguments, **named)
+    def rebound(host: bytes, port: int, *arguments: object, **named: object) -> object:
+        return lookup("127.0.0.1" if host == b"data.example" else host, port, *arguments, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", rebound)
     reading.server.files["/a"] = DATA

@@ -19,6 +19,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.local import open_regular, read_exactly, read_in_passing
+from refbrowser.io.task import FetchOptions, FetchTask
 
 DATA = pattern(100_000)
 
@@ -213,3 +214,34 @@ def test_reading_in_passing_gives_the_same_bytes_whatever_the_system_knows(
                 room = memoryview(bytearray(size))
                 count = read_in_passing(descriptor, room, offset)
                 assert bytes(room[:count]) == path.read_bytes()[offset : offset + size]
+
+
+def test_a_file_system_that_gives_few_bytes_at_a_time(
+    fetcher: Fetcher, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pread, preadv = os.pread, os.preadv
+    monkeypatch.setattr(os, "pread", lambda file, size, offset: pread(file, min(size, 4096), offset))
+    monkeypatch.setattr(os, "preadv", lambda file, into, offset: preadv(file, [into[0][:4096]], offset))
+    assert read(fetcher, access, ("a", 0, -1)) == [DATA]
+
+
+def test_room_is_kept_for_each_row_that_has_all_of_a_file(access: Access) -> None:
+    task = FetchTask(access, FetchOptions())
+    task.expect(1)
+    data = memoryview(bytes(40 << 20))
+    task.hand_over_all([(0, data), (1, data)], segments=1, size=len(data), requests=1)
+    assert task.is_congested
+    found: list[int] = []
+    task.take_rows(lambda row, _: found.append(row), None)
+    assert found == [0, 1]
+    assert not task.is_congested
+    assert task.counters.bytes == len(data)
+
+
+def test_what_fails_after_the_end_is_no_failure(access: Access) -> None:
+    task = FetchTask(access, FetchOptions())
+    task.expect(1)
+    task.stop()
+    task.crash(RuntimeError("cannot schedule new futures after shutdown"))
+    with pytest.raises(Cancelled):
+        task.take_rows(lambda *_: None, None)

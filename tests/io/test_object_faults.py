@@ -32,7 +32,7 @@ class Faulty:
         self.path = PATHS[scheme]
         self.url = f"{scheme}://bucket/a"
         self.attempts: list[Attempt] = []
-        self._fetcher = fetcher
+        self.fetcher = fetcher
         server.files[self.path] = DATA
         self.access = self.opened()
 
@@ -52,8 +52,8 @@ class Faulty:
         def deliver(row: int, data: memoryview | RefbrowserError) -> None:
             found.append(data if isinstance(data, RefbrowserError) else bytes(data))
 
-        plan = self._fetcher.plan(columns([(self.url, start, length)]), self.access)
-        self._fetcher.fetch(plan, self.access, deliver, witness=self.attempts.append, **options)
+        plan = self.fetcher.plan(columns([(self.url, start, length)]), self.access)
+        self.fetcher.fetch(plan, self.access, deliver, witness=self.attempts.append, **options)
         (one,) = found
         return one
 
@@ -142,6 +142,24 @@ def test_the_wait_that_a_store_asks_for_is_kept(faulty: Faulty, soon: None, even
     assert [each.kind for each in events] == ["throttled"]
 
 
+def test_a_store_that_asked_for_less_gets_few_requests_at_once(
+    faulty: Faulty, soon: None, limits: Callable[..., None]
+) -> None:
+    limits(http_wait_start=0.001, http_wait_most=0.002, connections_throttled=2)
+    assert faulty.faulty(Fault("status", 503, times=1)) == DATA[100:1100]
+    before, _, after = faulty.path.rpartition("/a")
+    for number in range(8):
+        faulty.server.files[f"{before}/a{number}{after}"] = DATA
+    faulty.server.clear()
+    faulty.server.latency = latency = 0.05
+    rows = columns([(f"{faulty.url}{number}", number, 10) for number in range(8)])
+    found: dict[int, Any] = {}
+    faulty.fetcher.fetch(faulty.fetcher.plan(rows, faulty.access), faulty.access, found.__setitem__)
+    assert [bytes(found[number]) for number in range(8)] == [DATA[at : at + 10] for at in range(8)]
+    times = sorted(each.time for each in faulty.server.requests)
+    assert all(late - early > 0.9 * latency for early, late in zip(times, times[2:], strict=False))
+
+
 def test_a_store_that_fails_again_and_again_is_left_alone(
     faulty: Faulty, limits: Callable[..., None], events: list[FetchEvent]
 ) -> None:
@@ -166,6 +184,13 @@ def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..
     assert isinstance(error, RefbrowserError)
     assert "too long" in error.message
     assert time.monotonic() - began < 5
+    # Bytes that come, but hardly.
+    limits(http_total=45, http_slow_window=0.25, http_slow_rate=100_000, http_tries=1)
+    error = faulty.faulty(Fault("drip", 10_000), length=20_000)
+    assert isinstance(error, RefbrowserError)
+    assert "too slowly" in error.message
+    limits(http_total=45, http_tries=1)
+    assert faulty.faulty(Fault("drip", 100_000), length=20_000) == DATA[100:20_100]
     token = CancelToken()
     threading.Timer(0.1, token.cancel).start()
     began = time.monotonic()

@@ -48,6 +48,14 @@ row_values = st.one_of(
 link_values = st.sampled_from([Link("a"), Link("b", latency=0.15, per_connection=1e7), SMALL, LOCAL])
 
 
+@given(row_values, link_values)
+def test_one_row_is_planned_as_beside_others(row: tuple[int, int, int, int], link: Link) -> None:
+    alone = plan_ranges(columns([row]), [link] * 3)
+    beside = plan_ranges(columns([row, (ReferenceKind.MISSING, -1, 0, 0)]), [link] * 3)
+    for name in RangePlan.__dataclass_fields__:
+        assert np.array_equal(getattr(alone, name), getattr(beside, name)), name
+
+
 def segments(
     plan: RangePlan,
 ) -> list[tuple[int, int, int, list[tuple[int, int, int]], list[tuple[int, int]]]]:

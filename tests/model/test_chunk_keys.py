@@ -25,10 +25,18 @@ def test_only_canonical_text_is_decoded(encoding, text):
         assert encoding.encode(coords) == text
 
 
-@given(ENCODINGS, st.integers(0, 3), st.integers(0, 5))
-def test_many_are_the_same_as_one_by_one(encoding, ndim, count):
-    coords = np.arange(count * ndim, dtype=np.int64).reshape(count, ndim)
-    assert encoding.encode_many(coords) == [encoding.encode(tuple(row)) for row in coords.tolist()]
+@given(
+    ENCODINGS,
+    st.lists(st.integers(1, 7), max_size=4),
+    st.sampled_from([0, 10**12]),
+    st.integers(0, 400),
+    st.booleans(),
+)
+def test_many_are_the_same_as_one_by_one(encoding, shape, least, count, are_mixed):
+    coords = np.array([*np.ndindex(*shape)], np.int64)[:count] + least
+    coords = np.random.default_rng(count).permutation(coords) if are_mixed else coords
+    expected = [f"a/{encoding.encode(tuple(row))}.z" for row in coords.tolist()]
+    assert encoding.encode_many(coords, "a/", ".z") == expected
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     for name in names or tuple(SCENES):
         # Paths are seen in the pictures.
         files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{os.environ['QT_SCALE_FACTOR']}"
+        # A process that was killed left its own.
+        shutil.rmtree(files, ignore_errors=True)
         stage = Stage(files)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()

@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# It makes functions from text when it is first loaded, with whatever of numpy needs it.
+import numpy.ma  # noqa: F401
+
 import refbrowser
 
 # It is loaded with the first array of its kind that a verb reads: of the honest file they read none.

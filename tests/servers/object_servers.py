@@ -1,7 +1,7 @@
 """Object stores on loopback: moto for S3, gcp-storage-emulator for Google's, Azurite for Azure's.
 
-Each runs in a process of its own, which ends with that of the tests, and holds its objects in memory. In a
-test::
+Each runs in a process of its own for all processes of a run of tests, ends with the last of them, and holds
+its objects in memory. In a test::
 
     def test_it(s3_server: ObjectServer) -> None:
         bucket = s3_server.new_bucket()  # "s3://bucket-1"
@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import json
 import os
 import re
-import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -32,7 +31,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from installed import node_package, python_packages
+from installed import node_package, one_at_a_time, python_packages
 
 SCRIPT = Path(__file__).resolve().parent / "serve_objects.py"
 #: moto needs a botocore newer than that of s3fs; this is what its S3 server imports, and no more.
@@ -226,8 +225,15 @@ class Recorder:
 
 
 @contextmanager
-def object_server(scheme: str) -> Iterator[ObjectServer]:
-    """Run the server of a scheme; skip where it, or fsspec's package for it, is not installed."""
+def object_server(scheme: str, folder: Path) -> Iterator[ObjectServer]:
+    """Run the server of a scheme; skip where it, or fsspec's package for it, is not installed.
+
+    Parameters
+    ----------
+    folder
+        Of all who use the same one.
+    """
+    fcntl = pytest.importorskip("fcntl", reason="servers are shared by locks of files")
     package = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs"}[scheme]
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
@@ -240,23 +246,29 @@ def object_server(scheme: str) -> Iterator[ObjectServer]:
         arguments = [str(node_package("azurite", AZURITE) / "dist" / "src" / "blob" / "main.js")]
     elif importlib.util.find_spec("gcp_storage_emulator") is None:
         pytest.skip("gcp-storage-emulator is not installed")
-    process = subprocess.Popen(
-        [sys.executable, str(SCRIPT), scheme, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=variables,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        if not select.select([process.stdout], [], [], _PATIENCE)[0]:
-            pytest.fail(f"the {scheme} server did not start within {_PATIENCE:g} s")
-        line = process.stdout.readline()
-        if not line:
-            pytest.fail(f"the {scheme} server ended: {process.wait(_PATIENCE)}")
+    folder = folder / f"server-{scheme}"
+    folder.mkdir(exist_ok=True)
+    with (folder / "users").open("a") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        with one_at_a_time(folder / "starting"):
+            if not (folder / "port").exists():
+                _start([sys.executable, str(SCRIPT), str(folder), scheme, *arguments], variables, folder)
+            port = (folder / "port").read_text()
         path = f"/{ACCOUNT}" if scheme == "abfs" else ""
-        yield ObjectServer(scheme, f"http://127.0.0.1:{json.loads(line)['port']}{path}")
-    finally:
-        process.stdin.close()
-        process.wait(_PATIENCE)
-        process.stdout.close()
+        yield ObjectServer(scheme, f"http://127.0.0.1:{port}{path}")
+
+
+def _start(command: list[str], variables: dict[str, str], folder: Path) -> None:
+    """Start a server, and wait until it answers."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, env=variables, start_new_session=True)
+    end = time.monotonic() + _PATIENCE
+    while not (folder / "port").exists():
+        if process.poll() is not None:
+            pytest.fail(f"{command[2:]} ended: {process.returncode}")
+        if time.monotonic() > end:
+            process.kill()
+            pytest.fail(f"{command[2:]} did not start within {_PATIENCE:g} s")
+        time.sleep(0.05)
+    # It ends by itself, after this process.
+    process.returncode = 0

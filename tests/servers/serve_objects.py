@@ -1,16 +1,21 @@
-"""Run an object store on a free port of loopback until standard input ends: ``serve_objects.py s3|gs|abfs``.
+"""Run an object store on a free port of loopback: ``serve_objects.py FOLDER s3|gs|abfs``.
 
-Prints ``{"port": n}`` when it answers. It ends with the process that started it, however that ends.
+Writes its port to ``FOLDER/port`` when it answers. It ends when nobody holds ``FOLDER/users`` any more, which
+those who use it lock together: the kernel gives a lock back however its holder ends.
 """
 
 from __future__ import annotations
 
-import json
+import fcntl
 import logging
 import os
 import re
+import socketserver
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
 
 def serve_s3() -> int:
@@ -28,6 +33,8 @@ def serve_gs() -> int:
     from gcp_storage_emulator.server import create_server
 
     logging.disable(logging.CRITICAL)
+    # Of connections that come together all but five would wait a second.
+    socketserver.TCPServer.request_queue_size = 128
     server = create_server("127.0.0.1", 0, in_memory=True)
     server._api.daemon = True
     server.start()
@@ -60,10 +67,18 @@ def serve_abfs(script: str) -> int:
 children: list[subprocess.Popen[str]] = []
 
 if __name__ == "__main__":
-    port = {"s3": serve_s3, "gs": serve_gs, "abfs": serve_abfs}[sys.argv[1]](*sys.argv[2:])
-    sys.stdout.write(json.dumps({"port": port}) + "\n")
-    sys.stdout.flush()
-    sys.stdin.read()
+    folder = Path(sys.argv[1])
+    port = {"s3": serve_s3, "gs": serve_gs, "abfs": serve_abfs}[sys.argv[2]](*sys.argv[3:])
+    (folder / "made").write_text(str(port))
+    (folder / "made").rename(folder / "port")
+    with (folder / "users").open() as users:
+        while True:
+            time.sleep(0.2)
+            with suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+        # Whoever comes now starts another one.
+        (folder / "port").unlink(missing_ok=True)
     for child in children:
         child.kill()
     os._exit(0)

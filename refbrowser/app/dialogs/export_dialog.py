@@ -236,7 +236,8 @@ class ExportDialog(QDialog):
         where = QHBoxLayout()
         where.setSpacing(theme.MEDIUM)
         where.addWidget(self._target, 1)
-        where.addWidget(push_button("Browse…", "exportBrowseButton", self._browse))
+        self._browsing = push_button("Browse…", "exportBrowseButton", self._browse)
+        where.addWidget(self._browsing)
         self._connection = push_button(
             "Connection…",
             "exportConnectionButton",
@@ -471,12 +472,12 @@ class ExportDialog(QDialog):
     def _note(self, cost: Cost) -> None:
         self._leftover = cost.estimate.leftover.value
 
-    def _tell_where(self, why_here: str) -> None:
-        self._where.setText(where_text(self._document.shared.compute, why_here))
+    def _tell_where(self, why_here: str, partly_here: str = "") -> None:
+        self._where.setText(where_text(self._document.shared.compute, why_here, partly_here))
 
     def _show_cost(self, cost: Cost) -> None:
         self._note(cost)
-        self._tell_where(cost.estimate.here)
+        self._tell_where(cost.estimate.here, cost.estimate.partly_here)
         self._cost.say(cost.text(), "")
         self._start.setEnabled(True)
 
@@ -542,7 +543,7 @@ class ExportDialog(QDialog):
         self._start.setEnabled(not running)
         for each in self._forms.values():
             each.set_running(running)
-        for widget in (self._format, self._target, self.arrays, self._force, self._skip):
+        for widget in (self._format, self._target, self._browsing, self.arrays, self._force, self._skip):
             widget.setEnabled(not running)
         self._resume.setEnabled(not running and self.format.resumes)
 

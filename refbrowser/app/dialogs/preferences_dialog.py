@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -45,6 +45,9 @@ _LABEL, _FIELD = 210, 210
 #: Under this name a scheduler is asked; asked anew, the newest counts.
 _ASKING = "ask workers"
 
+#: Who answered is asked again after so long, in milliseconds, as long as the page is seen.
+_AGAIN = 5000
+
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
     "--dask-tls-ca": "“TLS authority”",
@@ -69,6 +72,11 @@ class WorkersCard(QFrame):
         self._text.setAccessibleName("Who works where exports run")
         self._open = push_button("Open the dashboard", "computeDashboardButton", self._open_dashboard)
         self._again = push_button("Ask again", "computeAskButton", lambda: self.ask(self._choice))
+        # Workers come and go, and so does their memory.
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_AGAIN)
+        self._later.timeout.connect(lambda: self._run(Tasks.PREPARING))
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
         buttons.addWidget(self._again)
@@ -90,17 +98,18 @@ class WorkersCard(QFrame):
             return
         if choice.kind == CLUSTER:
             self._tell(f"Asking {one_line(choice.scheduler)} who works there…")
-        self._tasks.run(
-            _ASKING,
-            f"Ask who works {choice.words}" if choice.kind == CLUSTER else Tasks.PREPARING,
-            lambda control: ask_workers(choice, control),
-            self._show,
-            self._failed,
-        )
+        self._run(f"Ask who works {choice.words}" if choice.kind == CLUSTER else Tasks.PREPARING)
 
     def leave(self) -> None:
         """Let no answer come any more."""
+        self._later.stop()
         self._tasks.cancel_owner(_ASKING)
+
+    def _run(self, title: str) -> None:
+        choice = self._choice
+        self._tasks.run(
+            _ASKING, title, lambda control: ask_workers(choice, control), self._show, self._failed
+        )
 
     def _show(self, status: ComputeStatus | None) -> None:
         if self._choice.kind == PROCESSES:
@@ -114,6 +123,7 @@ class WorkersCard(QFrame):
             self._tell(f"{one_line(self._choice.scheduler)} answers: {workers_text(status)}{where}")
             self._dashboard = link
             self._open.setVisible(link.startswith(("http://", "https://")))
+            self._later.start()
         else:
             self._tell("Exports run in threads of this program. Nothing is to be set up.")
 

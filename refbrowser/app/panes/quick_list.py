@@ -23,7 +23,6 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
-    QIcon,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -70,12 +69,15 @@ _MOVES = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One row: its text with the letters that were found, what stands at the right, and what it is for."""
+    """One row: its text with the letters that were found, what stands at the right, and what it is for.
+
+    `icon` is a name: the icon is drawn in the colours in force. Where there is none its place stays empty.
+    """
 
     text: str
     detail: str = ""
     places: tuple[int, ...] = ()
-    icon: QIcon | None = None
+    icon: str = ""
     data: Any = None
 
 
@@ -232,9 +234,9 @@ class _Delegate(QStyledItemDelegate):
             painter.fillRect(area, QColor(scheme.accent_soft))
             painter.fillRect(QRect(area.left(), area.top(), 3, area.height()), QColor(scheme.accent))
         left = area.left() + theme.LARGE
-        if answer.icon is not None:
-            answer.icon.paint(painter, QRect(left, area.center().y() - 7, 16, 16))
-            left += 16 + theme.MEDIUM
+        if answer.icon:
+            icons.icon(answer.icon).paint(painter, QRect(left, area.center().y() - 7, 16, 16))
+        left += 16 + theme.MEDIUM
         plain = QFont(option.font)
         metrics = QFontMetrics(plain)
         right = area.right() - theme.LARGE
@@ -300,12 +302,12 @@ class CommandPalette(QuickList):
     def __init__(self, actions: Actions, panes: Mapping[str, Callable[[], None]], parent: QWidget) -> None:
         super().__init__("commandPalette", "Command palette", COMMAND_HINT, parent)
         #: Title, keys, icon, and what is done.
-        self._found: list[tuple[str, str, QIcon, Callable[[], object]]] = [
-            (_title(spec, action), shortcut_of(spec), action.icon(), action.trigger)
+        self._found: list[tuple[str, str, str, Callable[[], object]]] = [
+            (_title(spec, action), shortcut_of(spec), spec.icon, action.trigger)
             for spec, action in actions.all()
             if action.isEnabled() and spec.name != "command_palette"
         ]
-        self._found += [(f"Pane: {title}", "", QIcon(), show) for title, show in panes.items()]
+        self._found += [(f"Pane: {title}", "", "", show) for title, show in panes.items()]
         self.typed.connect(self._search)
         self.chosen.connect(_carry_out)
         self._search("")
@@ -408,7 +410,7 @@ class GoToDialog(QuickList):
             self.rowChosen.emit(int(hit.text))
 
 
-def _icon(hit: Hit) -> QIcon:
+def _icon(hit: Hit) -> str:
     if hit.kind == "node":
-        return icons.icon("group" if hit.detail == "group" else "array")
-    return icons.icon("key" if hit.kind == "key" else "rules")
+        return "group" if hit.detail == "group" else "array"
+    return "key" if hit.kind == "key" else "rules"

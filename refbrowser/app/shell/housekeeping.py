@@ -166,7 +166,9 @@ class Ahead(QObject):
         return self._is_loaded and not self._timer.isActive()
 
     def _go_on(self) -> None:
-        if self._frame.tasks.busy():
+        if self._frame.tasks.is_closed:
+            self._timer.stop()
+        if self._frame.tasks.busy() or self._frame.tasks.is_closed:
             return
         if not self._is_loaded:
             self._load()

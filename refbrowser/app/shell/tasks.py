@@ -48,6 +48,11 @@ class _Callbacks:
 class Tasks(QObject):
     """Runs functions off the GUI thread and calls back on it, a few milliseconds at a time.
 
+    Attributes
+    ----------
+    is_closed
+        Whether nothing can be run any more.
+
     Signals
     -------
     statusChanged(list)
@@ -67,6 +72,7 @@ class Tasks(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.is_closed = False
         self._queue: JobQueue | None = None
         self._callbacks: dict[int, _Callbacks] = {}
         self._owners: dict[str, int] = {}
@@ -159,6 +165,7 @@ class Tasks(QObject):
 
     def close(self) -> bool:
         """Cancel everything and wait at most 2 s; whether all work has ended."""
+        self.is_closed = True
         self._timer.stop()
         self._soon.stop()
         self._callbacks.clear()

@@ -110,13 +110,16 @@ def apply(application: QApplication, scheme: Colors) -> None:
         return
     # Where one sheet takes the place of another, Qt gives each widget, seen or not, the new rules, tells it
     # that its style is another one, and lays it out anew: half a second. The schemes differ in colours alone.
-    # So the style first forgets which widgets have rules, and each is told its colours once.
+    # So the style first forgets which widgets have rules, and each is told its colours once. What lies in a
+    # window is drawn anew with it.
     application.style().unpolish(application)
     application.setStyleSheet(_style_sheet(scheme))
     application.setPalette(_palette(scheme))
+    polish = application.style().polish
     for widget in application.allWidgets():
-        widget.style().polish(widget)
-        widget.update()
+        polish(widget)
+    for window in application.topLevelWidgets():
+        window.update()
 
 
 def choose(application: QApplication, choice: str) -> None:
@@ -300,8 +303,8 @@ QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QSplitter::handle {{ background: {c.window}; }}
 QFrame#card {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 8px; }}
-QCheckBox::indicator:unchecked {{ width: 13px; height: 13px; border: 1px solid {c.muted};
-    border-radius: 3px; background: {c.surface}; }}
+QCheckBox::indicator:unchecked, QAbstractItemView::indicator:unchecked {{ width: 13px; height: 13px;
+  border: 1px solid {c.muted}; border-radius: 3px; background: {c.surface}; }}
 QLabel[role="muted"] {{ color: {c.muted}; }}
 QLabel[role="fault"] {{ color: {c.fault}; }}
 QLabel[role="warning"] {{ color: {c.warning}; }}

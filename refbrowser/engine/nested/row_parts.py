@@ -186,10 +186,6 @@ class RowBatch(Batch[MadeRows]):
         self.note(coords, columns)
         yield MadeRows(columns, range(self.start, self.stop))
 
-    def key(self, rows: MadeRows, row: int) -> str:
-        """Return the key of a chunk."""
-        return self.reader.manifest.key(self.parts[rows.owners[row]].coords)
-
     def cost(self, rows: MadeRows, row: int, size: int) -> int:
         """Return 0: buffers are decoded in the pool, and rows are made here."""
         return 0

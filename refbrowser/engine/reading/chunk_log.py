@@ -222,8 +222,11 @@ class BatchNotes:
 
     def asked(self, owners: Sequence[int]) -> None:
         """Note parts (by their numbers) that are asked for."""
-        rows = np.unique(np.asarray(owners, np.int64) - self._start)
-        self._asked[rows] = True
+        # Not `np.unique`, here and below: it imports masked arrays, which takes as long as a request.
+        asked = np.zeros(len(self._asked), bool)
+        asked[np.asarray(owners, np.int64) - self._start] = True
+        self._asked |= asked
+        rows = np.flatnonzero(asked)
         self._log.note(self._coords[rows], ReadState.PENDING, self._marks[rows])
 
     def took(self, owners: Sequence[int], seconds: float) -> None:
@@ -247,10 +250,8 @@ class BatchNotes:
 
 def marks_of(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
     """Return a number for each row that differs where kind, URL, offset or length do (in this process)."""
-    numbers, rows = np.unique(columns.url, return_inverse=True)
-    urls = np.array(
-        [hash(columns.urls[number]) if number >= 0 else 0 for number in numbers.tolist()], np.int64
-    )
-    marks = urls[rows] if len(rows) else np.zeros(0, np.int64)
+    urls = columns.urls
+    hashes = (hash(urls[number]) if number >= 0 else 0 for number in columns.url.tolist())
+    marks = np.fromiter(hashes, np.int64, len(columns))
     marks = marks ^ (columns.offset * _FACTORS[0]) ^ (columns.length * _FACTORS[1])
     return marks + columns.kind

@@ -192,10 +192,6 @@ class ChunkBatch(Batch[Wanted]):
         """Return the bytes that a chunk takes at most as it is stored."""
         return rows.pipeline.stored_most
 
-    def key(self, rows: Wanted, row: int) -> str:
-        """Return the key of the chunk that a row is of."""
-        return self.reader.manifest.key(self.parts[rows.owners[row]].coords)
-
     def place(self, rows: Wanted, row: int) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
         pipeline = rows.pipeline
@@ -246,8 +242,9 @@ class ChunkBatch(Batch[Wanted]):
                 self._write(rows, row, stored)
             else:
                 chunk = rows.pipeline.decode(data)
-                # A view would keep the whole buffer of its request alive.
-                kept = chunk if not rows.pipeline.is_raw else chunk.copy("K")
+                # A view would keep the whole buffer of its request alive, where that brought more.
+                is_alone = not rows.pipeline.is_raw or memoryview(data.obj).nbytes == len(data)
+                kept = chunk if is_alone else chunk.copy("K")
                 self._write_chunk(rows, row, kept)
                 self.reader.session.cache.put(cache_key, kept)
         except RefbrowserError as error:
@@ -374,4 +371,5 @@ class ChunkBatch(Batch[Wanted]):
         self.part_ended(owner, failure, is_missing=owner in self._absent)
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:
-        return placed(error, wanted.columns, row, self.key(wanted, row), self.reader.node.path)
+        key = self.reader.manifest.key(self.parts[wanted.owners[row]].coords)
+        return placed(error, wanted.columns, row, key, self.reader.node.path)

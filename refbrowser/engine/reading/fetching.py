@@ -62,7 +62,9 @@ def fetch_rows(
         return _fetch_plain(fetcher, ranges, access, deliver, None, options)
 
     counters = fetch_members(fetcher, columns, members, access, _named(deliver, key), fetch, options)
-    counters.add(_fetch_plain(fetcher, without(columns, members), access, deliver, key, options))
+    rest = without(columns, members)
+    if ((rest.kind == ReferenceKind.RANGE) | (rest.kind == ReferenceKind.WHOLE)).any():
+        counters.add(_fetch_plain(fetcher, rest, access, deliver, key, options))
     return counters
 
 

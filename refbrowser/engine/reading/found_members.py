@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
 SMALL = 64 * 1024
 #: Members that are looked for together.
-_PAGE = 65_536
+_PAGE = 16_384
 
 
 def member_rows(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
@@ -133,7 +133,7 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     whole = rows[kind[rows] == ReferenceKind.WHOLE]
     for first in range(0, len(whole), _PAGE):
         page = whole[first : first + _PAGE]
-        for archive, (of_archive, names) in _members(columns, page).items():
+        for archive, (of_archive, names) in members_of(columns, page).items():
             directory = _known_directory(archive, access)
             if directory is None:
                 continue
@@ -161,13 +161,20 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     return replace(columns, kind=kind, url=url, offset=offset, length=length, urls=(*columns.urls, *urls))
 
 
-def _members(
+def members_of(
     columns: ReferenceColumns, rows: npt.NDArray[np.int64]
 ) -> dict[str, tuple[list[int], list[str]]]:
     """Return rows and the names of the members that they are, by archive; without those that can be none."""
+    urls = [columns.urls[number] for number in columns.url[rows].tolist()]
+    if not urls:
+        return {}
+    archive = urls[0].partition(LINK)[2]
+    names = _of_one(urls, archive) if archive and not is_chained(archive) else None
+    if names is not None and max(map(len, names)) <= LIMITS.key_length:
+        return {archive: (rows.tolist(), names)}
     found: dict[str, tuple[list[int], list[str]]] = {}
-    for row, number in zip(rows.tolist(), columns.url[rows].tolist(), strict=True):
-        member, _, archive = columns.urls[number][len(ZIP) :].partition(LINK)
+    for row, url in zip(rows.tolist(), urls, strict=True):
+        member, _, archive = url[len(ZIP) :].partition(LINK)
         if not member or not archive or is_chained(archive) or len(member) > LIMITS.key_length:
             continue
         if archive not in found:
@@ -176,6 +183,19 @@ def _members(
         numbers.append(row)
         names.append(member)
     return found
+
+
+def _of_one(urls: list[str], archive: str) -> list[str] | None:
+    """Return the names of members where all are of one archive and plain, as most are."""
+    tail = LINK + archive
+    # One text is taken apart in a tenth of the time.
+    text = "\n".join(urls)
+    if not (text.startswith(ZIP) and text.endswith(tail)) or text.count("\n") >= len(urls):
+        return None
+    names = text[len(ZIP) : -len(tail)].split(f"{tail}\n{ZIP}")
+    # Nothing that ends a name stands in one.
+    is_plain = len(names) == len(urls) and all(names) and LINK not in f"{':'.join(names)}:"
+    return names if is_plain else None
 
 
 def _known_directory(archive: str, access: Access) -> ZipDirectory | None:

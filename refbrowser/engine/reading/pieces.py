@@ -478,10 +478,6 @@ class PieceBatch(Batch[PieceRows]):
             error = error.at(replace(place, key=key, path=place.path or self.reader.node.path))
         self.part_ended(number, error)
 
-    def key(self, rows: PieceRows, row: int) -> str:
-        """Return the key of the first chunk that a row is of."""
-        return self.reader.manifest.key(self.parts[rows.owners[row]].coords)
-
     def owned(self, rows: PieceRows, numbers: Sequence[int]) -> list[int]:
         """Return the parts that some rows are of; one may be of several."""
         return [slot.canvas.number for row in numbers for slot in rows.each[row].slots]

@@ -10,12 +10,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.reading.chunk_log import ArrayLog, BatchNotes, marks_of
 from refbrowser.engine.reading.decoding import Rests
 from refbrowser.engine.reading.fetching import fetch_rows
@@ -28,7 +30,7 @@ from refbrowser.io.plan import RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken, with_used_urls
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import ChunkManifest, columns_of_kinds
 
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 
 #: Chunks that are planned together.
 BATCH = 16_384
+#: Rows whose requests are so many objects that the collector would look through the whole program before the
+#: first one is sent: that takes as long as the answer.
+MANY = 64
 #: Up to this many bytes that need no decoding are copied where they arrive: cheaper than a hand-over.
 AT_ONCE = 256 * 1024
 #: What takes up to this many bytes, decoded, is decoded where it arrives. Python takes longer for it than its
@@ -151,12 +156,14 @@ class Reading(ABC):
             As `needed` does.
         """
         needed = self.needed(access, selection)
-        columns = known_ranges(needed.columns, access)
-        ranges = fetcher.plan(columns, access)
+        columns = with_used_urls(known_ranges(needed.columns, access))
         absent: set[int] = set()
         if needed.owners is not None:
             gone = (columns.kind == ReferenceKind.MISSING) & (needed.columns.kind != ReferenceKind.MISSING)
             absent = {needed.owners[row] for row in np.flatnonzero(gone).tolist()}
+        # Members have a URL each, of which nothing is needed any more.
+        needed = replace(needed, columns=columns)
+        ranges = fetcher.plan(columns, access)
         return ReadPlan(
             ranges,
             useful_bytes=ranges.useful_bytes - needed.gaps,
@@ -325,10 +332,6 @@ class Batch(ABC, Generic[W]):
         """Yield what must be read, some rows at a time; parts that need nothing have ended then."""
 
     @abstractmethod
-    def key(self, rows: W, row: int) -> str:
-        """Return the key of the chunk that a row is of."""
-
-    @abstractmethod
     def cost(self, rows: W, row: int, size: int) -> int:
         """Return the bytes of memory that decoding takes in the pool; 0 where it is not worth a hand-over."""
 
@@ -477,7 +480,14 @@ class Batch(ABC, Generic[W]):
             row = numbers[position]
             return None if row in keys else self.pieces(rows, row)
 
+        until_bytes_come = ExitStack()
+        is_waiting = len(numbers) >= MANY
+
         def deliver(position: int, data: memoryview | RefbrowserError) -> None:
+            nonlocal is_waiting
+            if is_waiting:
+                is_waiting = False
+                until_bytes_come.close()
             row = numbers[position]
             if isinstance(data, RefbrowserError):
                 self.ended(rows, row, data)
@@ -491,22 +501,24 @@ class Batch(ABC, Generic[W]):
             else:
                 self._take(rows, row, data, keys.get(row))
 
-        counters = fetch_rows(
-            session.fetcher,
-            rows.columns if len(remote) == len(rows.columns) else taken(rows.columns, remote),
-            reader.access,
-            deliver,
-            cancel=reader.token,
-            destination=destination if len(keys) < len(numbers) else None,
-            ranges=pieces,
-            key=lambda position: self.key(rows, numbers[position]),
-            export=reader.options.export,
-            priority=reader.options.priority,
-            size_limit=self.size_limit(rows),
-            timed=None
-            if notes is None
-            else lambda done, took: notes.took([rows.owners[numbers[at]] for at in done], took),
-        )
+        with until_bytes_come:
+            if is_waiting:
+                until_bytes_come.enter_context(collected_later())
+            counters = fetch_rows(
+                session.fetcher,
+                rows.columns if len(remote) == len(rows.columns) else taken(rows.columns, remote),
+                reader.access,
+                deliver,
+                cancel=reader.token,
+                destination=destination if len(keys) < len(numbers) else None,
+                ranges=pieces,
+                export=reader.options.export,
+                priority=reader.options.priority,
+                size_limit=self.size_limit(rows),
+                timed=None
+                if notes is None
+                else lambda done, took: notes.took([rows.owners[numbers[at]] for at in done], took),
+            )
         reader.requests += counters.requests
 
     def _take(self, rows: W, row: int, data: memoryview, cache_key: Hashable | None) -> None:

@@ -127,8 +127,11 @@ def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) 
 
 def _span_cost(columns: ReferenceColumns, cut: list[bool], access: Access) -> int:
     """Return the cost of a span by where the first chunk that is cut lies; mostly all lie there."""
+    url = columns.urls[columns.url[cut.index(True)]]
+    if access.is_path(url):
+        return LOCAL_SPAN
     try:
-        place = access.locate(columns.urls[columns.url[cut.index(True)]])
+        place = access.locate(url)
     except RefbrowserError:
         return 0
     return LOCAL_SPAN if place.scheme == "file" else 0

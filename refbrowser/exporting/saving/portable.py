@@ -250,7 +250,7 @@ class _Writing:
             for coords in array.pages():
                 self._control.check()
                 columns = array.manifest.columns(coords)
-                keys = [array.manifest.prefix + key for key in array.manifest.encoding.encode_many(coords)]
+                keys = array.manifest.encoding.encode_many(coords, array.manifest.prefix)
                 resolved = self._resolved(array, columns, keys)
                 for row in np.flatnonzero(columns.kind != ReferenceKind.MISSING).tolist():
                     yield keys[row], resolved.get(row) or columns.reference(row)

@@ -204,7 +204,7 @@ class _Writing(Remaking):
     def _chunks(self, array: _Array, coords: npt.NDArray[np.int64]) -> Iterator[tuple[str, Reference]]:
         """Yield keys and references of chunks as other software takes them."""
         columns = array.manifest.columns(coords)
-        keys = [array.manifest.prefix + key for key in array.manifest.encoding.encode_many(coords)]
+        keys = array.manifest.encoding.encode_many(coords, array.manifest.prefix)
         members = dict(self._members(columns))
         inlined = [row for row in range(len(columns)) if self._is_inlined(array, columns, row, members)]
         stored = [row for row in members if row not in set(inlined)]

@@ -3,7 +3,11 @@
 There is no folder beside the target which could be given its name. While a store is written a mark lies in
 it, written only where none was: it tells other programs that somebody writes here. Chunks come first;
 metadata, that of the root last, when all of them are there and compared: an unfinished store is not taken for
-one. The journal lies in a folder of this computer, and goes with the mark.
+one. The journal lies in a folder of this computer, its copy beside the mark: another computer can go on.
+
+What replaces a dataset is made below a folder in it, mark and all. When its chunks are there and compared,
+the old one's root metadata goes, the chunks are copied within the store, and metadata comes last: what fails
+before that leaves the old dataset whole, and what fails meanwhile leaves none that could be taken for one.
 """
 
 from __future__ import annotations
@@ -22,17 +26,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.compute import worker_name
+from refbrowser.engine.peers import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.folder import DATASET_MARKS, Making, check_space, partial_of, remove
-from refbrowser.exporting.journal import Written, fingerprint_of
+from refbrowser.exporting.folder import (
+    DATASET_MARKS,
+    Making,
+    check_space,
+    partial_of,
+    remove,
+    remove_forgotten,
+)
+from refbrowser.exporting.journal import NAME, JournalCopies, Written, checked_lines, fingerprint_of
 from refbrowser.exporting.objects import PORTION
 from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADATA_NAMES, NODE_V3
 from refbrowser.io.bucket import Bucket, ExistsError
 from refbrowser.io.bucket_calls import ObjectFacts
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin, split_url
+from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -41,8 +53,12 @@ if TYPE_CHECKING:
 MARK = ".refbrowser-export.json"
 #: Its copy beside the journal: they belong together.
 _OWN_MARK = "mark.json"
+#: Where in a dataset lies what is to replace it.
+STAGE = ".refbrowser-new/"
 #: How the marks of runs begin that other processes write for.
 RUN = ".refbrowser-run-"
+#: How the parts of the copy of the journal begin.
+JOURNAL = ".refbrowser-journal-"
 #: Such a mark is looked for so often, in seconds.
 _LOOK = 1.0
 #: Bytes of a mark.
@@ -55,6 +71,8 @@ _DRAFT = ("meta/root", "data/root")
 _TABLE = re.compile(r"/refs\.\d+\.parq\Z")
 #: Names of strange objects that are told.
 _NAMED = 5
+#: Objects of which so many are copied before the next ones are thought of.
+_AT_A_TIME = 10_000
 
 
 class BucketPlace(Making):
@@ -86,6 +104,10 @@ class BucketPlace(Making):
         self.bucket = Bucket(origin, settings, self.token)
         self._key = key
         self._prefix = f"{key}/"
+        #: Where it is made, below the target.
+        self._at = ""
+        #: What is made there, by key.
+        self._staged: set[str] = set()
         self._force = False
         #: What was there at the beginning, by key; None where nobody looked yet.
         self._before: dict[str, ObjectFacts] | None = None
@@ -93,6 +115,9 @@ class BucketPlace(Making):
         self._was_begun = False
         #: Keys of the root's metadata, as long as the target is not finished.
         self._root: list[str] = []
+        #: Who copies the journal, and how the keys of the parts begin.
+        self._copies: JournalCopies | None = None
+        self._journal = JOURNAL
         #: The run of another process that this one works for, and when its mark was seen last.
         self._run, self._seen = "", 0.0
 
@@ -103,10 +128,11 @@ class BucketPlace(Making):
 
     # What is there
 
-    def _listed(self) -> dict[str, ObjectFacts]:
-        """Return what lies below the target, by key."""
-        cut = len(self._prefix)
-        return {facts.key[cut:]: facts for facts in self.bucket.objects(self._prefix) if facts.key[cut:]}
+    def _listed(self, at: str = "") -> dict[str, ObjectFacts]:
+        """Return what lies below the target, or a folder in it, by key."""
+        prefix = self._prefix + at
+        cut = len(prefix)
+        return {facts.key[cut:]: facts for facts in self.bucket.objects(prefix) if facts.key[cut:]}
 
     @property
     def found(self) -> dict[str, ObjectFacts]:
@@ -118,12 +144,12 @@ class BucketPlace(Making):
     @property
     def exists(self) -> bool:
         """Whether there is something that no unfinished export has written."""
-        return bool(self.found) and MARK not in self.found
+        return MARK not in self.found and not all(key.startswith(STAGE) for key in self.found)
 
     @property
     def is_begun(self) -> bool:
         """Whether an export of it ended early."""
-        return MARK in self.found
+        return MARK in self.found or STAGE + MARK in self.found
 
     @property
     def beside(self) -> Path:
@@ -144,7 +170,7 @@ class BucketPlace(Making):
             raise RefbrowserError(
                 ErrorKind.IO, "the target is there already", place, "give --force to replace it"
             )
-        if not any(mark in self.found for mark in DATASET_MARKS):
+        if not self.is_begun and not any(mark in self.found for mark in DATASET_MARKS):
             message = "the target is a folder that holds no dataset, and is not replaced"
             raise RefbrowserError(ErrorKind.IO, message, place)
 
@@ -155,13 +181,7 @@ class BucketPlace(Making):
     # Beginning
 
     def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
-        """Have `work` write and verify the target, and end it.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_IO`: another export is writing it, or it must not be replaced. What `work` raises.
-        """
+        """Have `work` write and verify the target, and end it; raises what `Making.fill` does."""
         self._force = force
         super().fill(work, resume=resume, force=force)
 
@@ -169,31 +189,70 @@ class BucketPlace(Making):
         """Mark the target as being written, or find that it is our own."""
         own = self.partial / _OWN_MARK
         known = own.read_bytes() if own.is_file() else None
-        self._was_begun = self.is_begun
+        self._at = STAGE if self.exists else ""
+        self._was_begun = self._at + MARK in self.found
+        journal = b""
         if self._was_begun:
             mark = self._read_mark()
             if mark != known:
                 known = None
                 if not self._force:
                     raise self._of_others(mark)
+                journal = self._copied() if resume else b""
         else:
             known = None
-        _ = self.beside
+        remove_forgotten(self.beside)
         super().prepare(resume=resume and known is not None)
+        if journal:
+            (self.partial / NAME).write_bytes(journal)
         if known is None:
             self._put_mark(own)
         else:
             own.write_bytes(known)
         if self._was_begun:
             self.bucket.give_up(self._prefix)
-        # From here on it is no dataset, until it is a whole one.
-        self._delete(
-            key for key in self.found if "/" not in key and (_is_metadata(key) or key.startswith(RUN))
-        )
+        self._delete(key for key in self.found if key.startswith(self._at + RUN))
+        self._copy_journal()
+        if self._at:
+            # Who may not copy, or not delete, is told now.
+            probe = self._prefix + self._at + RUN + "probe"
+            self.bucket.copy(self._prefix + self._at + MARK, probe, len(own.read_bytes()))
+            self.bucket.delete([probe])
+        else:
+            # From here on it is no dataset, until it is a whole one.
+            self._delete(self._known_by())
+
+    def _copy_journal(self) -> None:
+        """Keep a copy of the journal in the target, in place of an earlier one."""
+        self._journal = self._at + JOURNAL
+        old = {int(key[-6:]): key for key in self.found if re.fullmatch(f"{self._journal}[0-9]{{6}}", key)}
+        # It is kept also when the export is cancelled, and not waited for as long as chunks are.
+        bucket = Bucket(self.bucket.origin, self.bucket.settings, export=False)
+
+        def put(number: int, lines: bytes) -> None:
+            bucket.put(f"{self._prefix}{self._journal}{number:06}", [lines], len(lines))
+
+        self._copies = JournalCopies(self.partial, put, max(old, default=0) + 1, bucket.token)
+        self._copies.start()
+        self._delete(old.values())
+
+    def _known_by(self) -> list[str]:
+        """Return the keys of the metadata by which a dataset is known that was here."""
+        return [key for key in self.found if "/" not in key and _is_metadata(key)]
 
     def _read_mark(self) -> bytes:
-        size = min(self.found[MARK].size, _MARK_SIZE)
-        return self.bucket.read(self._prefix + MARK, 0, size)
+        facts = self.found[self._at + MARK]
+        return self.bucket.read(facts.key, 0, min(facts.size, _MARK_SIZE))
+
+    def _copied(self) -> bytes:
+        """Return the journal of another computer."""
+        parts = sorted(key for key in self.found if key.startswith(self._at + JOURNAL))
+        size = sum(self.found[key].size for key in parts)
+        if size > LIMITS.json_size:
+            message = f"the journal in the target has {size} bytes, more than {LIMITS.json_size} (json_size)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=self.target), "leave --resume out")
+        found = (self.bucket.read(self.found[key].key, 0, self.found[key].size) for key in parts)
+        return checked_lines(b"".join(found))
 
     def _put_mark(self, own: Path) -> None:
         facts = {
@@ -207,7 +266,7 @@ class BucketPlace(Making):
         # First here: whose process is killed in between finds its own mark.
         own.write_bytes(mark)
         try:
-            self.bucket.put(self._prefix + MARK, [mark], len(mark), new=not self._was_begun)
+            self.bucket.put(self._prefix + self._at + MARK, [mark], len(mark), new=not self._was_begun)
         except ExistsError:
             raise self._of_others(b"") from None
 
@@ -221,7 +280,8 @@ class BucketPlace(Making):
             ErrorKind.IO,
             f"another export is writing this target, or was interrupted{who}",
             Place(url=self.target),
-            "wait for it; --resume goes on where it was begun, --force begins anew over what is there",
+            "wait for it; where it has ended, --force --resume goes on with what it has written, and --force "
+            "alone begins anew",
         )
 
     def begin(self, entries: Iterable[Written]) -> None:
@@ -229,7 +289,7 @@ class BucketPlace(Making):
 
     def holds(self, entry: Written) -> bool:
         """Tell whether an object that an earlier run has written is still there."""
-        return _is_same(self.found.get(entry.key), entry)
+        return _is_same(self.found.get(self._at + entry.key), entry)
 
     # Writing
 
@@ -246,16 +306,16 @@ class BucketPlace(Making):
         RefbrowserError
             `E_SOURCE`: it cannot be written.
         """
-        put = self.bucket.put(self._prefix + key, portions, size)
+        put = self.bucket.put(self._prefix + self._at + key, portions, size)
         return [size, put.tag, put.is_confirmed]
 
     def stored(self, key: str, place: Any) -> StoredObject:
         """Return an object as it is in the store, by its key and what `write` gave."""
-        return StoredObject(self.bucket, self._prefix + key, place[0])
+        return StoredObject(self.bucket, self._prefix + self._at + key, place[0])
 
     def confirmed(self, entries: Sequence[Written]) -> frozenset[str]:
         """Return the keys of objects whose bytes the store had compared, and that are listed as written."""
-        found = self._listed()
+        found = self._listed(self._at)
         return frozenset(
             entry.key for entry in entries if entry.place[2] and _is_same(found.get(entry.key), entry)
         )
@@ -272,12 +332,13 @@ class BucketPlace(Making):
             A name that no other run has.
         """
         fingerprint = (fingerprint_of(self.partial) or "").encode()
-        self.bucket.put(self._prefix + RUN + run, [fingerprint], len(fingerprint))
+        mark = self._at + RUN + run
+        self.bucket.put(self._prefix + mark, [fingerprint], len(fingerprint))
         try:
             yield
         finally:
             self._wanted()
-            self._delete([RUN + run])
+            self._delete([mark])
 
     def join(self, run: str, fingerprint: str) -> None:
         """Write to what another process opened.
@@ -287,12 +348,13 @@ class BucketPlace(Making):
         RefbrowserError
             `E_IO`: this process does not see what the other one opened.
         """
-        self._run = run
-        try:
-            facts = _head(self.bucket, self._prefix + RUN + run)
-            found = self.bucket.read(facts.key, 0, facts.size).decode("utf-8", "replace")
-        except FileNotFoundError:
-            found = ""
+        self._run, found = run, ""
+        for at in (STAGE, ""):
+            with suppress(FileNotFoundError):
+                facts = _head(self.bucket, self._prefix + at + RUN + run)
+                found = self.bucket.read(facts.key, 0, facts.size).decode("utf-8", "replace")
+                self._at = at
+                break
         if found != fingerprint:
             raise RefbrowserError(
                 ErrorKind.IO,
@@ -306,7 +368,7 @@ class BucketPlace(Making):
     def is_joined(self) -> bool:
         """Whether the process that opened it still wants what this one writes."""
         if time.monotonic() - self._seen > _LOOK and self._run:
-            self._run = self._run if self._is_there(RUN + self._run) else ""
+            self._run = self._run if self._is_there(self._at + RUN + self._run) else ""
             self._seen = time.monotonic()
         return bool(self._run)
 
@@ -326,13 +388,19 @@ class BucketPlace(Making):
             `E_IO`: there is what should not be there, or something is not there.
         """
         chunks = {entry.key for entry in entries}
-        self._delete(self._replaced({*chunks, *metadata}))
+        self._staged = {key for key in self.found if key.startswith(STAGE)}
+        if self._at:
+            self._replace(entries)
+        replaced = self._replaced({*chunks, *metadata})
+        self._delete(replaced)
         root = [key for key in metadata if "/" not in key]
         below = [key for key in metadata if "/" in key]
         with ThreadPoolExecutor(self.at_once) as pool:
             written = pool.map(lambda key: self.write(key, [metadata[key]], len(metadata[key])), below)
             places = dict(zip(below, written, strict=True))
-        self._check_whole({*chunks, *places})
+        sizes = {entry.key: entry.size for entry in entries}
+        sizes |= {key: place[0] for key, place in places.items()}
+        self._check_whole(sizes, kept=self.found.keys() - set(replaced))
         # Where consolidated metadata is, readers look at nothing else.
         for key in sorted(root, key=lambda key: (key == CONSOLIDATED_V2, key)):
             data = metadata[key]
@@ -348,6 +416,33 @@ class BucketPlace(Making):
             places[key] = [len(data), put.tag, put.is_confirmed]
         return places
 
+    def _replace(self, entries: Sequence[Written]) -> None:
+        """Give chunks the names that they have in the dataset; the old one is none from here on.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_IO`: one is not as it was.
+        """
+        staged, self._at = self._listed(STAGE), ""
+        self._staged.update(STAGE + key for key in staged)
+        self._staged.update(STAGE + entry.key for entry in entries)
+        self._delete(self._known_by())
+
+        def give(entry: Written) -> str:
+            facts = self.bucket.copy(self._prefix + STAGE + entry.key, self._prefix + entry.key, entry.size)
+            known = staged[entry.key].md5 if entry.key in staged else ""
+            # Where the store had no MD5 of what was sent, what looks like one may be anything.
+            is_other = entry.place[2] and known and facts.md5 and known != facts.md5
+            return entry.key if is_other else ""
+
+        different: list[str] = []
+        with ThreadPoolExecutor(self.at_once) as pool:
+            for start in range(0, len(entries), _AT_A_TIME):
+                different += filter(None, pool.map(give, entries[start : start + _AT_A_TIME]))
+        if different:
+            raise self._wrong(f"{len(different)} objects are not as they were copied", different)
+
     def _replaced(self, wanted: Collection[str]) -> list[str]:
         """Return the keys of what a dataset, or an unfinished one, had here; nothing else is deleted."""
         arrays = {
@@ -355,35 +450,38 @@ class BucketPlace(Making):
         }
 
         def belongs(key: str) -> bool:
-            if key == MARK:
+            if key == MARK or key.startswith(STAGE):
                 return False
             if _is_metadata(key) or (NODE_V3 in self.found and key.startswith(_DRAFT)):
                 return True
             if _CHUNK.fullmatch(key) is None:
                 return False
             folders = ["", *(key[:at] for at, letter in enumerate(key) if letter == "/")]
-            return self._was_begun or any(folder in arrays for folder in folders)
+            # An export that ended early has written what lies where no array is.
+            was_written = STAGE + key in self.found or (self._was_begun and MARK in self.found)
+            return was_written or any(folder in arrays for folder in folders)
 
         return [key for key in self.found if key not in wanted and belongs(key)]
 
-    def _check_whole(self, wanted: Collection[str]) -> None:
-        """List the target, and compare: what lies there beside the dataset was there before, and is none."""
+    def _check_whole(self, wanted: Mapping[str, int], kept: Collection[str]) -> None:
+        """List the target, and compare keys and sizes: what lies there besides was there before."""
         found = self._listed()
         # What a list does not show, or still shows, is asked for by itself.
-        missing = [key for key in wanted if key not in found and not self._is_there(key)]
+        doubtful = [key for key, size in wanted.items() if key not in found or found[key].size != size]
+        missing = [key for key in doubtful if not self._is_there(key, wanted[key])]
         if missing:
             raise self._wrong(f"{len(missing)} objects are not there that were written", missing)
-        strange = [key for key in found if key not in wanted and key != MARK]
-        strange = [key for key in strange if _is_part(key) and self._is_there(key)]
+        strange = [key for key in found if _is_part(key) and not key.startswith((MARK, STAGE))]
+        strange = [key for key in strange if key not in wanted and key not in kept and self._is_there(key)]
         if strange:
             raise self._wrong(f"{len(strange)} objects are there that another program wrote", strange)
 
-    def _is_there(self, key: str) -> bool:
+    def _is_there(self, key: str, size: int | None = None) -> bool:
         try:
-            _head(self.bucket, self._prefix + key)
+            facts = _head(self.bucket, self._prefix + key)
         except FileNotFoundError:
             return False
-        return True
+        return size in (None, facts.size)
 
     def _wrong(self, what: str, keys: list[str]) -> RefbrowserError:
         named = ", ".join(map(quoted, keys[:_NAMED])) + (", …" if len(keys) > _NAMED else "")
@@ -399,7 +497,12 @@ class BucketPlace(Making):
 
     def finish(self, *, force: bool) -> None:
         """Take the mark away: the store is whole."""
-        self._delete([MARK])
+        if self._copies is not None:
+            self._copies.stop()
+            self._delete(f"{self._journal}{number:06}" for number in range(1, self._copies.number))
+            self._copies = None
+        self._delete(self._staged - {STAGE + MARK})
+        self._delete([MARK, STAGE + MARK] if self._staged else [MARK])
         self._root = []
         remove(self.partial)
 
@@ -410,6 +513,9 @@ class BucketPlace(Making):
             with suppress(RefbrowserError):
                 self._delete(self._root)
             self._root = []
+        if self._copies is not None:
+            self._copies.end()
+            self._copies = None
         self._before = None
         super().leave()
 
@@ -492,7 +598,7 @@ class BucketDocument:
             raise RefbrowserError(
                 ErrorKind.IO, "the target is there already", place, "give --force to replace it"
             )
-        if folder and f"{self._key}/{CONSOLIDATED_V2}" not in folder:
+        if folder and not {f"{self._key}/{name}" for name in (CONSOLIDATED_V2, MARK)} & folder:
             message = "the target is a folder that holds no reference document, and is not replaced"
             raise RefbrowserError(ErrorKind.IO, message, place)
 
@@ -516,13 +622,16 @@ class BucketDocument:
                 self._send(self._key, made, new=not self._before)
                 return
             tables = {f"{self._key}/{path.relative_to(made).as_posix()}": path for path in _files(made)}
-            known_by = f"{self._key}/{CONSOLIDATED_V2}"
+            known_by, mark = f"{self._key}/{CONSOLIDATED_V2}", f"{self._key}/{MARK}"
+            # First: where nothing can be written, what was there stays.
+            self.bucket.put(mark, [], 0)
             self.bucket.delete({known_by} & self._before)
             for key, path in tables.items():
                 if key != known_by:
                     self._send(key, path)
             self.bucket.delete(key for key in self._before - set(tables) if _TABLE.search(key))
             self._send(known_by, tables[known_by], new=True)
+            self.bucket.delete([mark])
 
     def _send(self, key: str, path: Path, *, new: bool = False) -> None:
         size = path.stat().st_size

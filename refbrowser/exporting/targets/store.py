@@ -63,7 +63,7 @@ from refbrowser.exporting.verify import (
 from refbrowser.exporting.workers.order import WorkOrder, why_here
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.filesystems import storage_options
+from refbrowser.io.filesystems import options_with_secrets
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -215,6 +215,14 @@ class StoreTarget(Target):
         if self.options.container == "zip":
             return "a zip file is written by one process"
         return why_here(self.dataset)
+
+    def partly_here(self) -> str:
+        """Return which arrays no other processes can work on."""
+        spooled = sum(array.plan.spooled for array in self.exports)
+        found = [(len(self.nested), "nested values"), (spooled, "chunks from an intermediate store")]
+        return " and ".join(
+            f"{count} array{'s' if count > 1 else ''} of {what}" for count, what in found if count
+        )
 
     def metadata_digest(self) -> str:
         """Return what tells the metadata that is written from others."""
@@ -459,11 +467,11 @@ class _Check:
         return ask_program(program, asked, answers, self.control.token)
 
     def _storage(self) -> dict[str, Any] | None:
-        """Return how fsspec connects to the target, without secrets; None where it is on a disk."""
+        """Return how fsspec connects to the target; None where it is on a disk."""
         if not in_object_store(self.request.target):
             return None
         origin = split_url(self.request.target).origin
-        return storage_options(origin.scheme, self.dataset.access.connection(origin))
+        return options_with_secrets(origin, self.dataset.access.connection(origin))
 
     def _groups(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of the groups by their paths in the target."""

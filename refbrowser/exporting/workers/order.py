@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.compute import check_versions, versions_here, worker_name
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
+from refbrowser.engine.peers import check_versions, versions_here, worker_name
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access

@@ -17,10 +17,12 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.compute import shared, worker_name
+from refbrowser.engine.compute import shared
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.peers import worker_name
 from refbrowser.engine.reading.decoding import MemoryBudget
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, ExportRun, ExportTask
 from refbrowser.exporting.exporter import coding, target_of
 from refbrowser.exporting.journal import Written
@@ -151,6 +153,7 @@ class _Opened:
             raise
         self.arrays: dict[str, ArrayExport] = {array.layout.target.path: array for array in target.exports}
         self.memory = MemoryBudget(LIMITS.export_memory)
+        self.buffers = Buffers()
         self.users = 0
         self._told = 0
         self._lock = threading.Lock()
@@ -171,6 +174,7 @@ class _Opened:
                     tally=tally,
                     skip_bad=self.order.request.skip_bad,
                 )
+                run.buffers = self.buffers
                 self._carry_out(run, batch, token)
         except RefbrowserError as error:
             ended = error

@@ -367,8 +367,10 @@ _FILLING = {
 _PREFIX = re.compile(
     rb',[ \t\r\n]*"prefix"[ \t\r\n]*:[ \t\r\n]*"([^"\\\x00-\x1f]*+)"[ \t\r\n]*\}[ \t\r\n]*\Z'
 )
-#: Whole numbers that are plain values of a schema; in a text there would be no such quotes.
-_NUMBER = re.compile(rb'(?<=\{"json": )(0|[1-9][0-9]{0,17})(?=[,}])')
+#: Whole numbers that are plain values of a schema, and what stands before them: in a text there would be no
+#: such quotes.
+_BEFORE_NUMBER = b'{"json": '
+_NUMBER = re.compile(rb'\{"json": (0|[1-9][0-9]{0,17})(?=[,}])')
 #: Numbers that no schema has; they tell where numbers come to stand.
 _MARK = 10**17
 #: Shapes that are remembered, and the bytes of the largest schema and of all.
@@ -441,7 +443,7 @@ class SchemaShape:
         """Return where numbers of their own come to stand: each in one expression, and nowhere else."""
         marks = range(_MARK, _MARK + count)
         text = self.pieces[0] + b"".join(
-            b"%d" % mark + piece for mark, piece in zip(marks, self.pieces[1:], strict=True)
+            _BEFORE_NUMBER + b"%d" % mark + piece for mark, piece in zip(marks, self.pieces[1:], strict=True)
         )
         marked, known = read_schema(text + b"}"), self.schema
         values = [expression.value for expression in marked.expressions]

@@ -135,6 +135,7 @@ class _Typed:
     kind: NestedType | None = None
     text: str = ""
     element: ElementType | None = None
+    type: DataType | None = None
     error: RefbrowserError | None = None
 
     @classmethod
@@ -142,7 +143,8 @@ class _Typed:
         """Return the type of some values."""
         try:
             kind = values.type
-            return cls(values.fields, below, kind, type_text(kind), element_type(kind))
+            text, element = type_text(kind), element_type(kind)
+            return cls(values.fields, below, kind, text, element, element.named(text))
         except RefbrowserError as error:
             return cls(values.fields, below, error=error)
 
@@ -152,6 +154,7 @@ class TypeMemory:
 
     def __init__(self) -> None:
         self._known: dict[Built, tuple[_Typed, ...]] = {}
+        self._grids: dict[tuple[tuple[int, ...], int], tuple[RegularChunkGrid, tuple[int, ...]]] = {}
 
     def types(self, built: Built) -> tuple[_Typed, ...]:
         """Return the type of the whole, and those of all fields, each after that of what it is a field of."""
@@ -159,6 +162,14 @@ class TypeMemory:
         known = self._known.get(pattern)
         if known is None:
             known = self._known[pattern] = tuple(_types(LayoutValues(pattern.layout, pattern.by_number)))
+        return known
+
+    def grid(self, shape: tuple[int, ...], side: int) -> tuple[RegularChunkGrid, tuple[int, ...]]:
+        """Return the grid of an array of some shape whose chunks have `side` rows, and its shape."""
+        known = self._grids.get((shape, side))
+        if known is None:
+            grid = RegularChunkGrid(shape, (side, *(max(size, 1) for size in shape[1:])))
+            known = self._grids[shape, side] = grid, grid.grid_shape
         return known
 
 
@@ -206,10 +217,11 @@ def value_arrays(
     )
     marks = Marks()
     nodes: list[ArrayNode] = []
-    for typed in (memory or TypeMemory()).types(array.built):
+    memory = memory or TypeMemory()
+    for typed in memory.types(array.built):
         values = LayoutValues(layout, array.built.by_number, typed.fields, marks, measured, typed.kind)
         attributes = {} if nodes else _attributes(array)
-        nodes.append(_node(array.path + typed.below, values, typed, attributes, size <= _CHUNK_BYTES))
+        nodes.append(_node(array.path + typed.below, values, typed, attributes, memory, size <= _CHUNK_BYTES))
         if len(nodes) == 1 and nodes[0].error is not None:
             break
     return nodes
@@ -225,7 +237,12 @@ def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
 
 
 def _node(
-    path: str, values: LayoutValues, typed: _Typed, attributes: Mapping[str, Any], is_small: bool
+    path: str,
+    values: LayoutValues,
+    typed: _Typed,
+    attributes: Mapping[str, Any],
+    memory: TypeMemory,
+    is_small: bool,
 ) -> ArrayNode:
     """Return the array of values; one of which too little is known has the reason.
 
@@ -246,6 +263,7 @@ def _node(
         )
     assert kind is not None
     assert element is not None
+    assert typed.type is not None
     shape = (rows, *element.shape)
     if prod(shape) > LIMITS.elements:
         message = f"the array has more than {LIMITS.elements} elements (elements)"
@@ -253,14 +271,14 @@ def _node(
         return ArrayNode(path=path, error=large, type=DataType(None, text), format="awkward0")
     # A sparse array has rows without any bytes.
     side = max(rows, 1) if is_small and rows <= _CHUNK_ROWS else _chunk_rows(values, rows)
-    grid = RegularChunkGrid(shape, (side, *(max(size, 1) for size in element.shape)))
+    grid, grid_shape = memory.grid(shape, side)
     return ArrayNode(
         path=path,
         shape=shape,
-        type=element.named(text),
+        type=typed.type,
         dimensions=(None,) * len(shape),
         dimension_paths=(None,) * len(shape),
-        values=Rows(grid=grid, manifest=RowManifest(path, grid.grid_shape), keys=_CHUNK_KEYS, source=values),
+        values=Rows(grid=grid, manifest=RowManifest(path, grid_shape), keys=_CHUNK_KEYS, source=values),
         attributes=attributes,
         format="awkward0",
         unreadable=_refused(values, kind, path),

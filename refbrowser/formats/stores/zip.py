@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
 
-#: Names between two looks at the token.
-_PAGE = 4096
 #: Folders of chunks that discovery looks at: ``data/root`` below a leading folder.
 _TOPMOST = 3
 #: What macOS puts beside the folder that it zips.
@@ -91,15 +89,10 @@ class ZipReader:
         """Folders of each folder and metadata right below it; of chunks but the topmost folders."""
         tree: dict[str, tuple[set[str], list[str]]] = {"": (set(), [])}
         self._is_cut = False
-        last = ""
-        for number, name in enumerate(self.directory.names()):
-            if number % _PAGE == 0:
-                self._token.check()
-            folder = name[: name.rfind("/") + 1]
-            # Chunks of one folder come together, and no metadata ends in a digit.
-            if (folder == last and name[-1].isdecimal()) or name.startswith(_OF_MACS):
+        for name in self._names_of_nodes():
+            if name.startswith(_OF_MACS):
                 continue
-            last = folder
+            folder = name[: name.rfind("/") + 1]
             is_metadata = is_metadata_key(name) or is_metadata_key(name.partition("/")[2])
             shown = folder if is_metadata else _top(folder)
             if shown not in tree:
@@ -110,6 +103,12 @@ class ZipReader:
                 self._is_cut = True
                 break
         return tree
+
+    def _names_of_nodes(self) -> Iterator[str]:
+        """Yield names: no metadata ends in a digit, and chunks of one folder come together."""
+        for names in self.directory.names_but_chunks():
+            self._token.check()
+            yield from names
 
     def url_of(self, key: str) -> str:
         """Return the URL of what is stored under a key."""

@@ -28,7 +28,7 @@ from refbrowser.formats.zarr.documents import (
 from refbrowser.formats.zarr.metadata_json import warning
 from refbrowser.formats.zarr.shapes import Sides, dimension_paths, dimensions_needed, parse_dimension_names
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node, changed_array
 from refbrowser.model.values import Chunks
 
 #: What differs from array to array and says nothing of how it is stored.
@@ -294,7 +294,7 @@ class _Builder:
             self.findings.append(warning(_ALSO_A_GROUP, key))
         changes = self._readable({"unreadable": node.unreadable, "values": node.values}, path, key)
         sides = Sides(node.path, node.dimensions or (None,) * len(node.shape), node.shape)
-        return _FoundArray(partial(replace, node), {"metadata_keys": keys, **changes}, sides)
+        return _FoundArray(partial(changed_array, node), {"metadata_keys": keys, **changes}, sides)
 
     def _dimension_names(
         self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str

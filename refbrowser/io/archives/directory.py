@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ TOLD = 100
 #: Local headers have at most so many bytes of extra fields.
 _MOST_EXTRA = 0xFFFF
 _PAGE = 65_536
+#: Names that are compared together, and bytes of the longest folder of these.
+_FEW, _LONG = 4096, 256
+#: Members that are not found by their names.
+_NO_KEYS = (Fault.FOLDER, Fault.NAME, Fault.REPLACED)
 _REASONS = {
     Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name: that one counts"),
     Fault.NAME: (ErrorKind.UNSAFE, "the name is no key ('..', an empty part, a backslash or the like)"),
@@ -106,7 +111,7 @@ class ZipDirectory:
         hashes, self._order = self._index()
         #: Numbers of Python: looking for one among those of numpy takes four times as long.
         self._hashes = hashes.data
-        self._starts = np.sort(self._offset[self._fault != Fault.SIZES])
+        self._starts = np.sort(self._offset[self._fault != Fault.SIZES], kind="stable")
         self._judge_places()
 
     def __len__(self) -> int:
@@ -120,12 +125,18 @@ class ZipDirectory:
         return self._names[stops.item(row - 1) if row else 0 : stops.item(row)]
 
     def _names_of(self, rows: npt.NDArray[np.int64]) -> Iterator[bytes]:
+        return chain.from_iterable(self._pages_of(rows))
+
+    def _pages_of(self, rows: npt.NDArray[np.int64]) -> Iterator[list[bytes]]:
+        names = self._names
         for start in range(0, len(rows), _PAGE):
-            page = rows[start : start + _PAGE]
-            stops = self._name_stop[page]
-            starts = np.where(page > 0, self._name_stop[page - 1], 0)
-            for begin, end in zip(starts.tolist(), stops.tolist(), strict=True):
-                yield self._names[begin:end]
+            extents = self._extents_of(rows[start : start + _PAGE])
+            yield [names[begin:end] for begin, end in zip(*(each.tolist() for each in extents), strict=True)]
+
+    def _extents_of(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return where the names of some rows begin and end among all names."""
+        stops = self._name_stop[rows].astype(np.int64)
+        return np.where(rows > 0, self._name_stop[rows - 1], 0), stops
 
     def name(self, row: int) -> str:
         """Return the name of an entry."""
@@ -134,15 +145,18 @@ class ZipDirectory:
     def _index(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return the sorted hashes of the names that are keys, and their rows; mark the replaced ones."""
         rows = np.flatnonzero((self._fault != Fault.NAME) & (self._fault != Fault.FOLDER))
-        hashes = np.fromiter((hash(name) for name in self._names_of(rows)), np.int64, len(rows))
-        order = np.argsort(hashes, kind="stable")
-        hashes, ordered = hashes[order], rows[order].astype(np.uint32)
-        self._mark_replaced(hashes, ordered)
-        return hashes, ordered
+        hashes = np.fromiter(map(hash, self._names_of(rows)), np.int64, len(rows))
+        order = np.argsort(hashes)
+        same = hashes[order[1:]] == hashes[order[:-1]]
+        if same.any():
+            # The later one of the same name counts.
+            order = np.argsort(hashes, kind="stable")
+        ordered = rows[order].astype(np.uint32)
+        self._mark_replaced(same, ordered)
+        return hashes[order], ordered
 
-    def _mark_replaced(self, hashes: npt.NDArray[np.int64], rows: npt.NDArray[np.uint32]) -> None:
+    def _mark_replaced(self, same: npt.NDArray[np.bool_], rows: npt.NDArray[np.uint32]) -> None:
         last: dict[bytes, int] = {}
-        same = hashes[1:] == hashes[:-1]
         for at in np.flatnonzero(np.append(same, False) | np.insert(same, 0, False)).tolist():
             row = int(rows[at])
             name = self._bytes_of(row)
@@ -169,6 +183,9 @@ class ZipDirectory:
         """Return the rows of members, as `find` does of one; -1 where there is none of that name."""
         # No name of a member holds half of a surrogate pair.
         wanted = [name.encode("utf-8", "surrogatepass") for name in names]
+        found = self._in_order(wanted)
+        if found is not None:
+            return found
         hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
         at = np.searchsorted(np.asarray(self._hashes), hashes, "right") - 1
         rows = np.full(len(wanted), -1, np.int64)
@@ -182,15 +199,55 @@ class ZipDirectory:
                 rows[number] = -1 if row is None else row
         return rows
 
+    def _in_order(self, wanted: Sequence[bytes]) -> npt.NDArray[np.int64] | None:
+        """Return the rows of members that follow one another in the directory; None where they do not."""
+        first = self.find(wanted[0].decode("utf-8", "replace")) if wanted else None
+        if first is None or first + len(wanted) > len(self):
+            return None
+        rows = np.arange(first, first + len(wanted))
+        starts, stops = self._extents_of(rows)
+        is_same = (
+            np.array_equal(np.fromiter(map(len, wanted), np.int64, len(wanted)), stops - starts)
+            and self._names[starts[0] : stops[-1]] == b"".join(wanted)
+            and not np.isin(self._fault[rows], _NO_KEYS).any()
+        )
+        return rows if is_same else None
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.find(name) is not None
 
     def names(self) -> Iterator[str]:
         """Yield the names of members that are keys, each once, in the order of the directory."""
-        for start in range(0, len(self), _PAGE):
-            kept = ~np.isin(self._fault[start : start + _PAGE], (Fault.FOLDER, Fault.NAME, Fault.REPLACED))
-            for name in self._names_of(start + np.flatnonzero(kept)):
-                yield name.decode("utf-8")
+        for name in self._names_of(self._keys()):
+            yield name.decode("utf-8")
+
+    def names_but_chunks(self) -> Iterator[list[str]]:
+        """Yield `names` some thousands at a time, without most of those that only chunks can have.
+
+        These end in a digit, and follow on another of the same folder.
+        """
+        rows = self._keys()
+        octets = np.frombuffer(self._names, np.uint8)
+        for page in (rows[at : at + _FEW] for at in range(0, len(rows), _FEW)):
+            starts, stops = self._extents_of(page)
+            folders = _folder_sizes(octets, starts, stops)
+            last = octets[stops - 1]
+            is_chunk = (last >= ord("0")) & (last <= ord("9")) & (folders <= _LONG)
+            is_chunk[0] = False
+            is_chunk[1:] &= folders[1:] == folders[:-1]
+            # What stands in their folders, and in those of the names before them.
+            again = np.flatnonzero(is_chunk)
+            ends = np.cumsum(folders[again])
+            inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(
+                ends - folders[again], folders[again]
+            )
+            of_each = (octets[np.repeat(starts[at], folders[again]) + inside] for at in (again, again - 1))
+            other = np.flatnonzero(np.not_equal(*of_each))
+            is_chunk[again[np.searchsorted(ends, other, "right")]] = False
+            yield [name.decode("utf-8") for name in self._names_of(page[~is_chunk])]
+
+    def _keys(self) -> npt.NDArray[np.int64]:
+        return np.flatnonzero(~np.isin(self._fault, _NO_KEYS))
 
     # Members
 
@@ -212,7 +269,7 @@ class ZipDirectory:
         later = np.flatnonzero(start[1:] < reach[:-1])
         # The earlier one of each such pair is one whose end is beyond the start of the next.
         earlier = np.flatnonzero(stop[:-1] > start[1:])
-        self._blame(rows[np.union1d(later + 1, earlier)], Fault.OVERLAP)
+        self._blame(rows[np.concatenate([later + 1, earlier])], Fault.OVERLAP)
 
     def _blame(self, rows: npt.NDArray[np.int64], fault: Fault) -> None:
         """Mark members that have no other fault."""
@@ -249,6 +306,31 @@ class ZipDirectory:
             self._size.item(row),
             self._crc.item(row),
         )
+
+    def members(self, rows: npt.NDArray[np.int64]) -> list[ZipMember]:
+        """Return members that can be read (`is_readable`)."""
+        numbers = (self._offset, self._stops, self._method, self._compressed, self._size, self._crc)
+        raw_names = self._raw_names
+        return [
+            ZipMember(name.decode("utf-8"), raw_names.get(row, name), *each)
+            for row, name, *each in zip(
+                rows.tolist(),
+                self._names_of(rows),
+                *(column[rows].tolist() for column in numbers),
+                strict=True,
+            )
+        ]
+
+    def are_small(self, rows: npt.NDArray[np.int64], size: int, beside: int) -> npt.NDArray[np.bool_]:
+        """Return which of some rows are members that can be read of at most `size` bytes, packed or not.
+
+        Parameters
+        ----------
+        beside
+            Bytes that a packed one may have more.
+        """
+        is_small = (self._size[rows] <= size) & (self._compressed[rows] <= size + beside)
+        return is_small & self.is_readable(rows)
 
     def is_readable(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which of some rows are members that can be read."""
@@ -319,6 +401,16 @@ class ZipDirectory:
                     place=Place(url=self.url, key=self.name(row)),
                 )
                 yield one if at < TOLD else replace(one, count=len(rows) - TOLD)
+
+
+def _folder_sizes(
+    octets: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return how many bytes of each name are its folder, with the slash."""
+    begin = int(starts[0])
+    slashes = np.append(-1, np.flatnonzero(octets[begin : int(stops[-1])] == ord("/")) + begin)
+    last = slashes[np.searchsorted(slashes, stops) - 1]
+    return np.maximum(last + 1 - starts, 0)
 
 
 def read_directory(

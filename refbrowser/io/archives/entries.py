@@ -7,7 +7,7 @@ import lzma
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -270,8 +270,15 @@ _ENTRY = np.dtype(
         ("external", "<u4"), ("offset", "<u4"),
     ]
 )  # fmt: skip
-#: Names of which nothing needs to be looked at: the most by far.
-_PLAIN = re.compile(rb"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\Z")
+#: Kinds of the bytes of names.
+_ODD, _DOT, _SLASH, _LETTER = range(4)
+_KINDS = np.array(
+    [
+        _LETTER if re.match(rb"[\w-]", bytes([octet])) else {46: _DOT, 47: _SLASH}.get(octet, _ODD)
+        for octet in range(256)
+    ],
+    np.uint8,
+)
 #: Chunks of a root array in the v3 draft of 2019, by the letter of its rule for keys: ``data//0.0``.
 _ROOT_CHUNK = re.compile(rb"((?:[^/]+/)?data/)/([0-9][0-9._/-]*)\Z")
 _ENCRYPTED, _UTF8 = 0x2041, 0x0800
@@ -345,19 +352,19 @@ def read_entries(
         begin = position - len(rest)
         data = rest + read(position, stop)
         places, used = _places(data, left)
-        if not places and left <= 0:
+        if not len(places) and left <= 0:
             return
-        if not places:
+        if not len(places):
             message = (
                 "the directory ends early" if stop == end.stop else "an entry of the directory is too long"
             )
             raise damaged(f"{message}: {left} entries are left", url, begin)
-        yield _entries(data, np.array(places, np.int64), end.shift, url, begin)
+        yield _entries(data, places, end.shift, url, begin)
         left -= len(places)
         rest, position = data[used:], stop
 
 
-def _places(data: bytes, most: int) -> tuple[list[int], int]:
+def _places(data: bytes, most: int) -> tuple[npt.NDArray[np.int64], int]:
     """Return where entries begin that are there as a whole, and the byte after the last.
 
     Parameters
@@ -365,21 +372,38 @@ def _places(data: bytes, most: int) -> tuple[list[int], int]:
     most
         How many there should be; more of them begin as entries must.
     """
+    marked, at = _marked_places(data)
     places: list[int] = []
-    at, last = 0, len(data) - _HEADER
-    while at <= last and (len(places) < most or data[at : at + 4] == _MARKED):
+    last = len(data) - _HEADER
+    while at <= last and (len(marked) + len(places) < most or data[at : at + 4] == _MARKED):
         name, extra, comment = _LENGTHS(data, at + 28)
         stop = at + _HEADER + name + extra + comment
         if stop > len(data):
             break
         places.append(at)
         at = stop
-    return places, at
+    return np.concatenate([marked, np.array(places, np.int64)]), at
+
+
+def _marked_places(data: bytes) -> tuple[npt.NDArray[np.int64], int]:
+    """Return what `_places` does, up to where the mark of an entry stands within one: in a name, say."""
+    if len(data) < _HEADER:
+        return np.zeros(0, np.int64), 0
+    # What stands at each byte as a number of four bytes, or of two.
+    words = np.ndarray((len(data) - _HEADER + 1,), "<u4", data, strides=(1,))
+    halves = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))
+    places = np.flatnonzero(words == _MARK)
+    stops = places + _HEADER
+    for at in (28, 30, 32):
+        stops += halves[places + at]
+    is_right = (places == np.append(0, stops)[: len(places)]) & (stops <= len(data))
+    count = len(places) if is_right.all() else int(is_right.argmin())
+    return places[:count], int(stops[count - 1]) if count else 0
 
 
 def _entries(data: bytes, places: npt.NDArray[np.int64], shift: int, url: str, begin: int) -> Entries:
     octets = np.frombuffer(data, np.uint8)
-    table = octets[places[:, None] + np.arange(_HEADER)].view(_ENTRY)[:, 0]
+    table = np.ndarray((len(data) - _HEADER + 1,), _ENTRY, data, strides=(1,))[places]
     wrong = np.flatnonzero(table["mark"] != _MARK)
     if len(wrong):
         at = begin + int(places[wrong[0]])
@@ -394,12 +418,21 @@ def _entries(data: bytes, places: npt.NDArray[np.int64], shift: int, url: str, b
             extra, int(size[row]), int(compressed[row]), int(offset[row])
         )
     fault = _faults(table, compressed, size, offset)
-    names = [data[at:stop] for at, stop in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
+    stops = np.cumsum(lengths)
+    joined = octets[np.arange(stops[-1]) + np.repeat(starts - (stops - lengths), lengths)]
+    looked_at = _not_plain(joined, lengths, stops)
+    names = {row: data[starts[row] : starts[row] + lengths[row]] for row in looked_at.tolist()}
     raw_names = _decode_names(names, table, data, starts, fault)
     _judge_names(names, fault)
+    if raw_names:
+        parts = np.split(joined, np.stack([stops - lengths, stops], axis=1)[[*raw_names]].reshape(-1))
+        parts[1::2] = [np.frombuffer(names[row], np.uint8) for row in raw_names]
+        joined = np.concatenate(parts)
+        lengths[[*raw_names]] = [len(names[row]) for row in raw_names]
+    fault[lengths > LIMITS.key_length] = Fault.NAME
     return Entries(
-        b"".join(names),
-        np.fromiter(map(len, names), np.int64, len(names)),
+        joined.tobytes(),
+        lengths,
         raw_names,
         table["method"].copy(),
         table["crc"].copy(),
@@ -451,8 +484,27 @@ def _faults(
     return fault
 
 
+def _not_plain(
+    joined: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return which names need to be looked at: hardly any of those of chunks.
+
+    The others are parts of plain letters and digits, between which slashes are; none begins with a dot.
+    """
+    kinds = _KINDS[joined]
+    begins = np.empty(len(joined), bool)
+    begins[1:] = kinds[:-1] == _SLASH
+    begins[(stops - lengths)[lengths > 0]] = True
+    wrong = np.flatnonzero((kinds == _ODD) | (begins & (kinds != _LETTER)))
+    rows = np.searchsorted(stops, wrong, "right")
+    is_open = lengths == 0
+    is_open[~is_open] = kinds[stops[~is_open] - 1] == _SLASH
+    is_open[rows] = True
+    return np.flatnonzero(is_open)
+
+
 def _decode_names(
-    names: list[bytes],
+    names: dict[int, bytes],
     table: npt.NDArray[np.void],
     data: bytes,
     starts: npt.NDArray[np.int64],
@@ -460,7 +512,7 @@ def _decode_names(
 ) -> dict[int, bytes]:
     """Make names UTF-8 in place; return those that were stored otherwise."""
     raw_names: dict[int, bytes] = {}
-    for row, name in enumerate(names):
+    for row, name in names.items():
         if name.isascii():
             continue
         if table["flags"][row] & _UTF8:
@@ -487,22 +539,18 @@ def _unicode_path(extra: bytes, name: bytes) -> bytes | None:
     return field[5:]
 
 
-def _judge_names(names: list[bytes], fault: npt.NDArray[np.uint8]) -> None:
+def _judge_names(names: Mapping[int, bytes], fault: npt.NDArray[np.uint8]) -> None:
     """Mark folders, and names that are never joined to a path: ``..``, empty parts, backslashes, controls.
 
     The one empty part that a format has is let through: members are read by name, never unpacked.
     """
-    is_plain = _PLAIN.match
-    for row in [row for row, name in enumerate(names) if not is_plain(name)]:
-        name = names[row]
+    for row, name in names.items():
         if b"\\" in name or b"::" in name or not name or not _is_printable(name):
             fault[row] = Fault.NAME
         elif name.endswith(b"/"):
             fault[row] = Fault.FOLDER if _has_good_parts(name[:-1]) else Fault.NAME
         elif not _has_good_parts(_ROOT_CHUNK.sub(rb"\1\2", name)):
             fault[row] = Fault.NAME
-    for row in [row for row, name in enumerate(names) if len(name) > LIMITS.key_length]:
-        fault[row] = Fault.NAME
 
 
 def _is_printable(name: bytes) -> bool:

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
@@ -173,6 +176,12 @@ class ZipArchives:
         """Return why a member cannot be confirmed, where that was tried."""
         error = self._damaged.get((url, row))
         return None if error is None else error.at(error.place)
+
+    def are_damaged(self, url: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which of some members cannot be confirmed, as far as that was tried."""
+        with self._lock:
+            known = [row for archive, row in self._damaged if archive == url]
+        return np.isin(rows, known)
 
     def learn_damage(self, url: str, row: int, error: RefbrowserError) -> None:
         """Remember that a member has another CRC-32 than its directory says."""

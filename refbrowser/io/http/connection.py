@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from refbrowser.errors import ErrorKind, quoted
 from refbrowser.io.http.answers import AttemptError, ChunkedDecoder, FixedSink, Head, Sink, parse_head
 from refbrowser.io.origins import Origin, is_private
+from refbrowser.io.task import Pace
 from refbrowser.limits import LIMITS
 
 _SCRATCH = 16 << 10
@@ -76,7 +77,7 @@ class Connection(asyncio.BufferedProtocol):
         self._until_close = False
         self._keep = True
         self._taken = 0
-        self._taken_since = self.sent_at
+        self._pace = Pace()
 
     @property
     def usable(self) -> bool:
@@ -90,18 +91,13 @@ class Connection(asyncio.BufferedProtocol):
         self.exchanges += 1
         self.in_body = self.answered = self._until_close = False
         self._filled = 0
-        self.sent_at = self.active_at = self._taken_since = time.monotonic()
-        self._taken = 0
+        self.sent_at = self.active_at = time.monotonic()
+        self._taken, self._pace = 0, Pace()
         self.transport.write(request)
 
     def is_slow(self, now: float) -> bool:
         """Tell whether fewer bytes came than the slowest accepted rate, over its whole time."""
-        seconds = now - self._taken_since
-        if seconds < LIMITS.http_slow_window:
-            return False
-        slow = self._taken < LIMITS.http_slow_rate * seconds
-        self._taken, self._taken_since = 0, now
-        return slow
+        return self._pace.is_slow(self._taken, now)
 
     def close(self) -> None:
         """Close at once; the current exchange is not told."""
@@ -331,6 +327,7 @@ class Dialer:
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, int], tuple[float, list[Address]]] = {}
+        self._looking: dict[tuple[str, int], asyncio.Task[list[Address]]] = {}
         self._context: ssl.SSLContext | None = None
 
     async def dial(self, origin: Origin, proxy: Proxy | None, allow_private: bool) -> Connection:
@@ -386,8 +383,19 @@ class Dialer:
         known = self._names.get((host, port))
         if known is not None and known[0] > time.monotonic():
             return known[1]
+        looking = self._looking.get((host, port))
+        if looking is None:
+            # Connections are opened many at once: one looks for all of them.
+            looking = asyncio.get_running_loop().create_task(self._look_up(host, port))
+            self._looking[host, port] = looking
+            looking.add_done_callback(lambda _: self._looking.pop((host, port)))
+        return await asyncio.shield(looking)
+
+    async def _look_up(self, host: str, port: int) -> list[Address]:
+        # As bytes: for a text Python loads the tables of international names, which this one is none of.
+        name = host.encode("ascii") if host.isascii() else host
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
         except OSError as error:
             temporary = error.errno == socket.EAI_AGAIN
             raise AttemptError(f"the host {quoted(host)} was not found", retry=temporary) from None

@@ -14,13 +14,10 @@ import numpy.typing as npt
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 
-_DIGITS = "0123456789"
-_INTEGER = r"(?:0|[1-9][0-9]{0,17})"
+_DIGITS = tuple("0123456789")
 #: Dimensions that fit the four bits on top.
 MOST_DIMENSIONS = 15
-_DOTTED = re.compile(rf"((?:.*/)?)({_INTEGER}(?:\.{_INTEGER})+)\Z", re.DOTALL)
-# One more than can be packed tells that it cannot; without a bound, a long key is tried in ever so many ways.
-_SLASHED = re.compile(rf"((?:.*?/)??)({_INTEGER}(?:/{_INTEGER}){{0,{MOST_DIMENSIONS}}})\Z", re.DOTALL)
+_INTEGERS = re.compile(r"(?:0|[1-9][0-9]{0,17})(?:\.(?:0|[1-9][0-9]{0,17}))*\Z").match
 
 #: Bits that the coordinates share.
 BITS = 60
@@ -31,15 +28,22 @@ Group = tuple[str, str]
 
 def split_key(key: str) -> tuple[Group, tuple[int, ...]] | None:
     """Return the group and the coordinates of a canonical chunk key, or None."""
-    if key[-1:] not in _DIGITS:
+    if not key.endswith(_DIGITS):
         return None
-    match = _DOTTED.match(key)
-    if match is not None:
-        return (match[1], "."), tuple(map(int, match[2].split(".")))
-    match = _SLASHED.match(key)
-    if match is not None:
-        return (match[1], "/"), tuple(map(int, match[2].split("/")))
-    return None
+    above, slash, last = key.rpartition("/")
+    if not _INTEGERS(last):
+        return None
+    if "." in last:
+        return (above + slash, "."), tuple(map(int, last.split(".")))
+    coords = [int(last)]
+    # One more than can be packed tells that it cannot.
+    while above.endswith(_DIGITS) and len(coords) <= MOST_DIMENSIONS:
+        rest, before, part = above.rpartition("/")
+        if "." in part or not _INTEGERS(part):
+            break
+        coords.insert(0, int(part))
+        above, slash = rest, before
+    return (above + slash, "/"), tuple(coords)
 
 
 def pack(coords: tuple[int, ...]) -> int | None:

@@ -19,6 +19,7 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
+from refbrowser.model.values import columns_of_kinds
 from refbrowser.references.document.chunk_codes import Rows
 from refbrowser.references.document.reference_values import Value, ValueKind, decode_inline
 from refbrowser.references.document.refs import NONE, References
@@ -210,6 +211,9 @@ class ReferenceView:
 
     def columns(self, slots: Rows) -> ReferenceColumns:
         """Return the references of slots; `NONE` is a missing one."""
+        if (slots == NONE).all():
+            # As all chunks of a store: rules give them.
+            return columns_of_kinds(np.full(len(slots), ReferenceKind.MISSING, np.uint8))
         table = self.refs.table
         kinds = self.kinds(slots)
         has_url = (kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)

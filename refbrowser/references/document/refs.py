@@ -307,7 +307,7 @@ class References:
             return rows
         found = group_of_chunks(prefix, coords.shape[1], encoding)
         if found is None:
-            keys = [prefix + key for key in encoding.encode_many(coords)]
+            keys = encoding.encode_many(coords, prefix)
             return np.array([self._slot_or_none(key) for key in keys], np.int64)
         group, leading = found
         overlay = self._overlay.get(group)

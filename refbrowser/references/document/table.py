@@ -208,7 +208,7 @@ class ReferenceTable(ABC):
         """Return the row of each chunk of an array, or -1; `coords` has shape (n, ndim)."""
         found = group_of_chunks(prefix, coords.shape[1], encoding)
         if found is None:
-            keys = [prefix + key for key in encoding.encode_many(coords)]
+            keys = encoding.encode_many(coords, prefix)
             rows = [self.find(key) for key in keys]
             return np.array([-1 if row is None else row for row in rows], np.int64)
         group, leading = found

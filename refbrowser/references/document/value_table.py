@@ -174,9 +174,9 @@ class ValueTableBuilder(TableBuilder):
         codes, fit = pack_many(with_leading(coords, found[1])) if found is not None else (None, None)
         if not len(coords) or found is None or codes is None or fit is None or not fit.all():
             for key, offset, length in zip(
-                encoding.encode_many(coords), offsets.tolist(), lengths.tolist(), strict=True
+                encoding.encode_many(coords, prefix), offsets.tolist(), lengths.tolist(), strict=True
             ):
-                self.add_reference(prefix + key, url, offset, length)
+                self.add_reference(key, url, offset, length)
             return
         self.add_block(
             Block(

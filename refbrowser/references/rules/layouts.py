@@ -249,25 +249,24 @@ class ChunkLayout:
         """Return the entries of rows [start, stop), cut at the ends, as columns."""
         start = max(0, min(start, self.count))
         stop = max(start, min(stop, self.count))
-        keys = self.encoding.encode_many(self._coords(start, stop)) if stop > start else []
+        coords = self._coords(start, stop) if stop > start else np.zeros((0, len(self.grid_shape)), np.int64)
 
         def column(name: str) -> FieldColumn | None:
             if name == "key":
-                texts: Texts = [self.prefix + key for key in keys]
-                return FieldColumn(texts, {})
-            values = self._columns(start, keys).get(name)
+                keys: Texts = [*self.encoding.encode_many(coords, self.prefix)]
+                return FieldColumn(keys, {})
+            values = self._columns(start, coords).get(name)
             return None if values is None else FieldColumn(values, {})
 
         return GenRows(start, stop - start, column)
 
-    def _columns(self, start: int, keys: list[str]) -> Mapping[str, Texts | Integers]:
-        """Return what references are made of, by name; `keys` are those of rows from `start` on."""
-        urls: Texts = [*self._urls(keys)]
+    def _columns(self, start: int, coords: Ints) -> Mapping[str, Texts | Integers]:
+        """Return what references are made of, by name; `coords` are those of rows from `start` on."""
+        urls: Texts = [*self._urls(coords)]
         return {"url": urls}
 
-    def _urls(self, keys: list[str]) -> list[str]:
-        head, tail = self.head, self.tail
-        return [head + key + tail for key in keys]
+    def _urls(self, coords: Ints) -> list[str]:
+        return self.encoding.encode_many(coords, self.head, self.tail)
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | None:
         """Return the row with this key, None where there is none."""
@@ -302,17 +301,21 @@ class ChunkLayout:
         hit = np.flatnonzero(self._inside(prefix, coords, encoding))
         if not len(hit):
             return FoundChunk(hit, no_references(), hit)
-        keys = encoding.encode_many(coords[hit])
-        cut = len(self.prefix) - len(prefix)
-        if cut:
-            keys = [(prefix + key)[len(self.prefix) :] for key in keys]
+        if len(hit) < len(coords):
+            coords = coords[hit]
+        if prefix == self.prefix and encoding == self.encoding:
+            urls = self._urls(coords)
+        else:
+            # The same keys by other names: what stands before the own key in them is cut off.
+            cut, keys = len(self.prefix), encoding.encode_many(coords, prefix)
+            urls = [self.head + key[cut:] + self.tail for key in keys]
         zeros = np.zeros(len(hit), np.int64)
         columns = ReferenceColumns(
             np.full(len(hit), ReferenceKind.WHOLE, np.uint8),
             np.arange(len(hit), dtype=np.int32),
             zeros,
             zeros - 1,
-            tuple(self._urls(keys)),
+            tuple(urls),
         )
         return FoundChunk(hit, columns, hit[:0])
 
@@ -359,12 +362,12 @@ class RangeLayout(ChunkLayout):
     def _reference(self, row: int, key: str) -> Reference:
         return ByteRange(self.head, self.offset + row * self.step, self.length)
 
-    def _columns(self, start: int, keys: list[str]) -> Mapping[str, Texts | Integers]:
+    def _columns(self, start: int, coords: Ints) -> Mapping[str, Texts | Integers]:
         # In Python's integers: what a hostile file says may lie anywhere.
         first = self.offset + start * self.step
-        urls: Texts = [self.head for _ in keys]
-        offsets: Integers = [first + at * self.step for at in range(len(keys))]
-        lengths: Integers = [self.length for _ in keys]
+        urls: Texts = [self.head for _ in coords]
+        offsets: Integers = [first + at * self.step for at in range(len(coords))]
+        lengths: Integers = [self.length for _ in coords]
         return {"url": urls, "offset": offsets, "length": lengths}
 
     def chunks(self, prefix: str, coords: Ints, encoding: ChunkKeyEncoding) -> FoundChunk:

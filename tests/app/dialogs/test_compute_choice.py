@@ -6,11 +6,12 @@ import importlib.util
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSpinBox, QTabWidget
@@ -106,6 +107,9 @@ class TestChoice:
             where_text(ComputeChoice(PROCESSES, 4), "a zip file is written by one process")
             == "in this program, not in 4 processes of this computer: a zip file is written by one process"
         )
+        assert where_text(ComputeChoice(PROCESSES, 1), "", "1 array of nested values") == (
+            "in one process of this computer; in this program: 1 array of nested values"
+        )
         assert workers_text(WORKING) == "4 workers with 8 threads; 1.2 GB of 16 GB of memory used."
         assert workers_text(ComputeStatus(1, 1)) == "1 worker with 1 thread."
 
@@ -186,6 +190,20 @@ class TestPage:
         assert words(page) == (
             f"{ADDRESS} answers: {workers_text(WORKING)}\nDashboard: http://node1:8787/status"
         )
+        # It is asked again by itself, as long as the page is seen.
+        card = page.findChild(QLabel, "computeStatus").parentWidget()
+        (later,) = card.findChildren(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert later.isActive()
+        answers.insert(0, replace(WORKING, memory=5 * 10**9))
+        later.timeout.emit()
+        settle()
+        assert "5 GB" in words(page)
+        assert later.isActive()
+        page.findChild(QTabWidget, "preferencesTabs").setCurrentIndex(0)
+        assert not later.isActive()
+        answers.insert(0, WORKING)
+        page.show_compute()
+        settle()
         button(page, "computeDashboardButton").click()
         assert opened == [QUrl("http://node1:8787/status")]
         button(page, "computeAskButton").click()
@@ -284,7 +302,9 @@ class TestExports:
             start.click()
             assert cost.text() == f"Writing {tmp_path / 'out.zarr'} on {ADDRESS}"
             assert any(each.text() == "waiting for workers" for each in dialog.findChildren(QLabel))
+            assert not button(dialog, "exportBrowseButton").isEnabled()
             qtbot.waitUntil(lambda: cost.text().startswith("Done"))
+        assert button(dialog, "exportBrowseButton").isEnabled()
         import zarr
 
         assert zarr.open(str(tmp_path / "out.zarr"), mode="r")["temp"][0, 1] == 0x0302

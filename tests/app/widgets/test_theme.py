@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QTextEdit,
     QToolButton,
     QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -115,6 +116,17 @@ def panes(window: MainWindow, settle: Settle) -> Iterator[tuple[str, QWidget]]:
         window.docks.raise_(name)
         settle()
         yield name, window.docks[name]
+
+
+def test_a_box_that_is_not_ticked_is_seen_in_lists(styled: QApplication, qtbot: QtBot) -> None:
+    tree = QTreeWidget()
+    qtbot.addWidget(tree)
+    QTreeWidgetItem(tree, [""]).setCheckState(0, Qt.CheckState.Unchecked)
+    tree.show()
+    for scheme in (theme.LIGHT, theme.DARK):
+        theme.apply(styled, scheme)
+        edges = np.count_nonzero(pixels(tree.viewport().grab()) == QColor(scheme.muted).rgb())
+        assert edges > 20, scheme
 
 
 class StyleChanges(QObject):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -26,13 +29,13 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
-from refbrowser.exporting.journal import Journal, Written
+from refbrowser.exporting.journal import NAME, Journal, Written, checked_lines
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
 from refbrowser.exporting.targets import bucket_place
-from refbrowser.exporting.targets.bucket_place import MARK, BucketPlace
+from refbrowser.exporting.targets.bucket_place import JOURNAL, MARK, STAGE, BucketPlace
 from refbrowser.exporting.targets.options import StoreOptions
-from refbrowser.io import bucket
+from refbrowser.io import bucket, bucket_calls
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 KINDS = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")
@@ -114,6 +117,9 @@ def test_stores_have_the_objects_of_folders(
         report = made.export(f"{kind}.zarr", kind)
         assert made.objects(f"{kind}.zarr") == made.in_folder(kind)
         assert report.verified == report.chunks == 9
+    # Over what is there it is made aside, and copied.
+    report = made.export("zarr-v3.zarr", "zarr-v3", force=True)
+    assert (report.verified, made.objects("zarr-v3.zarr")) == (9, made.in_folder("zarr-v3"))
     # A complete one is compared with its source.
     assert made.export("zarr-v3.zarr", "zarr-v3", resume=True).verified == 9
     assert not list((tmp_path / "state" / "refbrowser" / "exports").iterdir())
@@ -131,16 +137,25 @@ def test_xarray_reads_what_was_written(s3: Writing) -> None:
 
 
 @pytest.mark.long
-def test_other_software_checks_what_was_written(s3: Writing) -> None:
-    request = ExportRequest(s3.url("x.zarr"), "nczarr")
-    run_export(s3.dataset, request)
-    report = check_export(s3.dataset, request)
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
+def test_other_software_checks_what_was_written(
+    scheme: str,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    made = writing(request.getfixturevalue(f"{scheme}_server"), source, tmp_path, monkeypatch)
+    asked = ExportRequest(made.url("x.zarr"), "nczarr")
+    run_export(made.dataset, asked)
+    report = check_export(made.dataset, asked)
     assert report.is_equal
     assert {item.path for item in report.items if item.what == "values"} == {"/a", "/sub/b"}
     assert [program.name for program in report.programs] == ["zarr-python"]
     assert "netCDF4 does not read from object stores" in report.notes[0]
-    s3.server.put(s3.url("x.zarr/sub/b/0"), s3.server.get(s3.url("x.zarr/sub/b/1")))
-    assert not check_export(s3.dataset, request).is_equal
+    made.server.put(made.url("x.zarr/sub/b/0"), made.server.get(made.url("x.zarr/sub/b/1")))
+    assert not check_export(made.dataset, asked).is_equal
+    made.dataset.session.close()
 
 
 def test_reference_documents_in_buckets(s3: Writing) -> None:
@@ -225,6 +240,8 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
     put = bucket.Bucket.put
 
     def ending(self: bucket.Bucket, key: str, *given: object, **how: object) -> object:
+        if JOURNAL in key:
+            return put(self, key, *given, **how)  # type: ignore[arg-type]
         if len(written) == ends:
             raise Ended
         written.append(key.removeprefix(f"{self_key}/"))
@@ -240,16 +257,23 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
             s3.export("x.zarr", "zarr-v3")
         found = s3.objects("x.zarr")
         assert "zarr.json" not in found
-        assert set(found) == {MARK, *written}
+        assert {key for key in found if not key.startswith(JOURNAL)} == {MARK, *written}
         request = ExportRequest(s3.url("x.zarr"), "zarr-v3", resume=True)
         assert estimate_export(s3.dataset, request).leftover is Leftover.SAME
         # Another computer knows nothing of it.
         journal = partial_of(request.target)
-        journal.rename(journal.with_name("hidden"))
+        hidden = journal.with_name("hidden")
+        journal.rename(hidden)
         for resume in (False, True):
             with pytest.raises(RefbrowserError, match="another export is writing this target, or was inter"):
                 s3.export("x.zarr", "zarr-v3", resume=resume)
-        (journal.with_name("hidden")).rename(journal)
+        if ends == 5:
+            # Told that the first one has ended, it goes on with the copy of the journal.
+            request = replace(request, force=True)
+            # What nobody went on with for a year is forgotten.
+            os.utime(hidden / NAME, (0, time.time() - 365 * 86400))
+        else:
+            hidden.rename(journal)
         done = [key for key in written if not key.endswith("json")]
         written.clear()
         ends = -1
@@ -258,6 +282,7 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
         assert not set(done) & set(written)
         assert s3.objects("x.zarr") == local
         assert not journal.exists()
+        assert not hidden.exists()
         s3.server.files.rm(s3.url("x.zarr"), recursive=True)
     # Begun anew with other arrays, nothing is left of the first try.
     written.clear()
@@ -270,15 +295,97 @@ def test_an_unfinished_store_is_none_and_is_gone_on_with(
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v3", arrays=only)
 
 
+def test_what_is_replaced_stays_whole_until_all_is_there(
+    s3: Writing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3.export("x.zarr", "zarr-v3", options=StoreOptions(shards=Sides.from_text("20,20")))
+    s3.server.put(s3.url("x.zarr/notes/7"), b"mine")
+    old, new = s3.objects("x.zarr"), s3.in_folder("zarr-v3")
+    assert len(old.keys() & new.keys()) > 5
+    assert all(old[key] != new[key] for key in ("a/c/0/0", "a/zarr.json"))
+    real = {name: getattr(bucket.Bucket, name) for name in ("put", "copy")}
+    done: list[str] = []
+    ends = {"put": -1, "copy": -1}
+
+    def ending(name: str) -> object:
+        def call(self: bucket.Bucket, *given: object, **how: object) -> object:
+            if ends[name] == 0:
+                raise Ended
+            ends[name] -= 1
+            done.append(f"{name} {given[name == 'copy']}")
+            return real[name](self, *given, **how)
+
+        return call
+
+    for name in real:
+        monkeypatch.setattr(bucket.Bucket, name, ending(name))
+
+    def outside() -> dict[str, bytes]:
+        found = s3.objects("x.zarr")
+        return {key: data for key, data in found.items() if not key.startswith(STAGE)}
+
+    # The mark, the copy that shows that copies can be made, the first chunk, the last one, the first copy.
+    for name, count in (("put", 0), ("copy", 0), ("put", 1), ("put", 8)):
+        ends[name] = count
+        with pytest.raises(Ended):
+            s3.export("x.zarr", "zarr-v3", force=True)
+        assert outside() == old, (name, count)
+        with pytest.raises(RefbrowserError, match=r"there already|differ from"):
+            s3.export("x.zarr", "zarr-v3", resume=True)
+        ends[name] = -1
+    for name, count in (("copy", 3), ("put", 2), ("put", 3)):
+        ends[name] = count
+        with pytest.raises(Ended):
+            s3.export("x.zarr", "zarr-v3", force=True, resume=True)
+        # What is of two datasets is none, and is marked.
+        found = s3.objects("x.zarr")
+        assert "zarr.json" not in found
+        assert STAGE + MARK in found
+        ends[name] = -1
+    done.clear()
+    report = s3.export("x.zarr", "zarr-v3", force=True, resume=True)
+    assert report.resumed == 9
+    assert not [each for each in done if each.startswith("put") and "/c/" in each]
+    assert s3.objects("x.zarr") == new | {"notes/7": b"mine"}
+    # Another one begun over that which never ended leaves nothing of it.
+    ends["copy"] = 4
+    with pytest.raises(Ended):
+        s3.export("x.zarr", "zarr-v2", force=True)
+    ends["copy"] = -1
+    only = (ArrayChoice.of(s3.dataset, "/sub/b"),)
+    s3.export("x.zarr", "zarr-v2", force=True, arrays=only)
+    assert s3.objects("x.zarr") == s3.in_folder("zarr-v2", arrays=only) | {"notes/7": b"mine"}
+
+
+def test_only_lines_of_a_journal_are_taken_from_elsewhere() -> None:
+    entry = {"key": "a/0", "size": 1, "sha256": "x", "values": None, "array": "/a", "place": [1, "t", True]}
+    good = [{"fingerprint": "f"}, entry, {"dropped": "a/0"}]
+    bad = [5, [], {"fingerprint": 1}, {"pid": 7}, entry | {"size": "1"}, entry | {"place": [1, "t"]}]
+    bad += [entry | {"values": 3}, {"key": "a/0"}]
+    lines = [json.dumps(line) for line in (good[0] | {"pid": 7}, *bad, *good[1:])] + [
+        '{"key": "a',
+        "[" * 9000,
+    ]
+    found = checked_lines("\n".join(lines).encode())
+    assert [json.loads(line) for line in found.splitlines()] == good
+    # Of what these are nobody knows: a part of the copy is not listed yet, or is lost.
+    found = checked_lines("\n".join(map(json.dumps, [entry, *good])).encode())
+    assert [json.loads(line) for line in found.splitlines()] == good
+    assert not checked_lines(json.dumps(entry).encode()).strip()
+
+
 def test_faults_between_us_and_the_store(s3: Writing, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "LIMITS", replace(bucket.LIMITS, http_wait_start=0.001))
     local = s3.in_folder("zarr-v2")
     with object_proxy(s3.server.endpoint) as (proxy, endpoint):
         settings = tuple(s3.server.settings(s3.bucket, endpoint=endpoint))
         with open_dataset(OpenRequest(str(source), storage_options=settings)) as dataset:
-            for number, fault in enumerate(("503", "reset", "lost", "cut")):
-                # Every request fails once.
-                proxy.faults = lambda method, path, before, fault=fault: "" if before % 2 else fault
+            faults = ("503", "reset", "lost", "cut")
+            for number in range(2):
+                # Every request fails once, each in another way, and the next time in one more.
+                proxy.faults = lambda method, path, before, number=number: (
+                    "" if before % 2 else faults[(crc32(path.partition(".zarr")[2].encode()) + number) % 4]
+                )
                 run_export(dataset, ExportRequest(s3.url(f"{number}.zarr"), "zarr-v2"))
                 assert s3.objects(f"{number}.zarr") == local
             # What was listed is stale: each object is asked for by itself.
@@ -315,37 +422,70 @@ def test_a_damaged_object_is_found(s3: Writing, monkeypatch: pytest.MonkeyPatch)
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v2")
 
 
-def test_large_objects_go_in_parts(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bucket, "PART", 5 * 1024 * 1024)
-    place = BucketPlace.of(s3.url("x.zarr"), s3.dataset.access)
-    data = np.random.default_rng(1).bytes(11 * 1024 * 1024)
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
+def test_large_objects_go_in_parts(
+    scheme: str,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    made = writing(request.getfixturevalue(f"{scheme}_server"), source, tmp_path, monkeypatch)
+    # What S3 takes at least; of resumable uploads parts are of a multiple of 256 KiB.
+    part = 5 << 20 if scheme == "s3" else 256 << 10
+    monkeypatch.setattr(bucket, "PART", part)
+    monkeypatch.setattr(bucket_calls, "_COPIED", part)
+    place = BucketPlace.of(made.url("x.zarr"), made.dataset.access)
+    data = np.random.default_rng(1).bytes(2 * part + part // 3)
+    sent: list[int] = []
+    send = bucket.Bucket._send
+
+    def counted(self: bucket.Bucket, upload: bucket_calls.Upload, some: bytes) -> None:
+        sent.append(len(some))
+        send(self, upload, some)
+
+    monkeypatch.setattr(bucket.Bucket, "_send", counted)
     size, tag, is_confirmed = place.write("a/0", [data[:100], memoryview(data)[100:]], len(data))
-    assert (size, tag[-3:], is_confirmed) == (len(data), '-3"', True)
-    assert s3.server.get(s3.url("x.zarr/a/0")) == data
+    assert (size, sent, is_confirmed) == (len(data), [part, part, part // 3], True)
+    assert made.server.get(made.url("x.zarr/a/0")) == data
     assert place.stored("a/0", [size]).read_at(size - 5, 9) == data[-5:]
+    copied = place.bucket.copy("x.zarr/a/0", "y/0", size)
+    assert made.server.get(made.url("y/0")) == data
+    if scheme == "s3":
+        assert tag[-3:] == copied.tag[-3:] == '-3"'
+    # What was sent in parts and is copied at once has another tag, and the same bytes.
+    monkeypatch.setattr(bucket_calls, "_COPIED", 64 << 20)
+    place._at = STAGE
+    place._replace([Written("b/0", size, "", None, "/b", place.write("b/0", [data], size))])
+    assert made.server.get(made.url("x.zarr/b/0")) == data
     # A source that has become longer or shorter leaves no object, and nothing that is paid for.
     for wrong in (len(data) + 1, len(data) - 1):
         with pytest.raises(RefbrowserError, match="has not the"):
             place.write("a/1", [data], wrong)
-    assert set(s3.objects("x.zarr")) == {"a/0"}
+    assert set(made.objects("x.zarr")) == {"a/0", "b/0", STAGE + "b/0"}
     assert place.bucket._tried("", lambda _: place.bucket._calls.abandoned("x.zarr")) == []
+    made.dataset.session.close()
 
 
 def test_workers_write_as_long_as_it_is_wanted(s3: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_place, "_LOOK", -1.0)
-    client, worker = (BucketPlace.of(s3.url("x"), s3.dataset.access) for _ in range(2))
-    client.open(resume=False)
-    with closing(Journal(client.partial, "this export")):
-        with client.hosting("one"):
-            worker.join("one", "this export")
-            assert worker.is_joined
-            for run, fingerprint in (("two", "this export"), ("one", "another")):
-                other = BucketPlace.of(s3.url("x"), s3.dataset.access)
-                with pytest.raises(RefbrowserError, match="cannot write the target"):
-                    other.join(run, fingerprint)
-        assert not worker.is_joined
-    client.leave()
-    assert set(s3.objects("x")) == {MARK}
+    s3.server.put(s3.url("there/zarr.json"), b"{}")
+    for name, at in (("x", ""), ("there", STAGE)):
+        client, worker = (BucketPlace.of(s3.url(name), s3.dataset.access) for _ in range(2))
+        client.open(resume=False)
+        with closing(Journal(client.partial, "this export")):
+            with client.hosting("one"):
+                worker.join("one", "this export")
+                assert worker.is_joined
+                worker.write("a/0", [b"1"], 1)
+                for run, fingerprint in (("two", "this export"), ("one", "another")):
+                    other = BucketPlace.of(s3.url(name), s3.dataset.access)
+                    with pytest.raises(RefbrowserError, match="cannot write the target"):
+                        other.join(run, fingerprint)
+            assert not worker.is_joined
+        client.leave()
+        left = {key for key in s3.objects(name) if JOURNAL not in key}
+        assert left - {"zarr.json"} == {at + MARK, at + "a/0"}
 
 
 def test_workers_write_without_opening(s3: Writing) -> None:

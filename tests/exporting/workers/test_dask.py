@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +30,15 @@ from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.workers import team
 from refbrowser.io.cancel import Cancelled, CancelToken
 
-distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+# It is loaded by the worker that runs these tests, not by all that look for tests here.
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Four worker processes, which are started anew when they die."""
+    import distributed
+
     with distributed.LocalCluster(
         host="127.0.0.1", n_workers=4, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60
     ) as made:
@@ -42,6 +47,8 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def client(cluster: Any) -> Iterator[Any]:
+    import distributed
+
     with distributed.Client(cluster, set_as_default=False) as made:
         yield made
 
@@ -94,6 +101,33 @@ def test_the_same_files_though_workers_die(client: Any, source: Path, tmp_path: 
     _compare(client, source, tmp_path, ("zarr-v3",))
 
 
+class _Fatal:
+    """An answer whose worker dies when it is asked for it, once."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        if not os.path.exists(self.mark):
+            open(self.mark, "x").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return (str, (self.mark,))
+
+
+def test_an_answer_that_dies_with_its_worker_is_made_again(client: Any, tmp_path: Path) -> None:
+    items = [str(tmp_path / "mark"), *map(str, range(20))]
+    with (
+        Compute.of(client).open() as executor,
+        closing(executor.run(_answered, items, CancelToken())) as run,
+    ):
+        found = list(run)
+    assert dict(found) == {item: item for item in items}
+
+
+def _answered(item: str) -> Any:
+    return _Fatal(item) if os.path.isabs(item) else item
+
+
 @pytest.mark.long
 def test_the_same_files_though_workers_die_in_every_format(
     client: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -140,6 +174,8 @@ def test_a_program_that_is_killed_goes_on(
 def test_what_is_wrong_is_one_line_and_nothing_is_left(
     client: Any, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import distributed
+
     def refused(words: str, where: Any = client) -> None:
         with pytest.raises(RefbrowserError, match=words) as info:
             refbrowser.export(dataset, tmp_path / "out", format="zarr-v2", client=where)

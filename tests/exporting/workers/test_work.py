@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import compute
+from refbrowser.engine import compute, peers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
-from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ExportRequest
@@ -291,6 +291,12 @@ def test_arrays_that_are_read_once_through_a_store_are_made_here(
     options = StoreOptions(array_chunks={"/a": Sides((64, 1))})
     with refbrowser.open(tmp_path / "s.zarr") as dataset:
         for name, client in (("here", None), ("away", threads)):
+            told = estimate_export(
+                dataset,
+                ExportRequest(str(tmp_path / name), "zarr-v2", options=options),
+                compute=compute.Compute.of(client),
+            )
+            assert told.partly_here == ("1 array of chunks from an intermediate store" if client else "")
             report = refbrowser.export(
                 dataset, tmp_path / name, format="zarr-v2", options=options, client=client
             )
@@ -374,14 +380,14 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
         return join(self, "another", fingerprint)
 
     join = folders.TargetFolder.join
-    versions = compute.versions_here() | {"numcodecs": "0.0.1"}
+    versions = peers.versions_here() | {"numcodecs": "0.0.1"}
     for owner, name, other, words, kind in (
         (orders, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
         (folders.TargetFolder, "join", unseen, "cannot write the target", ErrorKind.IO),
         (
             orders,
             "versions_here",
-            iter([compute.versions_here(), versions]).__next__,
+            iter([peers.versions_here(), versions]).__next__,
             "0.0.1",
             ErrorKind.SOURCE,
         ),
@@ -403,7 +409,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
 
 
 def _versions(asked: int) -> dict[str, str]:
-    return compute.versions_here() | ({"numcodecs": "0.0.1"} if asked > 1 else {})
+    return peers.versions_here() | ({"numcodecs": "0.0.1"} if asked > 1 else {})
 
 
 def _full(path: Path, portions: Any) -> None:

@@ -92,6 +92,46 @@ def test_many_members_are_found_as_each_is(
     assert stops.tolist() == [each.stop for each in found]
 
 
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["", "a/", "b/", "b/c/", "é/", "a" * 300 + "/"]), st.integers(0, 12))
+        | st.tuples(st.sampled_from(["", "a/", "b/"]), st.sampled_from([".zarray", "x1", "7z", "٣", ".0"])),
+        unique=True,
+    ),
+    st.integers(1, 5),
+)
+def test_of_chunks_in_one_folder_only_the_first_are_named(named: list[tuple[str, object]], few: int) -> None:
+    names = [f"{folder}{last}" for folder, last in named]
+    directory = directory_of(archive([(name, b"", False) for name in names]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zip_directory, "_FEW", few)
+        found = [name for page in directory.names_but_chunks() for name in page]
+    left_out = {
+        name
+        for at, name in enumerate(names)
+        if at % few
+        and name[-1] in "0123456789"
+        and len(named[at][0]) <= 256
+        and named[at][0] == named[at - 1][0]
+    }
+    assert found == [name for name in names if name not in left_out]
+    assert directory.find_all(names).tolist() == [*range(len(names))]
+    assert list(directory.names()) == names
+
+
+def test_marks_within_entries_begin_none() -> None:
+    comments = [b"", b"PK\x01\x02" * 20, b"PK\x01", b""] * 3
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as made:
+        for at, comment in enumerate(comments):
+            info = zipfile.ZipInfo(f"m{at}")
+            info.comment, info.extra = comment, comment and struct.pack("<HH", 0x4B50, 4) + b"PK\x01\x02"
+            made.writestr(info, b"x" * at)
+    directory = directory_of(data.getvalue())
+    assert list(directory.names()) == [f"m{at}" for at in range(12)]
+    assert [directory.size_of(at) for at in range(12)] == [*range(12)]
+
+
 def test_names_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zip_directory, "hash", lambda name: 7, raising=False)
     directory = directory_of(archive([(f"m{at}", b"", False) for at in range(4)]))
