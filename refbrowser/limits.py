@@ -135,6 +135,8 @@ class Limits:
     library_memory: int = _limit(GIB, "bytes", "memory of a process in which a library reads a file")
     library_time: float = _limit(60, "s", "one question to such a process")
     library_objects: int = _limit(1_000_000, "objects", "groups and arrays of one file that are listed")
+    library_kept: int = _limit(64 * MIB, "bytes", "what a library told of one file, kept between runs")
+    library_cache: int = _limit(256 * MIB, "bytes", "all of that together")
     library_attributes: int = _limit(64 * MIB, "bytes", "attributes of one file that are read")
     library_attribute: int = _limit(4 * MIB, "bytes", "one attribute of a file that is read")
     awkward_visits: int = _limit(20_000, "nodes", "arrays that one read of nested rows goes through")

@@ -35,9 +35,11 @@ from refbrowser.formats.hdf5.hdf5_source import (
     is_stored_so,
     why_not_stored_so,
 )
+from refbrowser.formats.library.kept_answers import ask_once
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -102,8 +104,15 @@ class Contents:
         self.findings.append(Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place))
 
 
-def read_contents(file: LibraryFile, token: CancelToken | None) -> Contents:
+def read_contents(
+    file: LibraryFile, identity: FileIdentity | ObjectIdentity | None, token: CancelToken | None
+) -> Contents:
     """Return what is in a file: metadata and where chunks are, no values.
+
+    Parameters
+    ----------
+    identity
+        Its state; what was read of a file in it before need not be read again.
 
     Raises
     ------
@@ -120,7 +129,7 @@ def read_contents(file: LibraryFile, token: CancelToken | None) -> Contents:
         "attribute": LIMITS.library_attribute,
         "chunks": LIMITS.references,
     }
-    file.ask("describe", request, contents.take, token)
+    ask_once(file, "describe", request, contents.take, identity, token)
     return contents
 
 

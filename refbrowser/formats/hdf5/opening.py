@@ -130,7 +130,8 @@ def open_named_hdf5(opening: Opening) -> Opened:
             "pip install 'refbrowser[hdf5]'",
         )
     file = library_file(HDF5, "HDF5", url, source, identity)
-    contents = read_contents(file, opening.token)
+    state = identity if source is None else source.identity
+    contents = read_contents(file, state, opening.token)
     manifest = ManifestBuilder(url)
     arrays = Arrays(file, contents, local is None, opening.token)
     arrays.add_to(manifest)
@@ -142,7 +143,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     facts = (Fact("Size", size, is_size=True), *_facts(contents))
     origin = Hdf5Origin(url, file, dimensions, tuple(arrays.problems), facts, arrays.sources)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
-    return Opened(document, access, identity if source is None else source.identity)
+    return Opened(document, access, state)
 
 
 def _facts(contents: Contents) -> tuple[Fact, ...]:

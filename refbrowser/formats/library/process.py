@@ -123,6 +123,11 @@ class LibraryFile:
         return True
 
     @property
+    def is_here(self) -> bool:
+        """Whether it is a file of this machine."""
+        return self._source is None
+
+    @property
     def has_process(self) -> bool:
         """Whether a process is there to be asked."""
         return self._process is not None

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import sys
 import threading
 import time
 import zlib
@@ -29,12 +27,10 @@ from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Stre
 from refbrowser.formats.ncstream.sections import left_out
 from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
 from refbrowser.formats.options import StreamOptions
+from refbrowser.io import kept
 from refbrowser.io.access import Access
-from refbrowser.io.atomic import is_leftover, write_atomically
 from refbrowser.io.byte_sources import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.identity import ObjectIdentity
-from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.manifest import ManifestDocument
@@ -62,14 +58,7 @@ _WRONG = (
 
 def cache_folder() -> Path:
     """Return the folder of indexes, which may not be there."""
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "refbrowser" / "streams"
+    return kept.cache_folder("streams")
 
 
 class _Kept(NamedTuple):
@@ -92,14 +81,14 @@ class _Recent:
         with self._lock:
             return self._found.get(url, (None, 0))[0]
 
-    def hold(self, kept: _Kept) -> None:
+    def hold(self, known: _Kept) -> None:
         """Hold an index instead of the one that was used least."""
-        url, size = kept.found.url, _size(kept.found.table)
+        url, size = known.found.url, _size(known.found.table)
         with self._lock:
             self._found.pop(url, None)
             if size > LIMITS.stream_recent:
                 return
-            self._found[url] = kept, size
+            self._found[url] = known, size
             while sum(size for _, size in self._found.values()) > LIMITS.stream_recent:
                 self._found.popitem(last=False)
 
@@ -126,14 +115,14 @@ def indexed(
     Cancelled
         `token` was cancelled.
     """
-    state = _state(source)
-    path = cache_folder() / (hashlib.sha256(os.fsencode(url)).hexdigest()[:40] + _SUFFIX)
-    kept = _recent.get(url) or _loaded(path, url, source)
-    if kept is not None and state == kept.state and begins_with(source, kept.found):
-        _recent.hold(kept)
-        return kept.found
-    has_grown = kept is not None and source.size > kept.found.size
-    resume = kept.found if kept is not None and has_grown else None
+    state = kept.state_of(source.identity)
+    path = cache_folder() / kept.kept_name(url, _SUFFIX)
+    known = _recent.get(url) or _loaded(path, url, source)
+    if known is not None and state == known.state and begins_with(source, known.found):
+        _recent.hold(known)
+        return known.found
+    has_grown = known is not None and source.size > known.found.size
+    resume = known.found if known is not None and has_grown else None
     start = time.monotonic()
     index = walk_stream(source, url=url, token=token, progress=progress, resume=resume)
     if state is not None:
@@ -141,16 +130,6 @@ def indexed(
         if time.monotonic() - start >= _WORTH or (has_grown and path.exists()):
             _keep(path, index, state)
     return index
-
-
-def _state(source: LocalBytes | RemoteBytes) -> list[Any] | None:
-    """Return what tells one state of a file or object from another; None where nothing does."""
-    identity = source.identity
-    if identity is None:
-        return None
-    if isinstance(identity, ObjectIdentity) and identity.etag is None and identity.modified is None:
-        return None
-    return [getattr(identity, each.name) for each in fields(identity)]
 
 
 def _arrays(table: MessageTable) -> dict[str, npt.NDArray[Any]]:
@@ -186,66 +165,23 @@ def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
         "checkpoints": [[number, len(table.checkpoints[number])] for number in sorted(table.checkpoints)],
     }
     with contextlib.suppress(*_WRONG):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.is_symlink():
-            # What it leads to is no index, and would be replaced.
-            path.unlink()
-        body = json.dumps(facts).encode() + b"\n" + packed
-        write_atomically(path, [_MARK, b"%08x\n" % zlib.crc32(body), body])
-        _prune(path.parent)
-
-
-def _prune(folder: Path) -> None:
-    """Remove the longest unused indexes, so that all together are within the limit."""
-    found = []
-    for entry in os.scandir(folder):
-        if entry.name.endswith(_SUFFIX) and not is_leftover(entry.name):
-            status = entry.stat(follow_symlinks=False)
-            found.append((status.st_mtime_ns, status.st_size, entry.path))
-    total = 0
-    for _, size, path in sorted(found, reverse=True):
-        total += size
-        if total > LIMITS.stream_cache:
-            os.unlink(path)
+        kept.write_kept(path, _MARK, json.dumps(facts).encode() + b"\n" + packed, LIMITS.stream_cache)
 
 
 def _loaded(path: Path, url: str, source: ByteSource) -> _Kept | None:
     """Return an index of the folder; None where there is none that can be read."""
     try:
-        data = _read(path)
-        checksum, _, body = data.removeprefix(_MARK).partition(b"\n")
-        if int(checksum, 16) != zlib.crc32(body):
-            return None
-        line, _, packed = body.partition(b"\n")
+        line, _, packed = kept.read_kept(path, _MARK, LIMITS.stream_index).partition(b"\n")
         facts = json.loads(line)
         if facts["url"] != url:
             return None
         table = _table(facts, packed)
         check_table(table, facts["size"])
         index = _index(facts, table, source)
-        with contextlib.suppress(OSError):
-            # The time of last use is what decides which ones are kept.
-            os.utime(path)
+        kept.was_used(path)
         return _Kept(facts["state"], index)
     except _WRONG:
         return None
-
-
-def _read(path: Path) -> bytes:
-    """Return the bytes of a file of the folder; links are not followed.
-
-    Raises
-    ------
-    ValueError
-        It is too large for an index.
-    OSError, RefbrowserError
-        It cannot be read.
-    """
-    with open_regular(os.fspath(path)) as (descriptor, identity):
-        if identity.size > LIMITS.stream_index:
-            raise ValueError("it is too large")
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(LIMITS.stream_index)
 
 
 def _table(facts: dict[str, Any], packed: bytes) -> MessageTable:

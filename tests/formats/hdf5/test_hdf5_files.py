@@ -476,3 +476,34 @@ def test_files_that_are_written_are_read_where_their_writer_lets_it(tmp_path: Pa
         array.flush()
         with refbrowser.open(str(path)) as dataset:
             assert dataset["/a"][...].tolist() == [1] * 10 + [2] * 10
+
+
+def test_what_is_known_of_a_remote_file_is_not_read_again(
+    everything: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", data=np.arange(400_000.0), chunks=(50_000,))
+        file["far/away"] = np.arange(3)
+
+    def opened_with() -> tuple[int, list[float]]:
+        server.requests.clear()
+        with refbrowser.open(server.url("/a.h5")) as dataset:
+            count = server.request_count
+            return count, dataset["/a"][-2:].tolist() + dataset["/far/away"][...].tolist()
+
+    with HttpServer({"/a.h5": path.read_bytes()}) as server:
+        first, values = opened_with()
+        assert (first > 1, values) == (True, [399_998.0, 399_999.0, 0, 1, 2])
+        assert opened_with() == (1, values)
+        kept = next((tmp_path / "refbrowser/files").iterdir())
+        for damaged in (kept.read_bytes()[:-5], b"", b"refbrowser answers 1\n00000000\n"):
+            kept.write_bytes(damaged)
+            assert opened_with() == (first, values)
+        with h5py.File(path, "r+") as file:
+            file["a"][-1] = 5
+            file["far/away"][0] = 7
+            file["more"] = np.arange(1000)
+        server.files["/a.h5"] = path.read_bytes()
+        assert opened_with() == (first, [399_998.0, 5, 7, 1, 2])
