@@ -35,8 +35,7 @@ from refbrowser.formats.hdf5.hdf5_source import (
     is_stored_so,
     why_not_stored_so,
 )
-from refbrowser.formats.library.kept_answers import ask_once
-from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.library.process import LibraryFile, ask_once
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
