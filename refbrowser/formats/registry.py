@@ -278,7 +278,7 @@ HDF5 = Format(
     noun="the file",
     plural="HDF5 and netCDF-4 files",
     brief="HDF5, netCDF-4 (.h5, .nc)",
-    facets=_MESSAGES,
+    facets={"document": f"{_FACETS}.records:DocumentRecords", **_MESSAGES},
 )
 SERVICE = Format(
     name="cdmremote",

@@ -10,7 +10,7 @@ from refbrowser.views.words import count_text
 class DocumentRecords(FormatPart):
     """What is known of a file that is open: how many records it has."""
 
-    called = "the netCDF file"
+    called = "the file"
     advice = "It is never changed: choose another name, edits are written beside it."
 
     @property

@@ -54,3 +54,20 @@ def test_a_file_with_more_records_is_followed(
     qtbot.waitUntil(lambda: window.centre.disk_bar.isVisibleTo(window), timeout=WATCHED)
     assert records() == 3
     assert document.is_pending
+
+
+def test_a_file_of_netcdf4_that_grows_is_followed_too(
+    opened: Open, settle: Callable[[], None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "run.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createVariable("v", "f4", ("time",))[:] = [0, 1]
+    document = opened(path)
+    settle()
+    assert (document.file.grows, document.part.size_words()) == (True, "2 records")
+    with netCDF4.Dataset(path, "a") as file:
+        file["v"][2] = 5
+    qtbot.waitUntil(lambda: document.is_open and document.part.size_words() == "3 records", timeout=WATCHED)
+    assert document.dataset is not None
+    assert document.dataset["/v"][...].tolist() == [0, 1, 5]
