@@ -1,4 +1,4 @@
-"""References to files of data, against kerchunk and VirtualiZarr: files of many chunks, remote requests.
+"""References to files of data, against kerchunk and VirtualiZarr: many chunks, many files, remote requests.
 
 A process each, imports not counted; of ours time and memory of the process of the library count, with its
 start. How much smaller the large file is may be given: ``python tests/benchmarks/bench_make.py 10``.
@@ -6,18 +6,20 @@ start. How much smaller the large file is may be given: ``python tests/benchmark
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import zlib
 from pathlib import Path
 
 import h5py
+import netCDF4
 import numpy as np
 from processes import Cost, best
 from report import figure, heading
 from servers.http_server import HttpServer
 
-CHUNKS = 1_000_000
+CHUNKS, FILES = 1_000_000, 1_000
 _OURS = ("""
 import resource, refbrowser, refbrowser.formats.hdf5.opening, refbrowser.formats.references
 from refbrowser.formats.library import children
@@ -45,6 +47,48 @@ registry = ObjectStoreRegistry({base if is_url else "file://": store})
 listing = HDFParser()(url=sys.argv[1] if is_url else f"file://{sys.argv[1]}", registry=registry)
 listing = [listing]
 """)  # fmt: skip
+
+
+#: Documents of all files of a folder: by one process each, ours with what it compares with the files.
+_MANY_OURS = ("""
+import refbrowser
+from refbrowser.exporting.saving import making
+making._MANY = 1 << 30
+""", """
+request = making.MakeRequest(sources=(sys.argv[1] + "/*.*",), target=sys.argv[1] + "/ours", force=True)
+listing = making.make(request).made
+times = [each.cpu_times() for each in process.children(recursive=True)]
+cpu -= sum(each.user + each.system + each.children_user + each.children_system for each in times)
+""")  # fmt: skip
+_MANY_KERCHUNK = ("""
+import glob, json, os
+from kerchunk.hdf import SingleHdf5ToZarr
+from kerchunk.netCDF3 import NetCDF3ToZarr
+""", """
+os.makedirs(sys.argv[1] + "/theirs", exist_ok=True)
+listing = glob.glob(sys.argv[1] + "/*.*")
+for path in listing:
+    kind = NetCDF3ToZarr if path.endswith(".nc") else SingleHdf5ToZarr
+    with open(f"{sys.argv[1]}/theirs/{os.path.basename(path)}.json", "w") as file:
+        json.dump(kind(path, inline_threshold=0).translate(), file)
+""")  # fmt: skip
+
+
+def written_folder(path: Path, form: str, files: int) -> Path:
+    """Write small files of a model's output: five variables, of twelve records each."""
+    path.mkdir()
+    first = path / f"0.{'nc' if form.startswith('NETCDF3') else 'nc4'}"
+    with netCDF4.Dataset(first, "w", format=form) as file:
+        for name, size in (("time", None), ("y", 20), ("x", 30)):
+            file.createDimension(name, size)
+        file.createVariable("time", "f8", ("time",))[:] = np.arange(12)
+        for name in ("a", "b", "c", "d"):
+            array = file.createVariable(name, "f4", ("time", "y", "x"), zlib=True, chunksizes=(1, 20, 30))
+            array.long_name = f"what is called {name}"
+            array[:] = np.random.default_rng(0).random((12, 20, 30))
+    for number in range(1, files):
+        shutil.copyfile(first, first.with_stem(str(number)))
+    return path
 
 
 def written(path: Path, chunks: int) -> Path:
@@ -108,6 +152,10 @@ def main() -> None:
             compared(
                 f"{chunks} chunks", written(Path(name) / f"{chunks}.h5", chunks), 3 if chunks < most else 1
             )
+        for form in ("NETCDF3_CLASSIC", "NETCDF4"):
+            folder = written_folder(Path(name) / form, form, FILES * most // CHUNKS)
+            what = f"{FILES * most // CHUNKS} files, {form}, kerchunk"
+            _print(what, best(*_MANY_OURS, folder, runs=1), best(*_MANY_KERCHUNK, folder, runs=1))
         requested(written_small(Path(name) / "small.h5"))
 
 
