@@ -34,14 +34,6 @@ for number, references in enumerate(scan_grib(path)):
     with open(f"{{{target}}}.{{number}}.json", "w") as file:
         json.dump(references, file)
 """
-_TIFF = """\
-# pip install tifffile zarr
-from tifffile import TiffFile
-
-{note}path = {path!r}
-with TiffFile(path) as tiff, tiff.aszarr() as store:
-    store.write_fsspec(path + ".json", url={folder!r})
-"""
 _STORE = """\
 import json
 from pathlib import Path
@@ -68,14 +60,11 @@ def python_lines(kind: FileKind, path: str) -> str:
     `made_path`.
     """
     stem = path.rstrip("/")
-    folder, _, name = stem.rpartition("/")
+    name = stem.rpartition("/")[2]
     is_local = "://" not in stem
     write = _WRITE.format(target='path + ".json"' if is_local else repr(f"{name}.json"))
     if kind is FileKind.GRIB:
         return _GRIB.format(path=stem, target="path" if is_local else "path.rsplit('/', 1)[-1]")
-    if kind is FileKind.TIFF:
-        note = "" if is_local else "# Download it first; the references point to where it came from.\n"
-        return _TIFF.format(note=note, path=stem if is_local else name, folder=folder or ".")
     if kind is FileKind.ZARR:
         return f"{_STORE.format(path=stem)}{write}"
     if kind not in _MAKERS:

@@ -308,7 +308,17 @@ NETCDF3 = Format(
     noun="the netCDF file",
     facets={"document": f"{_FACETS}.records:DocumentRecords"},
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, SERVICE, TABLES)
+TIFF = Format(
+    name="tiff",
+    title="TIFF",
+    holds="TIFF, GeoTIFF and COG",
+    opener="refbrowser.formats.tiff.opening:open_named_tiff",
+    suffixes=(".tif", ".tiff"),
+    begins=(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
+    brief="TIFF (.tif)",
+    facets=_MESSAGES,
+)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, TIFF, SERVICE, TABLES)
 
 
 # Formats of other packages

@@ -181,7 +181,7 @@ def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None =
         return f"its filters could not be followed: {error.message}"
     mine = np.ascontiguousarray(decoded[tuple(map(slice, extent))])
     same = mine.reshape(-1).view(np.uint8).data == parts[1]
-    return "" if same else "its filters do not give what HDF5 itself gives"
+    return "" if same else f"its filters do not give what {file.called} itself gives"
 
 
 def pipeline_key(filters: Sequence[Filter], dtype: np.dtype[Any]) -> str:

@@ -1,0 +1,1 @@
+"""TIFF, GeoTIFF and COG: opened as references into the file."""

@@ -1,0 +1,291 @@
+"""Series of pages of TIFF as arrays: tiles or strips in the file, or read by the library, with why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.hdf5.hdf5_filters import Candidate, Stored, refuted
+from refbrowser.formats.hdf5.hdf5_source import Hdf5Source, asked_grid
+from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.tiff.tiff_contents import TiffContents, Told
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
+from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
+from refbrowser.references.document.manifest import ManifestBuilder
+
+#: Compressions that the codecs of Zarr read; those of the specification need no proof over a network.
+_CODECS = {
+    8: CodecSpec("zlib", {"level": 6}),
+    32946: CodecSpec("zlib", {"level": 6}),
+    34925: CodecSpec("lzma", {"format": 1, "check": -1, "preset": None, "filters": None}),
+    50000: CodecSpec("zstd", {"level": 9}),
+}
+_STANDARD = (1, 8, 32946)
+_PREDICTORS = {2: "differences along each row", 3: "differences of the bytes of floats along each row"}
+_DIFFERENCES = 2
+#: Attributes that are not shown and told one by one.
+_NAMED = 20
+
+#: Rows or columns of which the coordinates are made.
+_MOST = 1 << 16
+_PROJECTED, _GEOGRAPHIC = 1, 2
+_POINTS = 2
+_NAMES = {
+    (_PROJECTED, "X"): {"standard_name": "projection_x_coordinate"},
+    (_PROJECTED, "Y"): {"standard_name": "projection_y_coordinate"},
+    (_GEOGRAPHIC, "X"): {"standard_name": "longitude", "units": "degrees_east"},
+    (_GEOGRAPHIC, "Y"): {"standard_name": "latitude", "units": "degrees_north"},
+}
+_METRE = 9001
+
+
+@dataclass(eq=False)
+class TiffArrays:
+    """Makes the nodes of a file, and adds them and their chunks to a manifest.
+
+    Attributes
+    ----------
+    problems
+        Which arrays cannot be referenced.
+    """
+
+    file: LibraryFile
+    contents: TiffContents
+    size: int
+    is_remote: bool
+    token: CancelToken | None
+    problems: list[Finding] = field(init=False, default_factory=list)
+
+    def add_to(self, manifest: ManifestBuilder) -> None:
+        """Add all nodes, and all chunks."""
+        groups = {"": None}
+        for path in self.contents.arrays:
+            parts = path.split("/")[1:-1]
+            groups |= {"/".join(parts[: count + 1]): None for count in range(len(parts))}
+        for group in groups:
+            manifest.add_node(GroupNode(path=f"/{group}"))
+        first: dict[str, Told] = {}
+        for path, told in self.contents.arrays.items():
+            stored = None
+            try:
+                node, stored = self._array(path, told)
+            except RefbrowserError as error:
+                node = self._broken(path, error)
+            manifest.add_node(node)
+            if stored is not None and len(stored):
+                manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
+            if node.error is None:
+                series = path.rpartition("/")[0].partition("/overview_")[0]
+                for each, data in _coordinates(node, first.setdefault(series, told), told):
+                    manifest.add_node(each)
+                    manifest.add_bytes(f"{each.key_prefix}0", data)
+
+    def _broken(self, path: str, error: RefbrowserError) -> ArrayNode:
+        """Return an array of which nothing can be shown but that it is there."""
+        self.contents.warn(error.message, path, Severity.FAULT)
+        error = error.at(Place(path=path, url=self.file.url))
+        return ArrayNode(path=path, error=error, type=DataType.of(np.dtype("u1")))
+
+    def _array(self, path: str, told: Told) -> tuple[ArrayNode, Stored | None]:
+        """Return an array, and its chunks where they are referenced."""
+        if "error" in told:
+            raise RefbrowserError(ErrorKind.FORMAT, f"the image cannot be read: {quoted(told['error'])}")
+        shape, dtype = tuple(told["shape"]), np.dtype(told["dtype"])
+        if len(shape) > LIMITS.rank:
+            raise RefbrowserError(ErrorKind.BUDGET, f"it has more than {LIMITS.rank} dimensions (rank)")
+        dimensions = _dimensions(told["axes"])
+        attributes, types, fill = self._attributes(path, told, dtype)
+        node = ArrayNode(
+            path=path,
+            shape=shape,
+            type=DataType.of(dtype),
+            dimensions=dimensions,
+            attributes=attributes,
+            attribute_types=types,
+            internal_attributes={DIMENSIONS_ATTRIBUTE: list(dimensions)},
+            fill_value=fill,
+            values=Chunks(grid=asked_grid(shape, None, dtype.itemsize)),
+        )
+        stored = None
+        why = told["why"]
+        codecs: tuple[CodecSpec, ...] = ()
+        if not why:
+            stored = Stored.of(self.contents.chunks[path], len(shape))
+            found = _codecs(told, dtype)
+            why, codecs = (found, ()) if isinstance(found, str) else ("", found)
+        if not why and stored is not None:
+            grid = RegularChunkGrid(shape, tuple(told["sides"]))
+            node = replace(node, values=Chunks(grid=grid, codecs=codecs))
+            why = self._why_not_proved(node, path, told, stored)
+        if not why and stored is not None:
+            self._look_behind_the_end(path, stored)
+            return node, stored
+        return self._by_library(node, path, told, why), None
+
+    def _attributes(
+        self, path: str, told: Told, dtype: np.dtype[Any]
+    ) -> tuple[dict[str, Any], dict[str, str], Any]:
+        """Return attributes, their types, and what missing elements hold."""
+        found: dict[str, Any] = {}
+        unshown = 0
+        for name, value, why in told["attributes"]:
+            if why:
+                unshown += 1
+                if unshown <= _NAMED:
+                    self.contents.warn(f"its attribute {quoted(name)} is not shown: {why}", path)
+            else:
+                found[name] = value
+        found |= {name: value for name, value in told["geo"].items() if name not in found}
+        # A tile that is not stored holds zeros where nothing else is said.
+        fill = dtype.type(0) if told.get("sparse") else None
+        if (said := told["nodata"]) is not None:
+            value = _nodata(str(said), dtype)
+            if value is None:
+                found["GDAL_NODATA"] = str(said)
+            else:
+                fill, found[FILL_ATTRIBUTE] = value, value.item()
+        return found, {}, fill
+
+    def _by_library(self, node: ArrayNode, path: str, told: Told, why: str) -> ArrayNode:
+        """Return an array that the library reads."""
+        dtype = node.known_dtype
+        sides = tuple(told["sides"]) if told["sides"] else None
+        grid = asked_grid(node.shape, sides, dtype.itemsize)
+        if told["missing"]:
+            error = RefbrowserError(
+                ErrorKind.META,
+                f"nothing that is installed reads {told['missing']}, as which it is compressed",
+                Place(path=path, url=self.file.url),
+                "pip install imagecodecs",
+            )
+            return replace(node, values=Chunks(grid=grid), unreadable=error)
+        tree = {"kind": "plain", "dtype": dtype.str, "exact": True}
+        source = Hdf5Source(self.file, path, tree, grid)
+        place = Place(url=self.file.url, path=path)
+        message = f"it cannot be referenced: {why}"
+        self.problems.append(
+            Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place)
+        )
+        manifest = SourceManifest(source, path, grid)
+        return replace(node, values=Pieces(grid=grid, manifest=manifest, source=source, unreferenced=why))
+
+    def _why_not_proved(self, node: ArrayNode, path: str, told: Told, stored: Stored) -> str:
+        """Return why the chunks of an array are not what its codecs read; empty where they are."""
+        if not node.codecs or not len(stored):
+            return ""
+        if self.is_remote and told["compression"] in _STANDARD and told["predictor"] == 1:
+            return ""
+        inside = np.flatnonzero(stored.offsets + stored.sizes <= self.size)
+        if not len(inside):
+            return ""
+        number = int(inside[np.argmin(stored.offsets[inside])])
+        return refuted(self.file, Candidate(node, path, stored, number), self.token)
+
+    def _look_behind_the_end(self, path: str, stored: Stored) -> None:
+        count = int(np.count_nonzero(stored.offsets + stored.sizes > self.size))
+        if count:
+            message = f"{count} of its {len(stored)} tiles or strips lie behind the end of the file"
+            self.contents.warn(message, path, Severity.FAULT)
+
+
+def _dimensions(axes: str) -> tuple[str, ...]:
+    """Return names of dimensions: as tifffile has them, those that are there twice with numbers."""
+
+    def names() -> Iterator[str]:
+        for at, letter in enumerate(axes):
+            before = axes[:at].count(letter)
+            yield f"{letter}{before + 1}" if before else letter
+
+    return tuple(names())
+
+
+def _codecs(told: Told, dtype: np.dtype[Any]) -> tuple[CodecSpec, ...] | str:
+    """Return the codecs that read what is stored, or why there are none."""
+    compression, predictor = told["compression"], told["predictor"]
+    codecs: tuple[CodecSpec, ...] = ()
+    if compression != 1:
+        if compression not in _CODECS:
+            return f"Zarr has no codec for its compression {quoted(told['compression_name'])}"
+        codecs = (_CODECS[compression],)
+    if predictor == 1:
+        return codecs
+    sides, axes = told["sides"], told["axes"]
+    one_row = all(side == 1 for side, letter in zip(sides, axes, strict=True) if letter != "X")
+    if predictor == _DIFFERENCES and one_row and dtype.kind in "iu":
+        return (CodecSpec("delta", {"dtype": dtype.str, "astype": dtype.str}), *codecs)
+    named = _PREDICTORS.get(predictor, f"predictor {predictor}")
+    return f"Zarr has no codec for how it was prepared for compression: {named}"
+
+
+def _nodata(text: str, dtype: np.dtype[Any]) -> Any:
+    """Return what GDAL says that missing elements hold, as an element; None where it is none."""
+    try:
+        if dtype.kind in "fc":
+            return dtype.type(float(text))
+        if text.strip().lstrip("+-").isdigit():
+            return dtype.type(int(text))
+        number = float(text)
+        return dtype.type(int(number)) if number == int(number) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+# Coordinates of GeoTIFF (OGC 19-008r4, 7.3 and B.6)
+
+
+def _coordinates(
+    node: ArrayNode, first: Mapping[str, Any], told: Mapping[str, Any]
+) -> Iterator[tuple[ArrayNode, bytes]]:
+    """Yield the coordinates of an image that lies straight in its coordinate system, and their bytes.
+
+    Parameters
+    ----------
+    first
+        What is told of the image in full size, whose tags say where it lies.
+    told
+        What is told of this one: the same, or smaller.
+    """
+    geo = first["geo"]
+    scale, tie = geo.get("ModelPixelScale"), geo.get("ModelTiepoint")
+    if not _numbers(scale, 3) or not _numbers(tie, 6) or not all(scale[:2]):
+        return
+    model, half = geo.get("GTModelTypeGeoKey"), 0.0 if geo.get("GTRasterTypeGeoKey") == _POINTS else 0.5
+    group = node.path.rpartition("/")[0]
+    for letter, at, sign in (("Y", 1, -1.0), ("X", 0, 1.0)):
+        if letter not in told["axes"]:
+            continue
+        count = told["shape"][told["axes"].index(letter)]
+        whole = first["shape"][first["axes"].index(letter)]
+        if count > _MOST:
+            continue
+        pixels = (np.arange(count) + half) * (whole / count) - tie[at]
+        values = (tie[3 + at] + sign * scale[at] * pixels).astype("<f8")
+        attributes = dict(_NAMES.get((model, letter), {}))
+        if model == _PROJECTED and geo.get("ProjLinearUnitsGeoKey", _METRE) == _METRE:
+            attributes["units"] = "m"
+        yield (
+            ArrayNode(
+                path=f"{group}/{letter}",
+                shape=(count,),
+                type=DataType.of(values.dtype),
+                dimensions=(letter,),
+                attributes=attributes,
+                internal_attributes={DIMENSIONS_ATTRIBUTE: [letter]},
+                values=Chunks(grid=RegularChunkGrid((count,), (count,))),
+            ),
+            values.tobytes(),
+        )
+
+
+def _numbers(value: Any, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(np.isfinite(each) for each in value)

@@ -1,0 +1,273 @@
+"""Files of TIFF opened directly: what is shown and read is what tifffile gives."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from servers.http_server import HttpServer
+
+import refbrowser
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.reference import ReferenceKind
+
+tifffile = pytest.importorskip("tifffile")
+
+RNG = np.random.default_rng(7)
+STACK = RNG.integers(0, 1000, (5, 70, 90)).astype("u2")
+COLOURS = RNG.integers(0, 255, (70, 90, 3)).astype("u1")
+MANY = RNG.integers(0, 99, (2, 3, 2, 20, 30)).astype("u1")
+TILED = {"tile": (32, 32), "compression": "zlib"}
+#: By name: the array, how it is written, a word of why it cannot be referenced, the chunk.
+LAYOUTS: dict[str, tuple[npt.NDArray[Any], dict[str, Any], str, tuple[int, ...]]] = {
+    "plain": (STACK, {}, "", (1, 70, 90)),
+    "tiled": (STACK, TILED, "", (1, 32, 32)),
+    "tiles as they are": (STACK, {"tile": (32, 16)}, "", (1, 32, 16)),
+    "strips": (STACK, {"rowsperstrip": 7, "compression": 32946}, "", (1, 7, 90)),
+    "big-endian": (STACK.astype(">u2"), {**TILED, "byteorder": ">", "bigtiff": True}, "", (1, 32, 32)),
+    "short strip": (STACK, {"rowsperstrip": 16, "compression": "zlib"}, "last strip has 6 rows", (1, 16, 90)),
+    "short strip as it is": (STACK[0], {"rowsperstrip": 16}, "", (70, 90)),
+    "predictor": (STACK, {**TILED, "predictor": 2}, "differences along each row", (1, 32, 32)),
+    "predictor of rows": (
+        STACK[0], {"rowsperstrip": 1, "compression": "zlib", "predictor": 2}, "", (1, 90)),
+    "colours": (COLOURS, {**TILED, "photometric": "rgb"}, "", (32, 32, 3)),
+    "planes": (np.moveaxis(COLOURS, 2, 0), {**TILED, "photometric": "rgb", "planarconfig": "separate"}, "",
+               (1, 32, 32)),
+    "bits": (STACK[0] > 500, {}, "1 bits", (70, 90)),
+    "volume": (RNG.integers(0, 9, (20, 33, 40)).astype("u1"),
+               {"tile": (16, 16, 16), "volumetric": True, "compression": "zlib"}, "", (16, 16, 16)),
+    "floats": (RNG.random((20, 30)).astype("f4"), TILED, "", (32, 32)),
+    "one row": (np.arange(10.0), {}, "", (10,)),
+    "imagej": (MANY, {"imagej": True, "metadata": {"axes": "TZCYX"}}, "", (1, 1, 1, 20, 30)),
+    "ome": (MANY, {"ome": True, "metadata": {"axes": "TZCYX"}}, "", (1, 1, 1, 20, 30)),
+}  # fmt: skip
+GDAL = '<GDALMetadata><Item name="A">b</Item><Item name="C" sample="0">d</Item></GDALMetadata>'
+GEO = [
+    (33550, "d", 3, (10.0, 20.0, 0.0), True),
+    (33922, "d", 6, (0.0, 0.0, 0.0, 500000.0, 4e6, 0.0), True),
+    (34735, "H", 16, (1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, 32633), True),
+    (42112, "s", 0, GDAL, True),
+    (42113, "s", 0, "-9999", True),
+]  # fmt: skip
+
+
+def write_pyramid(path: Path) -> npt.NDArray[Any]:
+    """Write a GeoTIFF with two overviews."""
+    values = RNG.random((256, 300)).astype("f4")
+    with tifffile.TiffWriter(path) as file:
+        file.write(values, subifds=2, extratags=GEO, description="heights", **TILED)
+        for step in (2, 4):
+            file.write(values[::step, ::step], subfiletype=1, **TILED)
+    return values
+
+
+def encoded(values: npt.NDArray[Any], pack: Any) -> Iterator[bytes]:
+    """Yield tiles of 32 by 32."""
+    for y in range(0, len(values), 32):
+        for x in range(0, values.shape[1], 32):
+            yield pack(values[y : y + 32, x : x + 32].tobytes())
+
+
+def test_layouts_are_read_as_tifffile_reads_them(tmp_path: Path) -> None:
+    for name, (values, options, why, chunk) in LAYOUTS.items():
+        path = tmp_path / "a.tif"
+        tifffile.imwrite(path, values, **options)
+        with refbrowser.open(str(path)) as dataset, tifffile.TiffFile(path) as file:
+            assert dataset.format == "tiff"
+            assert list(dataset.arrays) == ["/image"]
+            array = dataset["/image"]
+            node, series = array.node, file.series[0]
+            expected = series.asarray()
+            assert (node.shape, "".join(map(str, node.dimensions))) == (series.shape, series.axes), name
+            assert node.known_dtype.newbyteorder("=") == expected.dtype, name
+            assert np.array_equal(array[...], expected), name
+            some = tuple(slice(1, None, 2) for _ in node.shape)
+            assert np.array_equal(array[some], expected[some]), name
+            assert (why in node.not_referencable, bool(node.not_referencable)) == (True, bool(why)), name
+            assert node.grid.chunk_shape == chunk, name
+            assert not dataset.document.notes, name
+
+
+def test_compressions_of_others(tmp_path: Path) -> None:
+    from PIL import Image
+    from zstandard import ZstdCompressor
+
+    values = (np.add.outer(np.arange(96), np.arange(64)) // 3).astype("<u2")
+    values[20:70] = RNG.integers(0, 60000, (50, 64))
+    tiled = {"shape": values.shape, "dtype": values.dtype, "tile": (32, 32)}
+    for name, pack in {"zstd": ZstdCompressor().compress, "lzma": lzma.compress}.items():
+        path = tmp_path / f"{name}.tif"
+        tifffile.imwrite(path, encoded(values, pack), compression=name, **tiled)
+        with refbrowser.open(str(path)) as dataset:
+            assert [each.name for each in dataset["/image"].node.codecs] == [name]
+            assert np.array_equal(dataset["/image"][...], values)
+    for name in ("tiff_lzw", "packbits"):
+        path = tmp_path / f"{name}.tif"
+        Image.fromarray(values).save(path, compression=name)
+        with refbrowser.open(str(path)) as dataset:
+            assert "no codec for its compression" in dataset["/image"].node.not_referencable
+            assert np.array_equal(dataset["/image"][...], values), name
+    # What the file says is zlib is not.
+    path = tmp_path / "wrong.tif"
+    tifffile.imwrite(path, encoded(values, lzma.compress), compression="zlib", **tiled)
+    with refbrowser.open(str(path)) as dataset:
+        assert "the library cannot read its chunk 0.0" in dataset["/image"].node.not_referencable
+        with pytest.raises(RefbrowserError, match="TIFF cannot be read"):
+            dataset["/image"][...]
+
+
+def test_geotiff_has_overviews_coordinates_and_what_gdal_says(tmp_path: Path) -> None:
+    path = tmp_path / "a.tiff"
+    values = write_pyramid(path)
+    with refbrowser.open(str(path)) as dataset:
+        groups = ["", "/overview_1", "/overview_2"]
+        assert list(dataset.arrays) == [f"{group}/{name}" for group in groups for name in ("image", "Y", "X")]
+        for group, step in zip(groups, (1, 2, 4), strict=True):
+            assert np.array_equal(dataset[f"{group}/image"][...], values[::step, ::step])
+            assert dataset[f"{group}/X"][:2].tolist() == [500000 + 5 * step, 500000 + 15 * step]
+            assert dataset[f"{group}/Y"][:2].tolist() == [4e6 - 10 * step, 4e6 - 30 * step]
+        node = dataset["/image"].node
+        said = {
+            "ImageDescription": "heights", "A": "b", "band_0_C": "d", "ProjectedCSTypeGeoKey": 32633,
+            "ModelPixelScale": [10.0, 20.0, 0.0], "_FillValue": -9999.0,
+        }  # fmt: skip
+        assert said.items() <= node.attributes.items()
+        assert node.fill_value == -9999
+        assert dataset["/X"].node.attributes == {"standard_name": "projection_x_coordinate", "units": "m"}
+
+
+def test_references_are_those_of_tifffile(tmp_path: Path) -> None:
+    for name in ("plain", "tiled", "strips", "colours", "planes", "volume", "tiles as they are"):
+        path = tmp_path / "a.tif"
+        tifffile.imwrite(path, LAYOUTS[name][0], **LAYOUTS[name][1])
+        target = tmp_path / "theirs.json"
+        with tifffile.TiffFile(path) as file, file.aszarr() as store:
+            store.write_fsspec(target, url=str(tmp_path))
+        theirs = {key: value for key, value in json.loads(target.read_bytes()).items() if key[0] != "."}
+        with refbrowser.open(str(path)) as dataset:
+            made = json.loads(b"".join(dataset.document.expansion.to_version0(False)))
+        chunks = {key: value for key, value in made.items() if key.startswith("image/") and "/." not in key}
+        mine = {key.removeprefix("image/"): value for key, value in chunks.items()}
+        assert mine == theirs, name
+
+
+def test_missing_tiles_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    values = np.zeros((64, 96), "u2")
+    values[:32, :32] = 5
+    tifffile.imwrite(path, values, tile=(32, 32))
+    with tifffile.TiffFile(path, mode="r+") as file:
+        tags = file.pages[0].tags
+        for tag in (tags["TileOffsets"], tags["TileByteCounts"]):
+            tag.overwrite((tag.value[0], 0, tag.value[2], 0, 0, 0))
+    with refbrowser.open(str(path)) as dataset:
+        node = dataset["/image"].node
+        kinds = [
+            [ReferenceKind.RANGE, ReferenceKind.MISSING, ReferenceKind.RANGE],
+            [ReferenceKind.MISSING] * 3,
+        ]
+        assert node.manifest.kinds().tolist() == kinds
+        assert node.fill_value == 0
+
+
+def test_exports_have_the_values(tmp_path: Path) -> None:
+    for name in ("predictor", "bits", "tiled"):
+        path, target = tmp_path / "a.tif", tmp_path / f"{name}.json"
+        tifffile.imwrite(path, LAYOUTS[name][0], **LAYOUTS[name][1])
+        with refbrowser.open(str(path)) as dataset:
+            refbrowser.export(dataset, str(target), format="refs-v1")
+        with refbrowser.open(str(target), allow=[str(tmp_path)]) as again:
+            assert np.array_equal(again["/image"][...], LAYOUTS[name][0]), name
+
+
+def test_a_remote_file_takes_few_requests(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    values = write_pyramid(path)
+    lzw = tmp_path / "b.tif"
+    tifffile.imwrite(lzw, STACK, **{**TILED, "predictor": 2})
+    with HttpServer({"/a.tif": path.read_bytes(), "/b.tif": lzw.read_bytes()}) as server:
+        with refbrowser.open(server.url("/a.tif")) as dataset:
+            assert server.request_count <= 2
+            assert np.array_equal(dataset["/overview_1/image"][...], values[::2, ::2])
+        with refbrowser.open(server.url("/b.tif")) as dataset:
+            assert np.array_equal(dataset["/image"][1:, 3:50], STACK[1:, 3:50])
+
+
+def test_cut_files_tell_what_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, STACK, tile=(32, 32))
+    data = path.read_bytes()
+    whole = 0
+    for size in (8, 100, 400, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:size])
+        try:
+            with refbrowser.open(str(path)) as dataset:
+                assert dataset.document.notes
+                for array in dataset.arrays.values():
+                    try:
+                        values = array[...]
+                        # Of pages of which the tags are lost nobody knows.
+                        assert any(np.array_equal(values, each) for each in (STACK, STACK[0])), size
+                        whole += 1
+                    except RefbrowserError as error:
+                        assert error.kind in (ErrorKind.FORMAT, ErrorKind.RANGE, ErrorKind.SOURCE), error  # noqa: PT017
+        except RefbrowserError as error:
+            assert error.kind is ErrorKind.FORMAT  # noqa: PT017
+    assert whole == 2
+
+
+def page(tags: dict[int, tuple[int, int, int]], after: int = 0) -> bytes:
+    """Return a page: by tag its type, how many values, and the value or where they are."""
+    entries = b"".join(struct.pack("<HHII", tag, *said) for tag, said in sorted(tags.items()))
+    return struct.pack("<H", len(tags)) + entries + struct.pack("<I", after)
+
+
+def small(**changes: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
+    """Return the tags of a page of 4 by 4 bytes at offset 8."""
+    tags = {256: (4, 1, 4), 257: (4, 1, 4), 258: (3, 1, 8), 259: (3, 1, 1), 262: (3, 1, 1),
+            273: (4, 1, 8), 277: (3, 1, 1), 278: (4, 1, 4), 279: (4, 1, 16)}  # fmt: skip
+    return tags | {int(name[1:]): said for name, said in changes.items()}
+
+
+def test_hostile_files_cost_themselves_alone(tmp_path: Path) -> None:
+    pixels = bytes(range(16))
+    size = len(page(small()))
+    start = 8 + len(pixels)
+    huge = 0xFFFFFFF0
+    cases = {
+        "a loop": page(small(), start),
+        "a loop of two": page(small(), start + size) + page(small(), start),
+        "a chain that leaves the file": page(small(), huge),
+        "an offset behind the end": page(small(_273=(4, 1, huge))),
+        "more strips than there are": page(small(_273=(4, huge, 8))),
+        "a huge picture": page(small(_256=(4, 1, huge), _257=(4, 1, huge), _278=(4, 1, huge))),
+        "a picture of many strips": page(small(_257=(4, 1, huge), _278=(4, 1, 1))),
+        "no rows in a strip": page(small(_278=(4, 1, 0))),
+        "no width": page(small(_256=(4, 1, 0))),
+        "many samples": page(small(_277=(3, 1, 65535))),
+        "bits of no number": page(small(_258=(3, 1, 77))),
+        "itself below": page({**small(), 330: (4, 1, start)}),
+        "a description of what is not there": page({**small(), 270: (2, huge, 8)}),
+        "a good page and one that is none": page(small(), start + size) + b"\xff\xff" + bytes(50),
+    }  # fmt: skip
+    good = []
+    for name, pages in cases.items():
+        path = tmp_path / "a.tif"
+        path.write_bytes(b"II*\0" + struct.pack("<I", start) + pixels + pages)
+        try:
+            with refbrowser.open(str(path)) as dataset:
+                for array in dataset.arrays.values():
+                    values = array[tuple(slice(0, 4) for _ in array.shape)]
+                    if np.asarray(values).reshape(-1)[:16].tobytes() == pixels:
+                        good.append(name)
+        except RefbrowserError as error:
+            assert error.kind in (ErrorKind.FORMAT, ErrorKind.META, ErrorKind.RANGE, ErrorKind.BUDGET), name  # noqa: PT017
+    assert {"a loop", "a loop of two", "a chain that leaves the file", "itself below"} <= set(good), good
+    assert {"a description of what is not there", "a good page and one that is none"} <= set(good), good
