@@ -156,6 +156,11 @@ class Values:
         return ""
 
     @property
+    def keyed(self) -> RegularChunkGrid:
+        """The chunks that keys of references name."""
+        return self.grid
+
+    @property
     def codecs(self) -> tuple[CodecSpec, ...]:
         """What encodes chunks, in encoding order; chunks that are made have none."""
         return ()
@@ -208,11 +213,14 @@ class Pieces(Values):
         Why no reference gives them, in words; empty where nothing is said.
     stored_in
         What the file has them in, in words.
+    named
+        The chunks that keys of references name, where these are smaller ones.
     """
 
     source: ArraySource
     unreferenced: str = ""
     stored_in: str = "messages of the stream"
+    named: RegularChunkGrid | None = None
 
     @property
     def why(self) -> str:
@@ -223,6 +231,11 @@ class Pieces(Values):
     def held(self) -> str:
         """What the file has them in."""
         return self.stored_in
+
+    @property
+    def keyed(self) -> RegularChunkGrid:
+        """The chunks that keys of references name."""
+        return self.named or self.grid
 
     @property
     def assembled(self) -> ArraySource:

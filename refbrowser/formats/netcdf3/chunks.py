@@ -136,6 +136,7 @@ def read_together(values: Chunks, run: Run, path: str, dtype: np.dtype[Any]) -> 
         keys=values.keys,
         source=source,
         stored_in="records, between those of other variables",
+        named=values.grid,
     )
 
 

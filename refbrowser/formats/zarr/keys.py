@@ -74,7 +74,12 @@ def _is_named(key: str) -> bool:
 
 def _coords(node: ArrayNode, text: str) -> tuple[int, ...] | None:
     """Return the coordinates of the chunk with the relative key `text`, or None where there is none."""
-    if not node.has_grid:
+    divided = node.values.divided
+    if divided is None:
         return None
-    coords = node.chunk_keys.decode(text, node.grid.ndim)
-    return coords if coords in node.grid else None
+    named, sides = divided.keyed, divided.grid.chunk_shape
+    coords = divided.keys.decode(text, named.ndim)
+    if coords is None or coords not in named or named is divided.grid:
+        return coords if coords in named else None
+    # The chunk with the first element of what the key names.
+    return tuple(at // side for at, side in zip(named.origin(coords), sides, strict=True))

@@ -21,6 +21,7 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.netcdf3 import opening
+from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 
 FORMS = {1: "NETCDF3_CLASSIC", 2: "NETCDF3_64BIT_OFFSET", 5: "NETCDF3_64BIT_DATA"}
@@ -154,6 +155,11 @@ def test_records_that_lie_next_to_each_other_are_read_together(
         assert w.plan(w.selection("...")).chunks == 1
         assert np.array_equal(w[1:1990:7], expected["/w"][1:1990:7])
         assert np.array_equal(dataset["/v"][-3:, 1], expected["/v"][-3:, 1])
+        # A key names a record, which lies in what is read together.
+        role = KeyClassifier(dataset.hierarchy).classify("w/1999")
+        assert isinstance(role, ChunkKey)
+        assert (role.node.path, role.coords) == ("/w", (0,))
+        assert not isinstance(KeyClassifier(dataset.hierarchy).classify("w/2000"), ChunkKey)
         plan = w.plan(w.selection("1999"))
         assert plan.useful_bytes == 2
         # References tell each record: one by one, or as a rule.
