@@ -230,6 +230,9 @@ class Arrays:
         shape = (*self._shape(path, told), *inner)
         if len(shape) > LIMITS.rank:
             raise RefbrowserError(ErrorKind.BUDGET, f"it has more than {LIMITS.rank} dimensions (rank)")
+        if dtype_of(tree).itemsize > LIMITS.element_size:
+            message = f"an element of it has more than {LIMITS.element_size} bytes (element_size)"
+            raise RefbrowserError(ErrorKind.BUDGET, message)
         names = [each.rpartition("/")[2] for each in self.dimensions.of_arrays.get(path, ())]
         names += [""] * (len(shape) - len(names))
         dimensions = tuple(name or None for name in map(shown_path, names))

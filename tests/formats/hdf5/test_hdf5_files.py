@@ -19,7 +19,9 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.hdf5 import hdf5_arrays
 from refbrowser.formats.library import hdf5_chunks
+from refbrowser.limits import LIMITS, Limits
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
 
@@ -507,3 +509,34 @@ def test_what_is_known_of_a_remote_file_is_not_read_again(
             file["more"] = np.arange(1000)
         server.files["/a.h5"] = path.read_bytes()
         assert opened_with() == (first, [399_998.0, 5, 7, 1, 2])
+
+
+def test_what_is_too_large_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("huge", (2**62,), "u1", chunks=(2**20,), compression=1)
+        file.create_dataset("wide", (1,) * 32, "i4", chunks=(1,) * 32)
+        file.create_dataset("large_element", (2,), f"S{LIMITS.element_size + 1}")
+        file.create_dataset("sound", data=[1, 2])
+        file[".zarray"], file["\u202e"] = 1, 2
+        file["sound"].attrs["large"] = np.zeros(1000)
+        file["sound"].attrs["small"] = 1
+        group = file
+        for _ in range(LIMITS.group_nesting + 5):
+            group = group.create_group("d")
+    monkeypatch.setattr(hdf5_arrays, "LIMITS", Limits(library_attribute=2000))
+    with refbrowser.open(str(path)) as dataset:
+        assert set(dataset.arrays) == {"/huge", "/wide", "/large_element", "/sound", "/\u202e"}
+        assert dataset["/huge"][-3:].tolist() == [0, 0, 0]
+        assert dataset["/wide"][...].sum() == 0
+        assert dataset["/sound"][...].tolist() == [1, 2]
+        assert list(dataset["/sound"].attrs) == ["small"]
+        with pytest.raises(RefbrowserError, match="element_size"):
+            dataset["/large_element"][...]
+        told = [each.message for each in dataset.document.notes]
+        for words in ("nested too deep", "no key can hold", "8000 bytes, more than are read", "element_size"):
+            assert any(words in each for each in told), words
+    monkeypatch.setattr(hdf5_arrays, "LIMITS", Limits(library_objects=4))
+    with refbrowser.open(str(path)) as dataset:
+        assert 1 <= len(dataset.arrays) <= 4
+        assert any("more objects than are listed" in each.message for each in dataset.document.notes)
