@@ -25,7 +25,7 @@ from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import form_named
-from refbrowser.io.origins import local_path
+from refbrowser.io.origins import in_object_store, local_path
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.selection import Selection
 
@@ -140,7 +140,9 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     found: dict[str, MakeTask] = {}
     for source in sources:
         name = source.partition("?")[0].rstrip("/").rsplit("/", 1)[-1] or "data"
-        task = MakeTask(source, os.path.join(request.target, name + suffix), request)
+        separator = "/" if in_object_store(request.target) else os.sep
+        target = f"{request.target.rstrip(separator)}{separator}{name}{suffix}"
+        task = MakeTask(source, target, request)
         if (other := found.setdefault(task.target, task)) is not task:
             message = f"{quoted(source)} and {quoted(other.source)} have the same name"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="make their references into two folders")
@@ -191,8 +193,9 @@ def make(
     """
     control = control or JobControl()
     tasks, report = tasks_of(request), MakeReport()
-    for folder in {os.path.dirname(os.path.abspath(task.target)) for task in tasks}:
-        os.makedirs(folder, exist_ok=True)
+    if not in_object_store(request.target):
+        for folder in {os.path.dirname(os.path.abspath(task.target)) for task in tasks}:
+            os.makedirs(folder, exist_ok=True)
     control.progress(0, len(tasks))
     with _computing(compute, len(tasks)) as chosen, chosen.open(control.token) as executor:
         check_workers(executor)

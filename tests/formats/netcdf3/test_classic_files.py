@@ -16,8 +16,10 @@ import zarr
 from classic_encoder import Classic
 from kerchunk.netCDF3 import NetCDF3ToZarr
 from servers.http_server import HttpServer
+from servers.object_servers import ObjectServer
 
 import refbrowser
+from refbrowser.cli import main
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.netcdf3 import opening
@@ -264,6 +266,24 @@ def test_a_file_of_a_server_takes_one_request(tmp_path: Path) -> None:
         NetCDF3ToZarr(server.url("/a.nc"), inline_threshold=0).translate()
         assert server.request_count > 1
         assert server.bytes_sent > 2 << 20
+
+
+def test_a_file_of_an_object_store(
+    tmp_path: Path, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    content = written(tmp_path / "a.nc", 2).read_bytes()
+    bucket = s3_server.new_bucket()
+    s3_server.put(f"{bucket}/a.nc", content)
+    command = ["make", f"{bucket}/a.nc", "-o", str(tmp_path / "a.json"), *s3_server.options(bucket)]
+    assert main(command) == 0
+    text = json.loads((tmp_path / "a.json").read_bytes())
+    assert text["templates"] == {"u": f"{bucket}/a.nc"}
+    assert text["refs"]["scalar/0"][0] == "{{u}}"
+    # Into the store, beside the file.
+    assert main(["make", f"{bucket}/a.nc", "-o", f"{bucket}/refs", *s3_server.options(bucket)]) == 0
+    assert json.loads(s3_server.get(f"{bucket}/refs/a.nc.refs.json"))["templates"] == text["templates"]
 
 
 def test_hierarchies_of_many_variables_take_few_requests(tmp_path: Path) -> None:
