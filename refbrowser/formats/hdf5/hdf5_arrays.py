@@ -44,7 +44,9 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
+from refbrowser.references.document.made_text import spelled_attributes, spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
+from refbrowser.references.document.value_table import json_of
 
 Told = Mapping[str, Any]
 #: Characters of a file's names that are no UTF-8 are shown as ``\\xff``.
@@ -130,6 +132,14 @@ def read_contents(
     }
     ask_once(file, "describe", request, contents.take, identity, token)
     return contents
+
+
+def spelled(node: GroupNode | ArrayNode, name: str) -> bytes:
+    """Return the metadata of a node as text: what netCDF-4 keeps for itself says nothing to Zarr."""
+    if name != ".zattrs":
+        return spelled_node(node, name)
+    attributes = spelled_attributes(node)
+    return json_of({each: value for each, value in attributes.items() if each not in INTERNAL})
 
 
 def attributes_of(told: Told, contents: Contents, path: str) -> dict[str, Any]:

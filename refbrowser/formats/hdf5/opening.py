@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path
+from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path, spelled
 from refbrowser.formats.hdf5.hdf5_source import Hdf5Source
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
@@ -132,7 +132,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
     file = library_file(HDF5, "HDF5", url, source, identity)
     state = identity if source is None else source.identity
     contents = read_contents(file, state, opening.token)
-    manifest = ManifestBuilder(url)
+    manifest = ManifestBuilder(url, spell=spelled)
     arrays = Arrays(file, contents, local is None, opening.token)
     arrays.add_to(manifest)
     dimensions = {

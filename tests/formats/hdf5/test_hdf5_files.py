@@ -540,3 +540,16 @@ def test_what_is_too_large_costs_itself_alone(tmp_path: Path, monkeypatch: pytes
     with refbrowser.open(str(path)) as dataset:
         assert 1 <= len(dataset.arrays) <= 4
         assert any("more objects than are listed" in each.message for each in dataset.document.notes)
+
+
+def test_xarray_reads_the_same_from_references(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("kerchunk.xarray_backend")
+    path, target = tmp_path / "a.nc", tmp_path / "a.json"
+    write_with_netcdf4(path)
+    with refbrowser.open(str(path)) as dataset:
+        refbrowser.export(dataset, str(target), format="refs-v1")
+    with xarray.open_dataset(path) as theirs, xarray.open_dataset(str(target), engine="kerchunk") as mine:
+        xarray.testing.assert_identical(mine.load(), theirs.load())
+    texts = target.read_text("utf-8")
+    assert not [name for name in ("_Netcdf4Dimid", "_NCProperties", "DIMENSION_SCALE") if name in texts]
