@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.hdf5.hdf5_source import Hdf5Source
 from refbrowser.formats.library.process import TIFF, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.formats.tiff.tiff_arrays import TiffArrays
 from refbrowser.formats.tiff.tiff_contents import TiffContents, read_contents
 from refbrowser.io.access import Access
-from refbrowser.model.nodes import Hierarchy
+from refbrowser.model.nodes import ArrayNode, Hierarchy
+from refbrowser.model.values import Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact, PlainAnswers
 
@@ -35,17 +37,28 @@ class TiffOrigin(PlainAnswers):
         Which arrays cannot be referenced, and why.
     facts
         What is told of it.
+    sources
+        What has arrays that are chunks here read by the library, by path.
     """
 
     path: str
     file: LibraryFile
     problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
+    sources: Mapping[str, Hdf5Source] = field(default_factory=dict)
     format: str = FORMAT
 
     def completed(self, hierarchy: Hierarchy, described: object) -> Hierarchy:
         """Return a hierarchy with what is wrong with the arrays."""
         return replace(hierarchy, problems=(*hierarchy.problems, *self.problems))
+
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return an array that the library reads; None where it has another shape there."""
+        source = self.sources.get(node.path)
+        if source is None or source.grid.shape != node.shape:
+            return None
+        manifest = SourceManifest(source, node.path, source.grid)
+        return replace(node, values=Pieces(grid=source.grid, manifest=manifest, source=source))
 
     def told(self) -> Sequence[Fact]:
         """Return its size, and how it is laid out."""
@@ -88,7 +101,7 @@ def open_named_tiff(opening: Opening) -> Opened:
     manifest = ManifestBuilder(url)
     arrays = TiffArrays(file, contents, size, local is None, opening.token)
     arrays.add_to(manifest)
-    origin = TiffOrigin(url, file, tuple(arrays.problems), _facts(contents, size))
+    origin = TiffOrigin(url, file, tuple(arrays.problems), _facts(contents, size), arrays.sources)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
     return Opened(document, access, identity if source is None else source.identity)
 

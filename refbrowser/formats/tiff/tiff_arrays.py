@@ -57,6 +57,8 @@ class TiffArrays:
     ----------
     problems
         Which arrays cannot be referenced.
+    sources
+        What has arrays that are chunks here read by the library, by path.
     """
 
     file: LibraryFile
@@ -65,6 +67,7 @@ class TiffArrays:
     is_remote: bool
     token: CancelToken | None
     problems: list[Finding] = field(init=False, default_factory=list)
+    sources: dict[str, Hdf5Source] = field(init=False, default_factory=dict)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, and all chunks."""
@@ -129,6 +132,7 @@ class TiffArrays:
             why = self._why_not_proved(node, path, told, stored)
         if not why and stored is not None:
             self._look_behind_the_end(path, stored)
+            self.sources[path] = self._source(node, asked_grid(shape, node.grid.chunk_shape, dtype.itemsize))
             return node, stored
         return self._by_library(node, path, told, why), None
 
@@ -169,8 +173,7 @@ class TiffArrays:
                 "pip install imagecodecs",
             )
             return replace(node, values=Chunks(grid=grid), unreadable=error)
-        tree = {"kind": "plain", "dtype": dtype.str, "exact": True}
-        source = Hdf5Source(self.file, path, tree, grid)
+        source = self._source(node, grid)
         place = Place(url=self.file.url, path=path)
         message = f"it cannot be referenced: {why}"
         self.problems.append(
@@ -178,6 +181,10 @@ class TiffArrays:
         )
         manifest = SourceManifest(source, path, grid)
         return replace(node, values=Pieces(grid=grid, manifest=manifest, source=source, unreferenced=why))
+
+    def _source(self, node: ArrayNode, grid: RegularChunkGrid) -> Hdf5Source:
+        tree = {"kind": "plain", "dtype": node.known_dtype.str, "exact": True}
+        return Hdf5Source(self.file, node.path, tree, grid)
 
     def _why_not_proved(self, node: ArrayNode, path: str, told: Told, stored: Stored) -> str:
         """Return why the chunks of an array are not what its codecs read; empty where they are."""

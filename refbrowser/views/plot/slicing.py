@@ -91,14 +91,14 @@ def dimension_names(node: ArrayNode) -> tuple[str, ...]:
 def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState | None = None) -> SliceState:
     """Return the slice to begin with.
 
-    The axes are longitude and latitude (or projected x and y) where the roles tell them, else the last
-    dimensions longer than one; a single such dimension gives a line. Where `before` has the same dimensions,
-    its axes and indices stay. A scalar has no axis.
+    The axes are longitude and latitude (or projected x and y) where the roles tell them, else the dimensions
+    called x and y, else the last dimensions longer than one; a single such dimension gives a line. Where
+    `before` has the same dimensions, its axes and indices stay. A scalar has no axis.
     """
     names = dimension_names(node)
     if before is not None and before.names == names and before.shape == node.shape:
         return before
-    x, y = _first_axes(node.shape, roles)
+    x, y = _first_axes(node.shape, names, roles)
     state = SliceState(node.shape, names, x, y, (0,) * len(node.shape))
     if before is not None:
         for dimension, name in enumerate(names):
@@ -163,7 +163,9 @@ def _put(into: dict[_Key, _Value], key: _Key, value: _Value) -> None:
         del into[next(iter(into))]
 
 
-def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int, int | None]:
+def _first_axes(
+    shape: tuple[int, ...], names: Sequence[str], roles: Sequence[AxisRole]
+) -> tuple[int, int | None]:
     long = [axis for axis, size in enumerate(shape) if size > 1]
     if len(long) < 2:
         return (long[0] if long else max(0, len(shape) - 1)), None
@@ -171,4 +173,8 @@ def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int,
     north = [axis for axis in long if roles[axis].runs_north]
     if east and north:
         return east[-1], north[-1]
+    # Samples of pictures come after these.
+    called = {names[axis].lower(): axis for axis in long}
+    if "x" in called and "y" in called:
+        return called["x"], called["y"]
     return long[-1], long[-2]

@@ -43,6 +43,12 @@ def test_a_map_is_found_by_its_roles() -> None:
     assert (state.y, state.x) == (2, 0)
 
 
+def test_samples_of_pictures_come_after_their_axes() -> None:
+    for names, y, x in ((("Y", "X", "S"), 0, 1), (("x", "z", "y"), 2, 0), (("y", "z", "t"), 1, 2)):
+        state = first_slice(node((4, 5, 3), dimensions=names), [PLAIN] * 3)
+        assert (state.y, state.x) == (y, x)
+
+
 def test_names_are_made_up_where_there_are_none() -> None:
     assert dimension_names(node((2, 3), dimensions=("lat", None))) == ("lat", "dim 1")
     assert dimension_names(node((2, 3), dimensions=())) == ("dim 0", "dim 1")
