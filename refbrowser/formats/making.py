@@ -49,7 +49,6 @@ for file in sorted(Path(path).rglob("*")):
 #: Packages, module of kerchunk, what is imported from it, and the call.
 _MAKERS = {
     FileKind.HDF4: ("kerchunk", "hdf4", "HDF4ToZarr", "HDF4ToZarr(path).translate()"),
-    FileKind.FITS: ("kerchunk astropy", "fits", "process_file", "process_file(path)"),
 }
 
 

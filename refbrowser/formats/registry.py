@@ -318,7 +318,17 @@ TIFF = Format(
     brief="TIFF (.tif)",
     facets=_MESSAGES,
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, TIFF, SERVICE, TABLES)
+FITS = Format(
+    name="fits",
+    title="FITS",
+    holds="FITS files",
+    opener="refbrowser.formats.fits.opening:open_named_fits",
+    suffixes=(".fits", ".fit", ".fts"),
+    begins=(b"SIMPLE  =",),
+    noun="the FITS file",
+    facets=_MESSAGES,
+)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, TIFF, SERVICE, TABLES)
 
 
 # Formats of other packages

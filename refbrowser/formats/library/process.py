@@ -24,6 +24,8 @@ from refbrowser.limits import LIMITS
 
 #: What knows HDF5.
 HDF5 = Path(__file__).with_name("hdf5_reader.py")
+#: What knows FITS.
+FITS = Path(__file__).with_name("fits_reader.py")
 #: What knows TIFF.
 TIFF = Path(__file__).with_name("tiff_reader.py")
 #: Processes that are kept for the next question.

@@ -72,12 +72,12 @@ def run_of(variable: ClassicVariable, header: ClassicHeader) -> Run:
     rows = lengths[0] if lengths else 1
     if variable.begin + total <= header.file_size:
         most, wanted = (_OF_RECORDS, _OF_RECORDS) if variable.is_record else (_LARGEST, _USUAL)
-        rows //= _divided(rows, total, most, wanted)
+        rows //= divided(rows, total, most, wanted)
     count = lengths[0] // rows if lengths else 1
     return Run((rows, *sides[1:]) if lengths else (), count, variable.begin, total // count, total // count)
 
 
-def _divided(rows: int, size: int, most: int, wanted: int) -> int:
+def divided(rows: int, size: int, most: int, wanted: int) -> int:
     """Return into how many chunks of equal shape so many rows are best divided.
 
     Parameters

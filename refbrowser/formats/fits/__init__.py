@@ -1,0 +1,1 @@
+"""FITS: images and tables, as references into the file."""
