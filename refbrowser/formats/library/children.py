@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _WORKER = Path(__file__).with_name("worker.py")
 #: The longest line of an answer, in bytes.
 _LINE = 64 * 1024 * 1024
+#: How long the end of processes is waited for, in seconds.
+_PATIENCE = 2
 #: Threads of libraries of numbers would be lost in copies.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -48,12 +50,17 @@ class Child:
     ) -> None:
         self._requests = requests
         self._answers = answers
-        self.kill = kill
+        self._kill = kill
         self._forget = forget
         self._lock = threading.Lock()
         self._ended = False
-        #: Whether it has opened its file.
-        self.is_open = False
+        #: Whether it has opened its file, and whether it was told to end.
+        self.is_open = self.was_killed = False
+
+    def kill(self) -> None:
+        """Have it end at once, from any thread."""
+        self.was_killed = True
+        self._kill()
 
     def send(self, line: dict[str, Any], data: bytes | memoryview = b"") -> None:
         """Send a line, and bytes behind it."""
@@ -156,8 +163,11 @@ class _Nursery:
         try:
             with theirs:
                 socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+            # It may be loading the library yet.
+            ours.settimeout(LIMITS.library_time)
             answers = ours.makefile("rb", 1 << 16)
             told = json.loads(answers.readline(100) or b"0")
+            ours.settimeout(None)
             if not told:
                 raise OSError("the process of the library is gone")
             handle = os.pidfd_open(told)
@@ -174,9 +184,15 @@ class _Nursery:
         return Child(requests, answers, kill, lambda: os.close(handle))
 
     def end(self) -> None:
-        """End it, and wait until it has ended."""
+        """End it, and wait until it has ended: it waits for its copies, but not for long."""
+        import subprocess
+
         self._control.close()
-        self._process.wait()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()

@@ -105,6 +105,8 @@ class LibraryFile:
                     self._converse(process, self._first, lambda answer, data: None, token)
                     process.is_open = True
                 self._converse(process, {**request, "operation": operation}, take, token)
+                if process.was_killed:
+                    self._end()
             except _ToldError as told:
                 if not process.is_open:
                     self._end()
@@ -258,8 +260,9 @@ class _Watch:
         self._process.kill()
 
     def stop(self) -> None:
-        """Let it be."""
+        """Let it be; it may be at ending the process right now."""
         self._timer.cancel()
+        self._timer.join()
 
     def resting(self) -> _Watch:
         """Return what lets time not count."""
