@@ -5,8 +5,10 @@ No other file is ever opened: the library is given bytes, neither a path nor a n
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
+import struct
 from collections.abc import Iterator
 from enum import Enum
 from itertools import product
@@ -32,6 +34,8 @@ _LAYOUT -= {254}
 #: Tags that are told in other words: those of GeoTIFF and GDAL.
 _TOLD = {33550, 33920, 33922, 34264, 34735, 34736, 34737, 42112, 42113, 50844}
 _RATIONAL = (5, 10)
+#: Pages of a file, at most.
+_PAGES = 1 << 20
 #: Codes of LZW, and the bits of the longest.
 _CLEAR, _END, _WIDEST = 256, 257, 12
 
@@ -43,6 +47,8 @@ class TiffReader:
         """Open a file: its path, or an object that reads it."""
         raw = place if hasattr(place, "readinto") else _Nameless(place)
         self._problems: list[str] = []
+        if isinstance(raw, _Nameless) and raw.circle is not None:
+            self._problems.append("its pages lead in a circle: each is shown once")
         _complete()
         logger = tifffile.logger()
         logger.addHandler(_Gathered(self._problems))
@@ -209,10 +215,44 @@ def _complete() -> None:
 
 
 class _Nameless(io.RawIOBase):
-    """A file of this machine of which the library knows no name, so that it looks for none beside it."""
+    """A file of this machine of which the library knows no name, so that it looks for none beside it.
+
+    Attributes
+    ----------
+    circle
+        Where the page before a page that was there already is told: zeros are read instead. The library
+        would follow some circles for ever.
+    """
 
     def __init__(self, path: str) -> None:
         self._raw = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as the process
+        self.circle: int | None = None
+        self._width = 4
+        with contextlib.suppress(OSError, struct.error, OverflowError):
+            self.circle = self._find_circle()
+        self._raw.seek(0)
+
+    def _find_circle(self) -> int | None:
+        """Return where the first page is named that was named before."""
+        head = self._read(0, 4)
+        order, is_big = "<" if head[:2] == b"II" else ">", head[2:] in (b"+\0", b"\0+")
+        of_count, of_page, entry = ("Q", "Q", 20) if is_big else ("H", "I", 12)
+        self._width = struct.calcsize(of_page)
+        at, seen = self._width, set[int]()
+        while True:
+            (page,) = struct.unpack(order + of_page, self._read(at, self._width))
+            if page in seen or len(seen) > _PAGES:
+                return at
+            if not page:
+                return None
+            seen.add(page)
+            width = struct.calcsize(of_count)
+            (count,) = struct.unpack(order + of_count, self._read(page, width))
+            at = page + width + entry * count
+
+    def _read(self, at: int, length: int) -> bytes:
+        self._raw.seek(at)
+        return self._raw.read(length)
 
     def readable(self) -> bool:
         """Return True."""
@@ -232,7 +272,14 @@ class _Nameless(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         """Read bytes from here on."""
-        return self._raw.readinto(buffer)
+        begin = self._raw.tell()
+        count = self._raw.readinto(buffer)
+        if self.circle is not None:
+            room = memoryview(buffer).cast("B")
+            for at in range(self.circle - begin, self.circle - begin + self._width):
+                if 0 <= at < count:
+                    room[at] = 0
+        return count
 
 
 class _Gathered(logging.Handler):

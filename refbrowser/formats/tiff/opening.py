@@ -96,14 +96,15 @@ def open_named_tiff(opening: Opening) -> Opened:
             "pip install 'refbrowser[tiff]'",
         )
     file = library_file(TIFF, "TIFF", url, source, identity)
-    contents = read_contents(file, opening.token)
+    state = identity if source is None else source.identity
+    contents = read_contents(file, state, opening.token)
     size = source.size if source is not None else os.path.getsize(url)
     manifest = ManifestBuilder(url)
     arrays = TiffArrays(file, contents, size, local is None, opening.token)
     arrays.add_to(manifest)
     origin = TiffOrigin(url, file, tuple(arrays.problems), _facts(contents, size), arrays.sources)
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
-    return Opened(document, access, identity if source is None else source.identity)
+    return Opened(document, access, state)
 
 
 def _facts(contents: TiffContents, size: int) -> tuple[Fact, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
-from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.library.process import LibraryFile, ask_once
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.limits import LIMITS
 
 #: What is told of one image.
@@ -41,8 +43,15 @@ class TiffContents:
         self.findings.append(Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place))
 
 
-def read_contents(file: LibraryFile, token: CancelToken | None) -> TiffContents:
+def read_contents(
+    file: LibraryFile, identity: FileIdentity | ObjectIdentity | None, token: CancelToken | None
+) -> TiffContents:
     """Return what is in a file: metadata and where tiles and strips are, no values.
+
+    Parameters
+    ----------
+    identity
+        Its state; what was read of a file in it before need not be read again.
 
     Raises
     ------
@@ -56,6 +65,8 @@ def read_contents(file: LibraryFile, token: CancelToken | None) -> TiffContents:
         "objects": LIMITS.library_objects,
         "attribute": LIMITS.library_attribute,
         "chunks": LIMITS.references,
+        # What can be read changes with it.
+        "codecs": find_spec("imagecodecs") is not None,
     }
-    file.ask("describe", request, contents.take, token)
+    ask_once(file, "describe", request, contents.take, identity, token)
     return contents

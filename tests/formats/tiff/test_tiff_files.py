@@ -241,9 +241,11 @@ def test_hostile_files_cost_themselves_alone(tmp_path: Path) -> None:
     size = len(page(small()))
     start = 8 + len(pixels)
     huge = 0xFFFFFFF0
+    many = b"".join(page(small(), start + number * size) for number in range(1, 150))
     cases = {
         "a loop": page(small(), start),
         "a loop of two": page(small(), start + size) + page(small(), start),
+        "a loop behind many": many + page(small(), start + 120 * size),
         "a chain that leaves the file": page(small(), huge),
         "an offset behind the end": page(small(_273=(4, 1, huge))),
         "more strips than there are": page(small(_273=(4, huge, 8))),
@@ -269,5 +271,11 @@ def test_hostile_files_cost_themselves_alone(tmp_path: Path) -> None:
                         good.append(name)
         except RefbrowserError as error:
             assert error.kind in (ErrorKind.FORMAT, ErrorKind.META, ErrorKind.RANGE, ErrorKind.BUDGET), name  # noqa: PT017
-    assert {"a loop", "a loop of two", "a chain that leaves the file", "itself below"} <= set(good), good
+    assert {
+        "a loop",
+        "a loop of two",
+        "a loop behind many",
+        "a chain that leaves the file",
+        "itself below",
+    } <= set(good), good
     assert {"a description of what is not there", "a good page and one that is none"} <= set(good), good
