@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 Question = Callable[[RefbrowserError], bool]
 
 
+def _no(error: RefbrowserError) -> bool:
+    return False
+
+
 class TargetPlaced(Protocol):
     """Where a target is made: under another name until it is complete and verified."""
 
@@ -229,7 +233,7 @@ class Exporter:
             return Leftover.NONE
         return Leftover.SAME if found == self.target.fingerprint() else Leftover.OTHER
 
-    def run(self, control: JobControl, question: Question) -> ExportReport:
+    def run(self, control: JobControl, question: Question = _no) -> ExportReport:
         """Write the target, verify it, and give it its name.
 
         Raises
@@ -353,10 +357,6 @@ def coding(dataset: Dataset, control: JobControl) -> Iterator[tuple[Session, Can
         session.pool.close()
         # What is still being written must not go to a file that is opened later under the same number.
         session.pool.join()
-
-
-def _no(error: RefbrowserError) -> bool:
-    return False
 
 
 def run_export(

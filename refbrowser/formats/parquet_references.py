@@ -33,6 +33,7 @@ def write_parquet(
     cancel: CancelToken | None = None,
     record_size: int = RECORD_SIZE,
     skip: Callable[[RefbrowserError], None] | None = None,
+    prove: Callable[[str], object] = lambda path: None,
 ) -> int:
     """Write a document in the parquet form as a new folder; return the bytes written.
 
@@ -42,6 +43,8 @@ def write_parquet(
     ----------
     skip
         Told why a faulty chunk is left out; when None the first one is raised.
+    prove
+        Called with the path of what was written, before that gets its name; raises what speaks against it.
 
     Raises
     ------
@@ -61,6 +64,7 @@ def write_parquet(
     try:
         _write(document, work, cancel or CancelToken(), record_size, skip or _raised)
         written = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+        prove(str(work))
         if final.is_dir() and not final.is_symlink():
             shutil.rmtree(final)
         elif final.exists():

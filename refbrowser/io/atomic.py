@@ -99,6 +99,7 @@ def write_atomically(
     *,
     expected: FileIdentity | None = None,
     cancel: CancelToken | None = None,
+    prove: Callable[[str], object] = lambda path: None,
 ) -> FileIdentity:
     """Write a file under its name in one step, and return its new identity.
 
@@ -111,6 +112,8 @@ def write_atomically(
         Identity that the old file must still have; `NO_FILE` where there must be none yet.
     cancel
         Ends the writing, with the old file in place.
+    prove
+        Called with the path of what was written, before that gets its name; raises what speaks against it.
 
     Raises
     ------
@@ -131,7 +134,11 @@ def write_atomically(
             check_unprotected(target)
         _check(target, old, expected)
         remove_leftovers(target)
-        return _replace(target, old, blocks, expected, cancel)
+
+        def fill(file: BinaryIO) -> None:
+            _write(file.fileno(), blocks, cancel)
+
+        return _made(target, old, fill, expected, prove)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
@@ -162,7 +169,7 @@ def fill_atomically(
     """
     target = os.path.abspath(path)
     try:
-        return _made(target, None, fill, expected)
+        return _made(target, None, fill, expected, lambda path: None)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
@@ -218,24 +225,12 @@ def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
     return removed
 
 
-def _replace(
-    target: str,
-    old: os.stat_result | None,
-    blocks: Iterable[bytes | memoryview],
-    expected: FileIdentity | None,
-    cancel: CancelToken | None,
-) -> FileIdentity:
-    def fill(file: BinaryIO) -> None:
-        _write(file.fileno(), blocks, cancel)
-
-    return _made(target, old, fill, expected)
-
-
 def _made(
     target: str,
     old: os.stat_result | None,
     fill: Callable[[BinaryIO], object],
     expected: FileIdentity | None,
+    prove: Callable[[str], object],
 ) -> FileIdentity:
     """Fill a hidden sibling of `target` and rename it; the permissions of `old` are kept."""
     folder, name = os.path.split(target)
@@ -250,6 +245,7 @@ def _made(
             file.flush()
             _keep_permissions(descriptor, sibling, old)
             os.fsync(descriptor)
+        prove(sibling)
         _check(target, _status(target), expected)
         os.replace(sibling, target)
     except BaseException:

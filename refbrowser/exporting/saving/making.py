@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import multiprocessing
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -21,9 +20,10 @@ from refbrowser.engine.dataset import Array, Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.formats.registry import form_named
 from refbrowser.io.origins import in_object_store, local_path
 from refbrowser.model.grid import RegularChunkGrid
@@ -224,13 +224,28 @@ def _computing(compute: Compute, files: int) -> Iterator[Compute]:
         yield replace(compute, given=pool)
 
 
+class ProvedReferences(ReferencesTarget):
+    """References that are compared with the file that they were made of before the document gets its name."""
+
+    #: The file, and how the document is opened, but for its path.
+    source: Dataset
+    opening: OpenRequest
+    #: Arrays, and of their chunks those that were compared, and those that are unreadable in the file too.
+    proved = (0, 0, 0)
+
+    def prove(self, path: str) -> None:
+        """Raise `E_IO` where a document gives other values than the file."""
+        with open_dataset(replace(self.opening, path=path)) as references:
+            self.proved = _compared(self.source, references)
+
+
 def make_one(task: MakeTask) -> Made:
     """Make the references of one file, and compare some values that they give with those of the file.
 
     Raises
     ------
     RefbrowserError
-        None can be made; or they give other values: then there is no document.
+        None can be made; or they give other values: then there is no document, or the one that was there.
     """
     request = task.request
     if request.resume and _is_newer(task):
@@ -244,16 +259,14 @@ def make_one(task: MakeTask) -> Made:
             skip_bad=request.skip_bad,
             options=request.options,
         )
-        report = run_export(dataset, writing)
         folder = os.path.dirname(os.path.realpath(task.source))
         allow = (*request.allow, folder if local_path(task.source) is not None else str(_origin(dataset)))
-        again = replace(opening, path=task.target, allow=allow)
-        try:
-            with open_dataset(again) as references:
-                arrays, compared, unread = _compared(dataset, references)
-        except BaseException:
-            _remove(task.target)
-            raise
+        exporter = Exporter(dataset, writing, ProvedReferences)
+        target = exporter.target
+        assert isinstance(target, ProvedReferences)
+        target.source, target.opening = dataset, replace(opening, allow=allow)
+        report = exporter.run(JobControl())
+    arrays, compared, unread = target.proved
     losses = tuple(dict.fromkeys(str(each) for each in report.losses))
     return Made(
         source=task.source,
@@ -278,13 +291,6 @@ def _is_newer(task: MakeTask) -> bool:
 
 def _origin(dataset: Dataset) -> object:
     return dataset.access.locate(dataset.path).origin
-
-
-def _remove(target: str) -> None:
-    if os.path.isdir(target):
-        shutil.rmtree(target)
-    elif os.path.exists(target):
-        os.unlink(target)
 
 
 def _compared(dataset: Dataset, references: Dataset) -> tuple[int, int, int]:

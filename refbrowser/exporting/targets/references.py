@@ -168,17 +168,17 @@ class ReferencesTarget(Target):
         else:
             document, lost = with_consolidated(document, self.dataset.document.store)
             self.losses += lost
-            tally.written_bytes, self._digest = self._write(document, made.path, control)
+            tally.written_bytes = self._write(document, made.path, control)
         tally.skipped += skipped
         self.losses = list(dict.fromkeys(self.losses))
-        self._written = document
         tally.chunks = tally.copied = document.expansion.rows
 
     def verify(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> int:
-        """Read the document again."""
-        if self.request.format != "refs-parquet":
-            self._verify(made.path, self._digest, self._written, control.token)
+        """Return how many entries there are: they were read again before the document got its name."""
         return tally.chunks
+
+    def prove(self, path: str) -> None:
+        """Look at a document that was written, before it gets its name; raises what speaks against it."""
 
     # The document to be written
 
@@ -339,7 +339,7 @@ class ReferencesTarget(Target):
             document = document.apply(SetVersion(1))
         return document_chunks(document, self.request.target)
 
-    def _write(self, document: Document, path: str, control: JobControl) -> tuple[int, str]:
+    def _write(self, document: Document, path: str, control: JobControl) -> int:
         digest = hashlib.sha256()
         written = 0
 
@@ -351,8 +351,12 @@ class ReferencesTarget(Target):
                 control.progress(written, None)
                 yield block
 
-        write_atomically(path, blocks(), cancel=control.token)
-        return written, digest.hexdigest()
+        def prove(made: str) -> None:
+            self._verify(made, digest.hexdigest(), document, control.token)
+            self.prove(made)
+
+        write_atomically(path, blocks(), cancel=control.token, prove=prove)
+        return written
 
     def _verify(self, path: str, digest: str, document: Document, token: CancelToken) -> None:
         """Read the file again: its bytes by hash, and its keys by number."""
@@ -382,6 +386,7 @@ class ReferencesTarget(Target):
             force=self.request.force,
             cancel=control.token,
             skip=skipped.append if self.request.skip_bad else None,
+            prove=self.prove,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import netCDF4
@@ -79,14 +80,30 @@ def test_bad_files_end_all_or_are_left_out(files: Path, tmp_path: Path) -> None:
 def test_references_to_other_values_are_no_document(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (task,) = tasks_of(MakeRequest(sources=(str(files / "f0.nc"),), target=str(tmp_path / "one.json")))
     same = making._is_same
-    monkeypatch.setattr(making, "_is_same", lambda found, expected: same(found, expected + 1))
-    with pytest.raises(RefbrowserError, match="not those of the file"):
-        make_one(task)
-    assert not (tmp_path / "one.json").exists()
-    monkeypatch.undo()
-    assert make_one(task).compared == 5
+    for form, name in (("refs-v1", "one.json"), ("refs-parquet", "one.parq")):
+        request = MakeRequest(
+            sources=(str(files / "f0.nc"),), target=str(tmp_path / "out" / name), format=form
+        )
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (task,) = tasks_of(request)
+        with monkeypatch.context() as broken:
+            broken.setattr(making, "_is_same", lambda found, expected: same(found, expected + 1))
+            with pytest.raises(RefbrowserError, match="not those of the file"):
+                make_one(task)
+            assert not (tmp_path / "out").joinpath(name).exists()
+        assert make_one(task).compared == 5
+        before = _bytes_below(tmp_path / "out")
+        with monkeypatch.context() as broken:
+            broken.setattr(making, "_is_same", lambda found, expected: same(found, expected + 1))
+            with pytest.raises(RefbrowserError, match="not those of the file"):
+                make_one(replace(task, request=replace(request, force=True)))
+        # The old document is there, and nothing else.
+        assert _bytes_below(tmp_path / "out") == before
+
+
+def _bytes_below(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_of_a_file_that_was_cut_what_is_not_there_is_told(files: Path, tmp_path: Path) -> None:
