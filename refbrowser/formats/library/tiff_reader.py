@@ -622,6 +622,8 @@ class _Image:
             to[axis] = where
         for inside, axis in zip(self.in_page, self.of_page, strict=True):
             start, stop = box[axis]
+            if shape[inside] < min(self.sides[inside], key.shape[inside] - origin[inside]):
+                raise ValueError(f"the tile or strip at {origin} has too few elements")
             first, last = max(origin[inside], start), min(origin[inside] + shape[inside], stop)
             if first >= last:
                 return

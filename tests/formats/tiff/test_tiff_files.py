@@ -177,6 +177,20 @@ def test_missing_tiles_are_told_apart(tmp_path: Path) -> None:
         assert node.fill_value == 0
 
 
+def test_short_tiles_are_errors_and_no_fill(tmp_path: Path) -> None:
+    path = tmp_path / "a.tif"
+    for options in ({}, {"compression": "zlib"}):
+        tifffile.imwrite(path, np.full((64, 64), 5, "u2"), tile=(32, 32), **options)
+        with tifffile.TiffFile(path, mode="r+") as file:
+            tag = file.pages[0].tags["TileByteCounts"]
+            tag.overwrite((tag.value[0] // 2, *tag.value[1:]))
+        with refbrowser.open(str(path)) as dataset:
+            assert (dataset["/image"][32:] == 5).all()
+            for part in (slice(0, 4), slice(0, 32)):
+                with pytest.raises(RefbrowserError):
+                    dataset["/image"][part]
+
+
 def test_exports_have_the_values(tmp_path: Path) -> None:
     for name in ("predictor", "bits", "tiled"):
         path, target = tmp_path / "a.tif", tmp_path / f"{name}.json"
