@@ -28,7 +28,7 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.folder import partial_of
+from refbrowser.exporting.folder import partial_of, remove_forgotten
 from refbrowser.exporting.journal import NAME, Journal, Written, checked_lines
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
@@ -355,6 +355,17 @@ def test_what_is_replaced_stays_whole_until_all_is_there(
     only = (ArrayChoice.of(s3.dataset, "/sub/b"),)
     s3.export("x.zarr", "zarr-v2", force=True, arrays=only)
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v2", arrays=only) | {"notes/7": b"mine"}
+
+
+def test_old_journals_are_forgotten_whatever_else_is_there(tmp_path: Path) -> None:
+    for name, age in (("old", 365 * 86400), ("new", 0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).touch()
+        os.utime(tmp_path / name / NAME, (0, time.time() - age))
+    # As what another program takes away between two looks.
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    remove_forgotten(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"gone", "new"}
 
 
 def test_only_lines_of_a_journal_are_taken_from_elsewhere() -> None:
