@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 from uuid import uuid4
@@ -73,9 +73,11 @@ def remove_forgotten(folder: Path) -> None:
     with _active_lock:
         for partial in folder.iterdir():
             journal = partial / NAME
-            changed = (journal if journal.is_file() else partial).stat().st_mtime
-            if changed < oldest and not _is_written(partial):
-                remove(partial)
+            # Another program may end its export meanwhile; what cannot be removed costs none.
+            with suppress(OSError):
+                changed = (journal if journal.is_file() else partial).stat().st_mtime
+                if changed < oldest and not _is_written(partial):
+                    remove(partial)
 
 
 def _is_written(partial: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Sequence
@@ -316,7 +317,9 @@ class S3Calls:
                 upload.parts.append(answer["CopyPartResult"]["ETag"])
             return await self.end(upload)
         except BaseException:
-            await self.abandon(upload)
+            # What went wrong is what is told: there may be nothing left to be given up.
+            with contextlib.suppress(Exception):
+                await self.abandon(upload)
             raise
 
     async def delete(self, keys: Sequence[str]) -> None:

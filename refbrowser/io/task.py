@@ -178,6 +178,8 @@ class FetchTask:
         self._readers = 0
         self._live = True
         self._failure: BaseException | None = None
+        #: The thread that takes the rows.
+        self._taker: int | None = None
 
     @property
     def live(self) -> bool:
@@ -264,7 +266,9 @@ class FetchTask:
         self._work.append(work)
 
     def wait_for_room(self) -> None:
-        """Wait, on a thread of `read_in`, while the task is congested."""
+        """Wait while the task is congested; the thread that takes the rows makes room, and never waits."""
+        if threading.get_ident() == self._taker:
+            return
         with self._changed:
             self._changed.wait_for(lambda: not (self._live and self._congested))
 
@@ -297,6 +301,7 @@ class FetchTask:
         Cancelled
             `stop` was called.
         """
+        self._taker = threading.get_ident()
         while True:
             while self._work and not self._rows:
                 self._read(self._work.popleft())

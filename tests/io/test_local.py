@@ -245,3 +245,25 @@ def test_what_fails_after_the_end_is_no_failure(access: Access) -> None:
     task.crash(RuntimeError("cannot schedule new futures after shutdown"))
     with pytest.raises(Cancelled):
         task.take_rows(lambda *_: None, None)
+
+
+def test_who_makes_room_does_not_wait_for_it(access: Access) -> None:
+    task = FetchTask(access, FetchOptions())
+    task.expect(2)
+    found: list[int] = []
+
+    def read_meanwhile() -> None:
+        # Much comes from elsewhere while a file is read here.
+        task.hand_over([1], [memoryview(bytes(65 << 20))])
+        task.settle()
+        task.wait_for_room()
+        task.hand_over([0], [memoryview(b"a")])
+        task.settle()
+
+    task.read_here(read_meanwhile)
+    taking = threading.Thread(
+        target=task.take_rows, args=(lambda row, _: found.append(row), None), daemon=True
+    )
+    taking.start()
+    taking.join(5)
+    assert found == [1, 0]

@@ -120,9 +120,8 @@ class WorkersCard(QFrame):
         elif status is not None and self._choice.kind == CLUSTER:
             link = one_line(status.dashboard or "")
             where = f"\nDashboard: {link}" if link else "\nThe scheduler tells of no dashboard."
-            self._tell(f"{one_line(self._choice.scheduler)} answers: {workers_text(status)}{where}")
-            self._dashboard = link
-            self._open.setVisible(link.startswith(("http://", "https://")))
+            text = f"{one_line(self._choice.scheduler)} answers: {workers_text(status)}{where}"
+            self._tell(text, link=link)
             self._later.start()
         else:
             self._tell("Exports run in threads of this program. Nothing is to be set up.")
@@ -133,9 +132,10 @@ class WorkersCard(QFrame):
             text = text.replace(option, words)
         self._tell(text, "fault")
 
-    def _tell(self, text: str, role: str = "") -> None:
-        self._dashboard = ""
-        self._open.hide()
+    def _tell(self, text: str, role: str = "", link: str = "") -> None:
+        self._dashboard = link
+        # Not hidden in between: who has come to it by the keyboard stays there.
+        self._open.setVisible(link.startswith(("http://", "https://")))
         self._again.setVisible(self._choice.kind == CLUSTER and bool(self._choice.scheduler))
         self._text.setProperty("role", role)
         self._text.style().unpolish(self._text)

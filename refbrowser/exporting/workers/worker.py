@@ -155,7 +155,7 @@ class _Opened:
         self.memory = MemoryBudget(LIMITS.export_memory)
         self.buffers = Buffers()
         self.users = 0
-        self._told = 0
+        self._told: set[Finding] = set()
         self._lock = threading.Lock()
 
     def made(self, batch: Batch) -> Answer:
@@ -203,9 +203,11 @@ class _Opened:
 
     def _warnings(self) -> tuple[Finding, ...]:
         with self._lock:
-            found = self.dataset.access.memory.warnings[self._told :]
-            self._told += len(found)
-            return found
+            found = self.dataset.access.memory.warnings
+            # Those of objects come before the others, also when they come later.
+            new = tuple(each for each in found if each not in self._told)
+            self._told.update(new)
+            return new
 
 
 def _unwritable(error: OSError, target: str) -> RefbrowserError:

@@ -28,7 +28,7 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
-from refbrowser.exporting.folder import partial_of
+from refbrowser.exporting.folder import partial_of, remove_forgotten
 from refbrowser.exporting.journal import NAME, Journal, Written, checked_lines
 from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest, Leftover
@@ -357,6 +357,17 @@ def test_what_is_replaced_stays_whole_until_all_is_there(
     assert s3.objects("x.zarr") == s3.in_folder("zarr-v2", arrays=only) | {"notes/7": b"mine"}
 
 
+def test_old_journals_are_forgotten_whatever_else_is_there(tmp_path: Path) -> None:
+    for name, age in (("old", 365 * 86400), ("new", 0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).touch()
+        os.utime(tmp_path / name / NAME, (0, time.time() - age))
+    # As what another program takes away between two looks.
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    remove_forgotten(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"gone", "new"}
+
+
 def test_only_lines_of_a_journal_are_taken_from_elsewhere() -> None:
     entry = {"key": "a/0", "size": 1, "sha256": "x", "values": None, "array": "/a", "place": [1, "t", True]}
     good = [{"fingerprint": "f"}, entry, {"dropped": "a/0"}]
@@ -453,6 +464,20 @@ def test_large_objects_go_in_parts(
     assert made.server.get(made.url("y/0")) == data
     if scheme == "s3":
         assert tag[-3:] == copied.tag[-3:] == '-3"'
+        end, lost = bucket_calls.S3Calls.end, [True]
+
+        async def ended(self: bucket_calls.S3Calls, upload: bucket_calls.Upload) -> bucket_calls.ObjectFacts:
+            facts = await end(self, upload)
+            if lost:
+                lost.clear()
+                raise ConnectionError("the answer is lost")
+            return facts
+
+        # It is copied once more, though nothing is left to be given up.
+        monkeypatch.setattr(bucket_calls.S3Calls, "end", ended)
+        monkeypatch.setattr(bucket, "wait_before", lambda *_: 0.0)
+        place.bucket.copy("x.zarr/a/0", "y/0", size)
+        assert not lost
     # What was sent in parts and is copied at once has another tag, and the same bytes.
     monkeypatch.setattr(bucket_calls, "_COPIED", 64 << 20)
     place._at = STAGE

@@ -23,7 +23,7 @@ import refbrowser
 from refbrowser.engine import compute, peers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.exporting import folder as folders
 from refbrowser.exporting.blocks import TASK_OBJECTS
 from refbrowser.exporting.exporter import estimate_export, run_export
@@ -36,6 +36,7 @@ from refbrowser.exporting.workers import order as orders
 from refbrowser.exporting.workers import team, worker
 from refbrowser.exporting.workers.order import WorkOrder
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.identity import ObjectIdentity
 
 STORES = ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr")
 SHARDS = StoreOptions(chunks=Sides((5, 10)), shards=Sides((20, 20)))
@@ -436,4 +437,28 @@ def test_a_run_that_is_over_is_not_written_to(dataset: Dataset, tmp_path: Path) 
     with pytest.raises(FileNotFoundError):
         late.write("y/2", [b"late"], 4)
     assert not place.partial.exists()
+    place.leave()
+
+
+def test_a_worker_tells_each_warning_once(dataset: Dataset, tmp_path: Path) -> None:
+    request = ExportRequest(str(tmp_path / "out"), "zarr-v2")
+    target = StoreTarget(dataset, request)
+    place = folders.TargetFolder(request.target)
+    place.open(resume=False)
+    with place.hosting("run"):
+        fingerprint = target.fingerprint()
+        (place.partial / NAME).write_text(json.dumps({"fingerprint": fingerprint}))
+        metadata = target.metadata_digest()
+        order = WorkOrder.of(dataset, request, run="run", most=16, fingerprint=fingerprint, metadata=metadata)
+        opened = worker._Opened(pickle.loads(pickle.dumps(order)))
+        memory = opened.dataset.access.memory
+        finding = Finding(severity=Severity.WARNING, kind=ErrorKind.DECODE, message="odd bytes")
+        memory.warn(finding)
+        assert opened.made(worker.Batch("")).warnings == (finding,)
+        for tag in ("one", "other"):
+            memory.identities.confirm("https://there.example/a", ObjectIdentity(7, tag, "today"))
+        (varying,) = opened.made(worker.Batch("")).warnings
+        assert "the entity tag varies" in varying.message
+        assert opened.made(worker.Batch("")).warnings == ()
+        opened.dataset.close()
     place.leave()
