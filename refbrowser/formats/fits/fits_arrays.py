@@ -14,7 +14,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.fits.fits_units import Told, Units, attributes_of
-from refbrowser.formats.hdf5.hdf5_source import Hdf5Source, Tree, asked_grid, data_type_of, dtype_of
+from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of, dtype_of
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.netcdf3.chunks import divided
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -187,7 +187,7 @@ class FitsArrays:
         # Rows and texts have more bytes than the places that lead to them.
         size = node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1)
         grid = asked_grid(node.shape, None, size)
-        source = Hdf5Source(self.file, node.path, tree, grid)
+        source = LibrarySource(self.file, node.path, tree, grid)
         place = Place(url=self.file.url, path=node.path)
         message = f"it cannot be referenced: {why}"
         self.problems.append(

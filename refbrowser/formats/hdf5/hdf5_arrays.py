@@ -19,15 +19,12 @@ from refbrowser.formats.hdf5.hdf5_dimensions import (
 )
 from refbrowser.formats.hdf5.hdf5_filters import (
     STANDARD,
-    Candidate,
     Filter,
-    Stored,
     codecs_of,
     pipeline_key,
-    refuted,
 )
-from refbrowser.formats.hdf5.hdf5_source import (
-    Hdf5Source,
+from refbrowser.formats.library.library_source import (
+    LibrarySource,
     Tree,
     asked_grid,
     data_type_of,
@@ -36,6 +33,7 @@ from refbrowser.formats.hdf5.hdf5_source import (
     why_not_stored_so,
 )
 from refbrowser.formats.library.process import LibraryFile, ask_once
+from refbrowser.formats.library.proof import Candidate, Stored, refuted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -171,7 +169,7 @@ class Arrays:
     dimensions: Dimensions = field(init=False)
     nodes: dict[str, ArrayNode] = field(init=False, default_factory=dict)
     #: What has arrays that are chunks read by the library, by path.
-    sources: dict[str, Hdf5Source] = field(init=False, default_factory=dict)
+    sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
     #: Which arrays cannot be referenced.
     problems: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
@@ -335,13 +333,13 @@ class Arrays:
 
     def _source(
         self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...]
-    ) -> Hdf5Source:
+    ) -> LibrarySource:
         """Return what has the library read an array."""
         sides = (*told["chunks"], *inner) if "chunks" in told else None
         # Rows and texts have more bytes than the places that lead to them.
         size = node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1)
         grid = asked_grid((*told["shape"], *inner), sides, size)
-        return Hdf5Source(self.file, path, tree, grid, inner)
+        return LibrarySource(self.file, path, tree, grid, inner)
 
     def _lost(self, node: ArrayNode, why: str) -> RefbrowserError:
         place = Place(path=node.path, url=self.file.url)

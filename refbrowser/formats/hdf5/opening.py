@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path, spelled
-from refbrowser.formats.hdf5.hdf5_source import Hdf5Source
+from refbrowser.formats.library.library_source import LibrarySource
 from refbrowser.formats.library.process import HDF5, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
@@ -47,7 +47,7 @@ class Hdf5Origin(PlainAnswers):
     dimensions: Mapping[str, Mapping[str, Dimension]] = field(default_factory=dict)
     problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
-    sources: Mapping[str, Hdf5Source] = field(default_factory=dict)
+    sources: Mapping[str, LibrarySource] = field(default_factory=dict)
     format: str = FORMAT
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.hdf5.hdf5_source import Hdf5Source
+from refbrowser.formats.library.library_source import LibrarySource
 from refbrowser.formats.library.process import TIFF, LibraryFile, library_file
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.formats.tiff.tiff_arrays import TiffArrays
@@ -45,7 +45,7 @@ class TiffOrigin(PlainAnswers):
     file: LibraryFile
     problems: tuple[Finding, ...] = ()
     facts: tuple[Fact, ...] = ()
-    sources: Mapping[str, Hdf5Source] = field(default_factory=dict)
+    sources: Mapping[str, LibrarySource] = field(default_factory=dict)
     format: str = FORMAT
 
     def completed(self, hierarchy: Hierarchy, described: object) -> Hierarchy:

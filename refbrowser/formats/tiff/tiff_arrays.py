@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.hdf5.hdf5_filters import Candidate, Stored, refuted
-from refbrowser.formats.hdf5.hdf5_source import Hdf5Source, asked_grid
+from refbrowser.formats.library.library_source import LibrarySource, asked_grid
 from refbrowser.formats.library.process import LibraryFile
+from refbrowser.formats.library.proof import Candidate, Stored, refuted
 from refbrowser.formats.tiff.tiff_contents import TiffContents, Told
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
@@ -67,7 +67,7 @@ class TiffArrays:
     is_remote: bool
     token: CancelToken | None
     problems: list[Finding] = field(init=False, default_factory=list)
-    sources: dict[str, Hdf5Source] = field(init=False, default_factory=dict)
+    sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, and all chunks."""
@@ -182,9 +182,9 @@ class TiffArrays:
         manifest = SourceManifest(source, path, grid)
         return replace(node, values=Pieces(grid=grid, manifest=manifest, source=source, unreferenced=why))
 
-    def _source(self, node: ArrayNode, grid: RegularChunkGrid) -> Hdf5Source:
+    def _source(self, node: ArrayNode, grid: RegularChunkGrid) -> LibrarySource:
         tree = {"kind": "plain", "dtype": node.known_dtype.str, "exact": True}
-        return Hdf5Source(self.file, node.path, tree, grid)
+        return LibrarySource(self.file, node.path, tree, grid)
 
     def _why_not_proved(self, node: ArrayNode, path: str, told: Told, stored: Stored) -> str:
         """Return why the chunks of an array are not what its codecs read; empty where they are."""

@@ -1,4 +1,4 @@
-"""Elements of HDF5: what they are, how the process of the library sends them, values that it reads itself."""
+"""Elements that a library tells: what they are, how its process sends them, values that it reads itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind
 from refbrowser.model.values import SourcePiece
 
-#: A type as `hdf5_reader` tells it.
+#: A type as readers tell it: `hdf5_reader` tells all kinds.
 Tree = Mapping[str, Any]
 _COUNTS = np.dtype(np.uint32)
 
@@ -162,7 +162,7 @@ def asked_grid(shape: tuple[int, ...], sides: tuple[int, ...] | None, size: int)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hdf5Source:
+class LibrarySource:
     """The values of an array that the library reads itself (`ArraySource`).
 
     Attributes

@@ -1,0 +1,115 @@
+"""Chunks of an array that a library tells, and the proof that codecs give of them what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.formats.library.process import LibraryFile
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.model.nodes import ArrayNode
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """The chunks of an array that are stored, as columns.
+
+    Attributes
+    ----------
+    coords
+        Of each in the grid, shape (n, ndim).
+    offsets, sizes
+        In the file, in bytes.
+    masks
+        Filters that were left out, as bits.
+    """
+
+    coords: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    masks: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, data: memoryview, ndim: int) -> Stored:
+        """Return what the library tells."""
+        count = len(data) // (8 * ndim + 20)
+        ends = np.cumsum([0, 8 * ndim * count, 8 * count, 8 * count, 4 * count]).tolist()
+        parts = [data[start:stop] for start, stop in pairwise(ends)]
+        coords, offsets, sizes = (np.frombuffer(each, np.int64) for each in parts[:3])
+        return cls(coords.reshape(-1, ndim), offsets, sizes, np.frombuffer(parts[3], np.uint32))
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def unfiltered_edge(self, shape: tuple[int, ...], sides: tuple[int, ...], size: int) -> int | None:
+        """Return a chunk at the edge that may have been left as it is, as HDF5 can be told to do."""
+        over = ((self.coords + 1) * np.array(sides, np.int64) > np.array(shape, np.int64)).any(axis=1)
+        found = np.flatnonzero(over & (self.sizes == prod(sides) * size))
+        return int(found[0]) if len(found) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An array whose codecs are to be proved by one of its chunks.
+
+    Attributes
+    ----------
+    path
+        As the file has it.
+    number
+        Of the chunk in `stored`.
+    inner
+        Sides that arrays in the elements have.
+    """
+
+    node: ArrayNode
+    path: str
+    stored: Stored
+    number: int
+    inner: tuple[int, ...] = ()
+
+
+def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> str:
+    """Return why the codecs of an array do not give what the library gives of a chunk; empty where they do.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    from refbrowser.codecs.pipeline import CodecPipeline
+
+    node = candidate.node
+    ndim = len(node.shape) - len(candidate.inner)
+    coords = tuple(candidate.stored.coords[candidate.number].tolist())
+    whole = (*coords, *(0 for _ in candidate.inner))
+    if prod(node.grid.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
+        return ""
+    origin, extent = node.grid.origin(whole), node.grid.extent(whole)
+    parts: list[memoryview] = []
+
+    def take(answer: Mapping[str, Any], data: memoryview) -> None:
+        parts.append(data)
+
+    request = {"path": candidate.path, "start": origin[:ndim], "count": extent[:ndim]}
+    try:
+        file.ask("chunk", request, take, token)
+    except RefbrowserError as error:
+        return f"the library cannot read its chunk {'.'.join(map(str, coords))}: {error.message}"
+    try:
+        decoded = CodecPipeline.for_array(node).decode(parts[0])
+    except RefbrowserError as error:
+        return f"its filters could not be followed: {error.message}"
+    mine = np.ascontiguousarray(decoded[tuple(map(slice, extent))])
+    same = mine.reshape(-1).view(np.uint8).data == parts[1]
+    return "" if same else f"its filters do not give what {file.called} itself gives"
