@@ -1,9 +1,10 @@
 """Open, understand, repair and export datasets described by references.
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
-dataset as another format, and ``expand`` gives the Version 0 view of a document; ``zarr_draft`` has stores
-and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to streams of messages, compacts
-and repairs them. What they need is imported when they are first used.
+dataset as another format, ``make`` makes references of files of data, and ``expand`` gives the Version 0 view
+of a document; ``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream``
+appends to streams of messages, compacts and repairs them. What they need is imported when they are first
+used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import expand, export, open
+    from refbrowser.api import expand, export, make, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
 
@@ -26,6 +27,7 @@ __all__ = [
     "__version__",
     "expand",
     "export",
+    "make",
     "ncstream",
     "open",
     "zarr_draft",
@@ -38,6 +40,7 @@ _PLACES = {
     "RefbrowserError": "refbrowser.errors",
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
+    "make": "refbrowser.api",
     "open": "refbrowser.api",
 }
 _MODULES = {"ncstream", "zarr_draft"}

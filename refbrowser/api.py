@@ -1,4 +1,4 @@
-"""What ``import refbrowser`` gives to programs: open, export, expand."""
+"""What ``import refbrowser`` gives to programs: open, export, expand, make."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from refbrowser.references.document.document import Document, ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.exporting.option_fields import ExportOptions
     from refbrowser.exporting.request import ExportReport
+    from refbrowser.exporting.saving.making import Made, MakeReport
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
 Path = str | os.PathLike[str]
 
@@ -206,6 +208,78 @@ def export(
         options=options or chosen_options(form_named(format), {}, os.fspath(target)),
     )
     return run_export(dataset, request, _control(progress), compute=Compute.of(client))
+
+
+def make(
+    sources: Path | Iterable[Path],
+    target: Path,
+    *,
+    format: str | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    options: ReferenceOptions | None = None,
+    allow: Iterable[str] = (),
+    storage_options: Iterable[str] = (),
+    progress: Callable[..., None] | None = None,
+    done: Callable[[Made], None] = lambda made: None,
+    client: Any = None,
+) -> MakeReport:
+    """Make references of files of data, a document for each, compared with the file.
+
+    Parameters
+    ----------
+    sources
+        Paths and URLs of files, patterns of paths (``data/*.nc``), and lists of such: ``@FILE``, one a line.
+    target
+        The document of the only file; else the folder of documents that have the names of their files.
+    format
+        ``refs-v1`` (when None), ``refs-v0`` or ``refs-parquet``.
+    force
+        Replace documents that are there.
+    resume
+        Leave documents as they are that are newer than their files.
+    skip_bad
+        Leave out files of which no references can be made; else the first ends all.
+    options
+        How the references are written; the usual ones when None.
+    allow, storage_options
+        As `open` has them.
+    progress
+        Called as `progress(done, total, note=...)` with files.
+    done
+        Called with each document that was made.
+    client
+        Who does the work, as `export` has it; processes of this machine when None and there are many files.
+
+    Returns
+    -------
+    MakeReport
+        The documents that were made, and the files that were left out, with why.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no file, two have one name, or none can be made of one.
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.saving.making import FORMS, MakeRequest
+    from refbrowser.exporting.saving.making import make as make_references
+    from refbrowser.exporting.targets.reference_options import ReferenceOptions
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else sources
+    request = MakeRequest(
+        sources=tuple(os.fspath(each) for each in named),
+        target=os.fspath(target),
+        format=format or FORMS[0],
+        options=options or ReferenceOptions(),
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        allow=_texts(allow),
+        storage_options=_texts(storage_options),
+    )
+    return make_references(request, _control(progress), Compute.of(client), done)
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

@@ -39,20 +39,15 @@ def test_a_document_is_made_of_each_file(files: Path, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text(f"{files}/f3.nc\n\n{files}/f[01].nc\n")
     for form in making.FORMS:
         out = tmp_path / form
-        request = MakeRequest(
-            sources=(f"@{tmp_path}/list.txt", str(files / "f0.nc")),
-            target=str(out),
-            format=form,
-            options=ReferenceOptions(inline=12),
-        )
-        report = make(request)
+        sources, options = (f"@{tmp_path}/list.txt", files / "f0.nc"), ReferenceOptions(inline=12)
+        report = refbrowser.make(sources, out, format=form, options=options)
         assert sorted(os.path.basename(each.source) for each in report.made) == ["f0.nc", "f1.nc", "f3.nc"]
         for each in report.made:
             assert (each.arrays, each.references > 8, each.compared, each.unread) == (3, True, 5, 0)
             with refbrowser.open(each.target, allow=[str(files)]) as dataset:
                 assert dataset["/v"][0, 0] == int(os.path.basename(each.source)[1])
         with pytest.raises(RefbrowserError) as caught:
-            make(request)
+            refbrowser.make(files / "f0.nc", out, format=form)
         assert caught.value.kind is ErrorKind.IO
 
 
