@@ -27,10 +27,9 @@ _KEPT = 256 << 20
 _PROBLEMS = 20
 #: Tags that say where and how elements are stored.
 _LAYOUT = {
-    *range(254, 260), 266, 273, 277, 278, 279, 284, 288, 289, 317, 322, 323, 324, 325, 330, 338, 339,
+    *range(255, 260), 266, 273, 277, 278, 279, 284, 288, 289, 317, 322, 323, 324, 325, 330, 338, 339,
     347, 512, 513, 514, 519, 520, 521, 530, 531, 532, 32997, 32998, 33432, 34377, 34665, 34675,
 }  # fmt: skip
-_LAYOUT -= {254}
 #: Tags that are told in other words: those of GeoTIFF and GDAL.
 _TOLD = {33550, 33920, 33922, 34264, 34735, 34736, 34737, 42112, 42113, 50844}
 _RATIONAL = (5, 10)
@@ -305,8 +304,14 @@ class _Image:
         As the library tells them.
     why_whole
         Why the library must read all of it at once; empty where its pages and chunks are known.
-    lead
-        How many of its axes number pages.
+    of_page, in_page
+        Its axes that are those of a page, and these, without what has the length 1.
+    of_pages
+        Its axes that number pages.
+    runs
+        Its pages follow each other; only the first is told.
+    in_one_piece
+        It has other axes than its page, which lies in one piece.
     dtype
         Of its elements as they are stored.
     nodata
@@ -363,7 +368,7 @@ class _Image:
             "predictor": int(key.predictor),
             "attributes": list(self._attributes(request["attribute"], is_first)),
             "nodata": key.tags.valueof(42113),
-            "geo": self._geo(),
+            "geo": self._geo(request["attribute"]),
             "missing": self._missing(),
             "why": self._why(),
         }
@@ -557,7 +562,7 @@ class _Image:
             found.setdefault(name, item.text or "")
         return found
 
-    def _geo(self) -> dict[str, Any]:
+    def _geo(self, most: int) -> dict[str, Any]:
         try:
             found = self.key.geotiff_tags or {}
         except Exception:  # noqa: BLE001 - of foreign tags
@@ -565,7 +570,9 @@ class _Image:
         return {
             str(name): plain
             for name, value in found.items()
-            if not isinstance(value, dict) and (plain := _value(value)) is not None
+            if not isinstance(value, dict)
+            and (plain := _value(value)) is not None
+            and len(str(plain)) <= most
         }
 
     # Pages and their chunks

@@ -107,14 +107,13 @@ class TiffArrays:
         if len(shape) > LIMITS.rank:
             raise RefbrowserError(ErrorKind.BUDGET, f"it has more than {LIMITS.rank} dimensions (rank)")
         dimensions = _dimensions(told["axes"])
-        attributes, types, fill = self._attributes(path, told, dtype)
+        attributes, fill = self._attributes(path, told, dtype)
         node = ArrayNode(
             path=path,
             shape=shape,
             type=DataType.of(dtype),
             dimensions=dimensions,
             attributes=attributes,
-            attribute_types=types,
             internal_attributes={DIMENSIONS_ATTRIBUTE: list(dimensions)},
             fill_value=fill,
             values=Chunks(grid=asked_grid(shape, None, dtype.itemsize)),
@@ -136,10 +135,8 @@ class TiffArrays:
             return node, stored
         return self._by_library(node, path, told, why), None
 
-    def _attributes(
-        self, path: str, told: Told, dtype: np.dtype[Any]
-    ) -> tuple[dict[str, Any], dict[str, str], Any]:
-        """Return attributes, their types, and what missing elements hold."""
+    def _attributes(self, path: str, told: Told, dtype: np.dtype[Any]) -> tuple[dict[str, Any], Any]:
+        """Return attributes, and what missing elements hold."""
         found: dict[str, Any] = {}
         unshown = 0
         for name, value, why in told["attributes"]:
@@ -154,11 +151,11 @@ class TiffArrays:
         fill = dtype.type(0) if told.get("sparse") else None
         if (said := told["nodata"]) is not None:
             value = _nodata(str(said), dtype)
-            if value is None:
+            if value is None or dtype.kind == "c":
                 found["GDAL_NODATA"] = str(said)
             else:
                 fill, found[FILL_ATTRIBUTE] = value, value.item()
-        return found, {}, fill
+        return found, fill
 
     def _by_library(self, node: ArrayNode, path: str, told: Told, why: str) -> ArrayNode:
         """Return an array that the library reads."""
@@ -168,7 +165,7 @@ class TiffArrays:
         if told["missing"]:
             error = RefbrowserError(
                 ErrorKind.META,
-                f"nothing that is installed reads {told['missing']}, as which it is compressed",
+                f"nothing that is installed decodes {quoted(told['missing'])}",
                 Place(path=path, url=self.file.url),
                 "pip install imagecodecs",
             )
