@@ -263,7 +263,7 @@ def make(
         There is no file, two have one name, or none can be made of one.
     """
     from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.saving.making import FORMS, MakeRequest
+    from refbrowser.exporting.saving.making import FORMS, Made, MakeRequest
     from refbrowser.exporting.saving.making import make as make_references
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
@@ -279,7 +279,12 @@ def make(
         allow=_texts(allow),
         storage_options=_texts(storage_options),
     )
-    return make_references(request, _control(progress), Compute.of(client), done)
+
+    def answered(_source: str, answer: Made | BaseException) -> None:
+        if isinstance(answer, Made):
+            done(answer)
+
+    return make_references(request, _control(progress), Compute.of(client), answered)
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

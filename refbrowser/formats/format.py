@@ -346,6 +346,8 @@ class Format:
     options
         How it can be opened, as ``module:class``: a dataclass of options (`refbrowser.formats.option_fields`)
         that `Opening.chosen` makes. Empty where there is nothing to say.
+    is_data
+        Whether it is one of files of data, of which references are made many at a time.
     writes
         The forms in which it is written.
     parts
@@ -377,6 +379,7 @@ class Format:
     files: tuple[str, ...] = ()
     brief: str = ""
     options: str = ""
+    is_data: bool = False
     writes: tuple[Written, ...] = ()
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)

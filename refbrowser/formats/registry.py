@@ -278,6 +278,7 @@ HDF5 = Format(
     noun="the file",
     plural="HDF5 and netCDF-4 files",
     brief="HDF5, netCDF-4 (.h5, .nc)",
+    is_data=True,
     facets={"document": f"{_FACETS}.records:DocumentRecords", **_MESSAGES},
 )
 SERVICE = Format(
@@ -306,6 +307,7 @@ NETCDF3 = Format(
     suffixes=(".nc", ".nc3", ".cdf"),
     begins=(b"CDF\x01", b"CDF\x02", b"CDF\x05"),
     noun="the netCDF file",
+    is_data=True,
     facets={"document": f"{_FACETS}.records:DocumentRecords"},
 )
 TIFF = Format(
@@ -316,6 +318,7 @@ TIFF = Format(
     suffixes=(".tif", ".tiff"),
     begins=(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
     brief="TIFF (.tif)",
+    is_data=True,
     facets=_MESSAGES,
 )
 FITS = Format(
@@ -326,6 +329,7 @@ FITS = Format(
     suffixes=(".fits", ".fit", ".fts"),
     begins=(b"SIMPLE  =",),
     noun="the FITS file",
+    is_data=True,
     facets=_MESSAGES,
 )
 BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, TIFF, SERVICE, TABLES)

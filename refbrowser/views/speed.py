@@ -49,6 +49,11 @@ class Speed:
             seen.popleft()
 
     @property
+    def rate(self) -> float:
+        """How many of what is counted are done in a second."""
+        return self._rate(self._told[-1].done - self._told[0].done) if self._told else 0.0
+
+    @property
     def read_rate(self) -> float:
         """Bytes read in a second."""
         return self._rate(self._told[-1].read_bytes - self._told[0].read_bytes) if self._told else 0.0

@@ -631,6 +631,38 @@ def export_store(stage: Stage) -> QWidget:
 
 
 @scene
+def make_references(stage: Stage) -> QWidget:
+    from refbrowser.app.controller.making import FileFacts, Hindered
+    from refbrowser.app.dialogs.make_sheet import MakeSheet
+    from refbrowser.exporting.saving.making import Made
+
+    sheet = stage.dialog("make_references")
+    assert isinstance(sheet, MakeSheet)
+    rows = Hindered("/station", "90 string", "its elements are texts with lengths of their own")
+    lossy = "/station: its elements are texts with lengths of their own; 90 values stand in the document"
+    error = RefbrowserError(ErrorKind.FORMAT, "the file ends within its first bytes")
+    names = ("model_2001.nc", "model_2002.nc", "surface.nc", "cut.nc", "events.h5")
+    sheet.files.add([f"/data/{name}" for name in names])
+    kinds = ("HDF5 and netCDF-4", "HDF5 and netCDF-4", "netCDF classic")
+    for name, kind, bad in zip(names, kinds, (1, 0, 0), strict=False):
+        sheet.files.tell(FileFacts(f"/data/{name}", kind, 5, bad, (rows,) * bad))
+        made = Made(
+            source=f"/data/{name}",
+            target=f"/data/{name}.refs.json",
+            references=7_304,
+            compared=14,
+            losses=(lossy,) * bad,
+        )
+        sheet._got((made.source, made))
+    sheet.files.tell(FileFacts("/data/cut.nc", error=error))
+    sheet.files.expandAll()
+    sheet.findChild(QLineEdit, "makeTarget").setText("/data/refs")  # type: ignore[union-attr]
+    QTest.qWait(400)
+    stage.settle()
+    return sheet
+
+
+@scene
 def export_checked(stage: Stage) -> QWidget:
     from refbrowser.exporting.check import CheckItem, CheckReport, Program
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,7 +123,7 @@ class FileCommands(CommandGroup):
         """Return what each action of this group does."""
         own = (self.open_files, self.open_store, self.open_url, self.open_sample, self.clear_recent)
         ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
-        return {**by_name(*own, self.export), **ways}
+        return {**by_name(*own, self.export, self.make_references), **ways}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -235,6 +235,27 @@ class FileCommands(CommandGroup):
             dialog.changeCompute.connect(self._change_compute)
             self._frame.documents.computeChanged.connect(dialog.refresh)
             dialog.show()
+
+    # Making references
+
+    def make_references(self) -> None:
+        """Show the sheet that makes references, with the current document where it is a file of data."""
+        document = self._current
+        self.make_of([document.path] if document is not None and document.is_data else [])
+
+    def make_of(self, paths: Sequence[str]) -> None:
+        """Show the sheet that makes references, with some files in it beside those that are there."""
+        from refbrowser.app.dialogs.make_sheet import MakeSheet
+
+        sheet = self._frame.window().findChild(MakeSheet)
+        if sheet is None:
+            sheet = MakeSheet(self._frame.documents, self._frame.tasks, self._frame.window())
+            sheet.openPaths.connect(self._frame.open_all)
+            sheet.changeCompute.connect(self._change_compute)
+        if paths:
+            sheet.add(paths)
+        sheet.show()
+        sheet.raise_()
 
 
 class CdlCommands(CommandGroup):

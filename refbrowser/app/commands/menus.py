@@ -109,6 +109,11 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Write the data in another format",
     ),
     ActionSpec(
+        "make_references",
+        "Ma&ke references…",
+        tip="Make reference documents of netCDF, HDF5 and other files of data, and compare them with these",
+    ),
+    ActionSpec(
         "export_view",
         "Export &view…",
         shortcut="Ctrl+Shift+E",

@@ -101,6 +101,11 @@ class Documents(QObject):
         for document in self._documents:
             document.use_settings(self._session.settings)
 
+    @property
+    def compute(self) -> ComputeChoice:
+        """Where exports run."""
+        return self._session.compute
+
     def tune(self, connections: int, cache: int) -> None:
         """Use at most so many connections to one host, and keep so many bytes of decoded chunks."""
         self._session.tune(connections, cache)

@@ -94,6 +94,12 @@ class OpenDocument(EditedDocument):
         return self.store.is_here
 
     @property
+    def is_data(self) -> bool:
+        """Whether it is a file of data, of which references can be made."""
+        format = None if self.document is None else format_of(self.document)
+        return format is not None and format.is_data
+
+    @property
     def changed_rows(self) -> ChangedRows | None:
         """What differs from the saved state; None where nothing does, or it is not known."""
         return self.changes.rows

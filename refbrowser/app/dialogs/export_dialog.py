@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,32 +67,45 @@ _LINES = 6
 
 
 class CostCard(QFrame):
-    """Some lines of text, which scroll."""
+    """Some lines of text, which scroll.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    name
+        Of the text.
+    described
+        What it tells.
+    options
+        What options of the command line are called here.
+    lines
+        That are seen at once.
+    """
+
+    def __init__(self, name: str, described: str, options: Mapping[str, str], lines: int) -> None:
         super().__init__()
         self.setObjectName("card")
-        self._text = plain_label("Computing the cost…")
-        self._text.setObjectName("exportCost")
+        self._options = options
+        self._text = plain_label("")
+        self._text.setObjectName(name)
         self._text.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
         self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
         area = QScrollArea()
-        area.setObjectName("exportCostArea")
-        area.setAccessibleName("What the export costs and loses")
+        area.setObjectName(f"{name}Area")
+        area.setAccessibleName(described)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(self._text)
         inside = QVBoxLayout(self)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.addWidget(area)
-        self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
 
     def say(self, text: str, role: str) -> None:
         """Show a text, as that of a role of the theme; options are called as they are in the dialog."""
         self._text.setProperty("role", role)
         self._text.style().unpolish(self._text)
         self._text.style().polish(self._text)
-        for option, words in _OPTIONS.items():
+        for option, words in self._options.items():
             text = text.replace(option, words)
         self._text.setText(text)
 
@@ -216,7 +229,8 @@ class ExportDialog(QDialog):
             self._options.addWidget(each)
         layout.addWidget(self._options)
         layout.addWidget(self._make_pages(), 1)
-        self._cost = CostCard()
+        self._cost = CostCard("exportCost", "What the export costs and loses", _OPTIONS, _LINES)
+        self._cost.say("Computing the cost…", "")
         layout.addWidget(self._cost)
         whole.addWidget(framed(body), 1)
         whole.addWidget(self._make_progress())

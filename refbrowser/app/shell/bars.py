@@ -235,6 +235,20 @@ class DamageBar(NoteBar):
         self.show_for(None if shown is None else shown.part.subject, words)
 
 
+class MakeBar(NoteBar):
+    """Says that a document is a file of data, of which references can be made; dismissed once for all."""
+
+    def __init__(self) -> None:
+        super().__init__("make", ("link", "accent"), "noteStrip", "Make", "Make references…")
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say it of this document; nothing where it is none."""
+        words = ""
+        if document is not None and document.is_open and document.is_data:
+            words = "Other software reads this file through references."
+        self.show_for(MakeBar, words)
+
+
 #: Losses that are named.
 _NAMED = 3
 

@@ -16,7 +16,16 @@ from refbrowser.app.dialogs.trust import TrustBar
 from refbrowser.app.panes.cdl_pane import CdlPane
 from refbrowser.app.panes.raw_value import RawValuePane
 from refbrowser.app.panes.references_pane import ReferencesPane
-from refbrowser.app.shell.bars import BarStack, CopyBar, DamageBar, DiskBar, ErrorBar, LossBar, ReadingStrip
+from refbrowser.app.shell.bars import (
+    BarStack,
+    CopyBar,
+    DamageBar,
+    DiskBar,
+    ErrorBar,
+    LossBar,
+    MakeBar,
+    ReadingStrip,
+)
 from refbrowser.app.shell.start_pane import StartPane
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, ErrorCard, LoadingCard, centred
@@ -71,6 +80,7 @@ class Centre(QWidget):
         self.disk_bar = DiskBar()
         self.damage_bar = DamageBar()
         self.copy_bar = CopyBar()
+        self.make_bar = MakeBar()
         self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
@@ -91,7 +101,7 @@ class Centre(QWidget):
             self._pages.addWidget(page)
         self.setMinimumSize(*_LEAST)
         bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.recovery_bar, self.copy_bar)
-        self._bars = BarStack((*bars, self.loss_bar, self.error_bar, self.strip))
+        self._bars = BarStack((*bars, self.make_bar, self.loss_bar, self.error_bar, self.strip))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
@@ -219,6 +229,7 @@ class Centre(QWidget):
         self.recovery_bar.set_document(document)
         self.disk_bar.set_document(document)
         self.damage_bar.set_document(document)
+        self.make_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self._start_page)
         elif document.is_open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.frame import Frame
 
 
-#: Documents that one drop opens at most.
+#: Documents that one drop opens at most, and files of data of which references can be made.
 DROP_LIMIT = 50
+_DATA_LIMIT = 100_000
 _SCHEMES = (
     "cdmremote:",
     "http://",
@@ -41,8 +43,19 @@ class Drop:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether there is anything to open."""
-        return 0 < len(self.targets) <= DROP_LIMIT
+        """Whether there is anything to open, or to make references of."""
+        return 0 < len(self.targets) <= (_DATA_LIMIT if self.is_data else DROP_LIMIT)
+
+    @property
+    def is_data(self) -> bool:
+        """Whether these are several files of data, by their names: references can be made of them."""
+        suffixes = tuple(suffix for each in formats() if each.is_data for suffix in each.suffixes)
+        return len(self.targets) > 1 and all(each.lower().endswith(suffixes) for each in self.targets)
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """What is opened: all of it, unless it is too much."""
+        return self.targets if len(self.targets) <= DROP_LIMIT else ()
 
     def words(self, others_open: bool) -> tuple[str, str]:
         """Return what dropping will do: a heading and a line of detail."""
@@ -60,11 +73,16 @@ class Drop:
         name = names[0].lower()
         known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
         what = "" if known is REFERENCES else f"{known.noun} "
-        heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
+        several = f"{len(names)} files of data" if self.is_data else f"{len(names)} documents"
+        heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {several}"
         if len(names) == 1:
             return heading, one_line(self.targets[0])
-        shown = ", ".join(names[:3])
-        return heading, f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        if not self.is_data:
+            return heading, shown
+        if not self.opened:
+            return f"Make references of {several}", shown
+        return heading, f"{shown}; references can be made of them"
 
 
 def read_drop(data: QMimeData) -> Drop:
@@ -132,14 +150,21 @@ class DropOverlay(QFrame):
 
 
 class DropTarget(QObject):
-    """Takes what is dropped on one window."""
+    """Takes what is dropped on one window.
+
+    Parameters
+    ----------
+    make
+        Offers to make references of files of data.
+    """
 
     def __init__(
         self,
         frame: Frame,
+        make: Callable[[Sequence[str]], object],
     ) -> None:
         super().__init__(frame.window())
-        self._frame = frame
+        self._frame, self._make = frame, make
         self.overlay = DropOverlay(frame.window())
         self._frame.window().setAcceptDrops(True)
 
@@ -164,5 +189,7 @@ class DropTarget(QObject):
         drop = read_drop(event.mimeData())
         if drop.is_accepted:
             event.acceptProposedAction()
-            self._frame.open_all(drop.targets)
+            self._frame.open_all(drop.opened)
+            if drop.is_data:
+                self._make(drop.targets)
             self._frame.window().activateWindow()

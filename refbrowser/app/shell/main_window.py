@@ -215,7 +215,7 @@ class MainWindow(QMainWindow):
         )
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
-        self.drops = DropTarget(self)
+        self.drops = DropTarget(self, self.commands.files.make_of)
         self.plot_alone.changed.connect(self.update_actions)
         self.filing = Filing(
             self,
@@ -377,6 +377,7 @@ class MainWindow(QMainWindow):
         self.centre.cdl.saveWanted.connect(self.commands.cdl.save_cdl)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
+        self.centre.make_bar.wanted.connect(self.commands.files.make_references)
         self.centre.openPaths.connect(self.commands.files.open_instead)
         self.centre.referencesWanted.connect(self.commands.files.look_for_references)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)

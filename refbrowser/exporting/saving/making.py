@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.formats.registry import form_named
-from refbrowser.io.origins import in_object_store, local_path
+from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.selection import Selection
 
@@ -59,7 +59,7 @@ class MakeRequest:
         Leave documents as they are that are newer than their files.
     skip_bad
         Leave out files of which no references can be made; else the first ends all.
-    allow, storage_options
+    allow, storage_options, settings
         As `OpenRequest` has them.
     """
 
@@ -72,6 +72,7 @@ class MakeRequest:
     skip_bad: bool = False
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     if request.format not in FORMS:
         message = f"{quoted(request.format)} is no form of references"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
-    sources = list(dict.fromkeys(source for text in request.sources for source in _sources(text)))
+    sources = sources_of(request.sources)
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to make references of")
     suffix = form_named(request.format).suffix
@@ -149,6 +150,17 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     return list(found.values())
 
 
+def sources_of(texts: Iterable[str]) -> list[str]:
+    """Return the files that texts name, as `MakeRequest.sources` does, each once.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: a list cannot be read; `E_BUDGET`: it is too long.
+    """
+    return list(dict.fromkeys(source for text in texts for source in _sources(text)))
+
+
 def _sources(text: str) -> Iterator[str]:
     """Yield the files that a text names: itself, what a pattern fits, or what stands in a list."""
     if text.startswith("@") and not os.path.exists(text):
@@ -162,8 +174,14 @@ def _sources(text: str) -> Iterator[str]:
         if len(data) > _LIST_SIZE or len(lines) > _LISTED:
             raise RefbrowserError(ErrorKind.BUDGET, "the list is too long", Place(document=path))
         for line in filter(None, map(str.strip, lines)):
-            yield from _sources(line)
-    elif local_path(text) is not None and glob.has_magic(text) and not os.path.exists(text):
+            yield from _fitting(line)
+    else:
+        yield from _fitting(text)
+
+
+def _fitting(text: str) -> Iterator[str]:
+    """Yield the file that a text names, or those that fit it where it is a pattern."""
+    if local_path(text) is not None and glob.has_magic(text) and not os.path.exists(text):
         yield from sorted(glob.glob(text, recursive=True))
     else:
         yield text
@@ -173,7 +191,7 @@ def make(
     request: MakeRequest,
     control: JobControl | None = None,
     compute: Compute = HERE,
-    done: Callable[[Made], None] = lambda made: None,
+    done: Callable[[str, Made | BaseException], None] = lambda source, answer: None,
 ) -> MakeReport:
     """Make references of files, many at a time.
 
@@ -182,7 +200,7 @@ def make(
     compute
         Where; in processes of this machine where nothing is said and there are many files.
     done
-        Called with each document that was made.
+        Called with each file, and the document that was made of it, or why there is none.
 
     Raises
     ------
@@ -200,9 +218,9 @@ def make(
     with _computing(compute, len(tasks)) as chosen, chosen.open(control.token) as executor:
         check_workers(executor)
         for number, (task, answer) in enumerate(executor.run(make_one, tasks, control.token), 1):
+            done(task.source, answer)
             if isinstance(answer, Made):
                 report.made.append(answer)
-                done(answer)
             elif isinstance(answer, RefbrowserError) and request.skip_bad:
                 report.left_out.append((task.source, answer))
             else:
@@ -250,7 +268,12 @@ def make_one(task: MakeTask) -> Made:
     request = task.request
     if request.resume and _is_newer(task):
         return Made(source=task.source, target=task.target, was_there=True)
-    opening = OpenRequest(task.source, allow=request.allow, storage_options=request.storage_options)
+    opening = OpenRequest(
+        task.source,
+        allow=request.allow,
+        storage_options=request.storage_options,
+        settings=request.settings,
+    )
     with open_dataset(opening) as dataset:
         writing = ExportRequest(
             task.target,

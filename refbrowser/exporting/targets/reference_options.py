@@ -45,6 +45,10 @@ class ReferenceOptions(ExportOptions):
             kind=Kind.NUMBER,
             limits=(0, 1 << 20),
             unit="bytes",
+            title="Chunks of at most so many bytes stand in the document",
+            label="&Inline up to",
+            place=(0, 0),
+            tip="The bytes of small chunks stand in the document itself: nothing is read for them later",
         ),
     )
     relative: bool = field(
@@ -55,6 +59,10 @@ class ReferenceOptions(ExportOptions):
             about="Name the file relative to the folder of the document.",
             kind=Kind.TICK,
             means=True,
+            title="Name files relative to their documents",
+            label="Name files &relative to their documents",
+            place=(0, 1),
+            tip="The file is named as it lies beside the document: both can be moved together",
         ),
     )
     url_template: str = field(
@@ -66,6 +74,13 @@ class ReferenceOptions(ExportOptions):
             "Version 1 only.",
             kind=Kind.TEXT,
             formats=("refs-v1",),
+            title="A template for the beginning of URLs",
+            label="Tem&plate",
+            hint="u=s3://bucket/data/ (none)",
+            tip="NAME=PREFIX: a template of this name stands for the beginning of the URLs of files",
+            is_wide=True,
+            place=(1, 0),
+            otherwise="Templates: of Version 1 only",
         ),
     )
 

@@ -1,0 +1,241 @@
+"""References of many files as the window asks for them. Imported inside tasks: it loads the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.option_fields import chosen_options
+from refbrowser.exporting.saving.making import Made, MakeReport, MakeRequest, make, sources_of, tasks_of
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.formats.registry import form_named, title_of
+from refbrowser.io.origins import ConnectionSettings, Origin, local_path
+from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.hierarchy import detail_text
+from refbrowser.views.words import count_text
+
+#: Variables of a file that are listed with why they cannot be referenced, at most.
+LISTED = 200
+
+Settings = Mapping[Origin, ConnectionSettings]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeOrder:
+    """What the user asks for.
+
+    Attributes
+    ----------
+    sources
+        Paths and URLs of files.
+    target
+        The folder of the documents, or the document of a single file.
+    options
+        Those that something is said of, by name, in the words of the command line.
+    compute
+        Where it runs.
+    settings
+        How to connect, per origin.
+    """
+
+    sources: tuple[str, ...]
+    target: str
+    format: str
+    force: bool
+    resume: bool
+    skip_bad: bool
+    options: Mapping[str, Any] = field(default_factory=dict)
+    compute: ComputeChoice = field(default_factory=ComputeChoice)
+    settings: Settings = field(default_factory=dict)
+
+    def request(self) -> MakeRequest:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no target, or an option cannot be read.
+        """
+        if not self.target:
+            raise RefbrowserError(ErrorKind.USAGE, "there is no folder for the documents")
+        options = chosen_options(form_named(self.format), self.options, self.target)
+        assert isinstance(options, ReferenceOptions)
+        return MakeRequest(
+            sources=self.sources,
+            target=os.path.expanduser(self.target),
+            format=self.format,
+            options=options,
+            force=self.force,
+            resume=self.resume,
+            skip_bad=self.skip_bad,
+            settings=self.settings,
+        )
+
+
+# What is made
+
+
+@dataclass(frozen=True, slots=True)
+class MakePlan:
+    """The documents that an order makes, and how many of them are there already."""
+
+    targets: tuple[str, ...]
+    there: int
+
+    @property
+    def text(self) -> str:
+        """What is made, in words."""
+        first, count = self.targets[0], len(self.targets)
+        lines = [f"Makes {first}" + (f" and {count_text(count - 1)} more." if count > 1 else ".")]
+        if self.there:
+            lines.append(
+                f"{count_text(self.there)} of these {'is' if self.there == 1 else 'are'} there already."
+            )
+        return "\n".join(lines)
+
+
+def plan_of(order: MakeOrder) -> MakePlan:
+    """Return what an order makes; no file is opened.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_IO`: documents are there and nothing was said about them.
+    """
+    targets = tuple(task.target for task in tasks_of(order.request()))
+    there = sum(map(os.path.lexists, targets))
+    if there and not (order.force or order.resume):
+        some = "the document is" if len(targets) == 1 else f"{count_text(there)} of the documents are"
+        raise RefbrowserError(
+            ErrorKind.IO,
+            f"{some} there already",
+            advice="Choose another place, or tick that they are to be replaced or left",
+        )
+    return MakePlan(targets, there)
+
+
+def carry_out(order: MakeOrder, control: TaskControl) -> MakeReport:
+    """Carry out an order; each file with its document, or its error, goes through `control.send`."""
+
+    def done(source: str, answer: Made | BaseException) -> None:
+        control.send((source, answer))
+
+    return make(order.request(), control, order.compute.compute(), done)
+
+
+def made_text(made: Made) -> str:
+    """Return what became of one file, in words."""
+    if made.was_there:
+        return "left: newer than its file"
+    chunks = f"{count_text(made.compared)} chunk{'' if made.compared == 1 else 's'}"
+    unread = f", {count_text(made.unread)} cannot be read" if made.unread else ""
+    references = f"{count_text(made.references)} reference{'' if made.references == 1 else 's'}"
+    return f"{references}, {chunks} compared{unread}"
+
+
+def report_text(report: MakeReport) -> str:
+    """Return what became of all files, in words."""
+    made = [each for each in report.made if not each.was_there]
+    documents = f"{count_text(len(made))} document{'' if len(made) == 1 else 's'}"
+    compared = sum(each.compared for each in made)
+    lines = [
+        f"Done: {documents} made. {count_text(compared)} chunks read through them are those of the files."
+    ]
+    if kept := len(report.made) - len(made):
+        lines.append(
+            f"{count_text(kept)} left as {'it is' if kept == 1 else 'they are'}: newer than the file."
+        )
+    if lossy := sum(bool(each.losses) for each in made):
+        lines.append(f"Not all of {count_text(lossy)} could be kept: the rows of these files say what.")
+    if report.left_out:
+        files = "file is" if len(report.left_out) == 1 else "files are"
+        lines.append(f"{count_text(len(report.left_out))} {files} left out, as no references can be made.")
+    return "\n".join(lines)
+
+
+# Looking at files
+
+
+@dataclass(frozen=True, slots=True)
+class Hindered:
+    """A variable that cannot be referenced: its path, its shape and type, and why."""
+
+    path: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What one file is.
+
+    Attributes
+    ----------
+    kind
+        Its format, in words.
+    variables, hindered
+        How many there are, and how many of them cannot be referenced.
+    listed
+        The first of these.
+    error
+        Why it cannot be opened.
+    """
+
+    source: str
+    kind: str = ""
+    variables: int = 0
+    hindered: int = 0
+    listed: tuple[Hindered, ...] = ()
+    error: BaseException | None = None
+
+
+def look_at_files(
+    texts: Iterable[str], more: Iterable[str], settings: Settings, control: TaskControl
+) -> None:
+    """Send what texts name (a list of paths and URLs), then `FileFacts` of each, and of `more`.
+
+    Raises
+    ------
+    RefbrowserError
+        A list of files cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    found = sources_of(texts)
+    control.send(found)
+    sources = list(dict.fromkeys((*more, *found)))
+    for number, source in enumerate(sources):
+        control.progress(number, len(sources), note=os.path.basename(source))
+        control.send(_facts_of(source, settings, control))
+
+
+def _facts_of(source: str, settings: Settings, control: TaskControl) -> FileFacts:
+    control.check()
+    try:
+        if (path := local_path(source)) is not None and not os.path.exists(path):
+            raise RefbrowserError(ErrorKind.IO, "there is no such file")
+        with open_dataset(OpenRequest(source, settings=settings), JobControl(control.token)) as dataset:
+            return _of_dataset(source, dataset)
+    except (RefbrowserError, OSError) as error:
+        return FileFacts(source, error=error.with_traceback(None))
+
+
+def _of_dataset(source: str, dataset: Dataset) -> FileFacts:
+    listed: list[Hindered] = []
+    hindered = variables = 0
+    for path, array in dataset.arrays.items():
+        node = array.node
+        variables += 1
+        why = node.not_referencable or ("" if node.error is None else str(node.error))
+        if why:
+            hindered += 1
+            if len(listed) < LISTED:
+                listed.append(Hindered(path, detail_text(node), why))
+    return FileFacts(source, title_of(dataset.document.format), variables, hindered, tuple(listed))

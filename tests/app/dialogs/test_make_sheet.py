@@ -1,0 +1,307 @@
+"""The sheet that makes references: files listed with what they are, documents made, compared, opened."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QProgressBar, QWidget
+from pytestqt.qtbot import QtBot
+from window_fixtures import button, drop
+
+import refbrowser
+from refbrowser.app.controller.making import plan_of
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs import make_files
+from refbrowser.app.dialogs.make_sheet import MakeSheet
+from refbrowser.app.panes.hierarchy_model import tooltip_of
+from refbrowser.app.shell.drops import read_drop
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.saving import making
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.formats.option_fields import declared
+from refbrowser.io.cancel import Cancelled
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+Rows = list[list[str]]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two files of netCDF, one of HDF5 with rows of lengths of their own, and one that was cut."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for number in range(2):
+        with netCDF4.Dataset(folder / f"f{number}.nc", "w", format="NETCDF3_CLASSIC") as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 6)
+            file.createVariable("v", "f4", ("time", "x"))[:] = np.arange(24).reshape(4, 6) + number
+            file.createVariable("n", "i2", ("x",))[:] = np.arange(6)
+    with h5py.File(folder / "rows.h5", "w") as made:
+        made["a"] = np.arange(12.0)
+        made.create_dataset("rows", (3,), h5py.vlen_dtype("i4"))
+    (folder / "cut.nc").write_bytes(b"CDF\x01\0\0")
+    return folder
+
+
+@pytest.fixture
+def sheet(window: MainWindow, qtbot: QtBot) -> Iterator[MakeSheet]:
+    window.actions_["make_references"].trigger()
+    found = window.findChild(MakeSheet)
+    assert found is not None
+    yield found
+    found.close()
+    qtbot.waitUntil(lambda: window.findChild(MakeSheet) is None)
+
+
+def part(sheet: QWidget, kind: type, name: str) -> Any:
+    found = sheet.findChild(kind, name)
+    assert found is not None, name
+    return found
+
+
+def rows(sheet: MakeSheet) -> Rows:
+    """Return the texts of all rows, those below files with an indent."""
+    found: Rows = []
+    for number in range(sheet.files.topLevelItemCount()):
+        item = sheet.files.topLevelItem(number)
+        assert item is not None
+        found.append([item.text(column) for column in range(4)])
+        below = [item.child(each) for each in range(item.childCount())]
+        found += [["  " + each.text(0), *(each.text(column) for column in range(1, 4))] for each in below]
+    return found
+
+
+def words(sheet: MakeSheet) -> str:
+    return str(part(sheet, QLabel, "makeCost").text())
+
+
+def wait_for(qtbot: QtBot, sheet: MakeSheet, text: str) -> None:
+    def is_said() -> None:
+        assert text in words(sheet)
+
+    qtbot.waitUntil(is_said)
+
+
+def test_what_is_dropped_is_opened_listed_made_and_opened(
+    window: MainWindow, data: Path, settle: Settle, qtbot: QtBot
+) -> None:
+    names = ("f0.nc", "rows.h5", "cut.nc")
+    drop(window, *(QUrl.fromLocalFile(str(data / name)) for name in names))
+    assert [document.name for document in window.documents.all()] == list(names)
+    sheet = window.findChild(MakeSheet)
+    assert sheet is not None
+    wait_for(qtbot, sheet, "cannot be opened, left out")
+    settle()
+    facts = rows(sheet)
+    assert facts[0] == ["f0.nc", "netCDF classic", "all 2 variables", ""]
+    assert facts[1] == ["rows.h5", "HDF5 and netCDF-4", "1 of 2 variables", ""]
+    assert facts[2][:3] == ["  /rows", "3×* i4", "no"]
+    assert "lengths of their own" in facts[2][3]
+    assert facts[3][:2] == ["cut.nc", "cannot be opened"]
+    assert "ends within" in facts[3][3]
+    assert part(sheet, QLineEdit, "makeTarget").text() == str(data)
+    assert words(sheet).startswith(f"Makes {data}/f0.nc.refs.json and 2 more.")
+
+    start = button(sheet, "makeStartButton")
+    qtbot.waitUntil(start.isEnabled)
+    part(sheet, QWidget, "exportReferencesInline").setValue(12)
+    part(sheet, QWidget, "exportReferencesRelative").setChecked(True)
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    wait_for(qtbot, sheet, "Done: 2 documents made.")
+    assert "1 file is left out" in words(sheet)
+    made = [row for row in rows(sheet) if "compared" in row[3]]
+    assert [row[0] for row in made] == ["f0.nc", "rows.h5"]
+    assert any(row[2] == "not kept" and "/rows" in row[3] for row in rows(sheet))
+    document = data / "f0.nc.refs.json"
+    assert str(data) not in document.read_text()
+    assert "base64:" in document.read_text()
+    with refbrowser.open(str(document), allow=[str(data)]) as dataset:
+        assert np.array_equal(dataset["/v"][:], np.arange(24).reshape(4, 6))
+
+    opening = button(sheet, "makeOpenButton")
+    assert not opening.isEnabled()
+    assert not start.isEnabled()
+    sheet.files.selectAll()
+    assert opening.text() == "Open 2 documents"
+    sheet.files.clearSelection()
+    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
+    assert opening.text() == "Open the document"
+    opening.click()
+    assert window.documents.current is not None
+    assert window.documents.current.path == str(document)
+    settle()
+    sheet.close()
+
+
+def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path, qtbot: QtBot) -> None:
+    assert "Add files" in words(sheet) or not button(sheet, "makeStartButton").isEnabled()
+    named, start = part(sheet, QLineEdit, "makeNamed"), button(sheet, "makeStartButton")
+    named.setText(str(data / "g*.nc"))
+    button(sheet, "makeAddButton").click()
+    wait_for(qtbot, sheet, "There is no file like")
+    named.setText(str(data / "f?.nc"))
+    qtbot.keyClick(named, Qt.Key.Key_Return)
+    wait_for(qtbot, sheet, "and 1 more")
+    qtbot.waitUntil(lambda: not sheet.files.unknown())
+    form = part(sheet, QComboBox, "makeFormat")
+    form.setCurrentIndex(form.findData("refs-v0"))
+    assert not part(sheet, QLineEdit, "exportReferencesUrlTemplate").isEnabled()
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    wait_for(qtbot, sheet, "Done: 2 documents")
+    assert '"templates"' not in (data / "f1.nc.refs.json").read_text()
+
+    # They are there now: that is said before anything is done.
+    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
+    button(sheet, "makeRemoveButton").click()
+    wait_for(qtbot, sheet, "document is there already")
+    assert not start.isEnabled()
+    before = (data / "f1.nc.refs.json").stat().st_mtime_ns
+    for tick, said in (("makeResume", "1 left as it is"), ("makeForce", "Done: 1 document made")):
+        for each in ("makeResume", "makeForce"):
+            part(sheet, QCheckBox, each).setChecked(each == tick)
+        qtbot.waitUntil(start.isEnabled)
+        start.click()
+        wait_for(qtbot, sheet, said)
+        is_same = (data / "f1.nc.refs.json").stat().st_mtime_ns == before
+        assert is_same == (tick == "makeResume")
+    part(sheet, QLineEdit, "makeTarget").setText("")
+    wait_for(qtbot, sheet, "no folder for the documents")
+    part(sheet, QLineEdit, "makeTarget").setText(str(data / "one.json"))
+    wait_for(qtbot, sheet, f"Makes {data}/one.json.")
+    assert plan_of(sheet.order()).targets == (str(data / "one.json"),)
+
+
+def test_a_bad_file_ends_all_where_it_is_not_left_out(sheet: MakeSheet, data: Path, qtbot: QtBot) -> None:
+    sheet.add([str(data / "cut.nc"), str(data / "f0.nc")])
+    part(sheet, QCheckBox, "makeSkipBad").setChecked(False)
+    wait_for(qtbot, sheet, "ends all")
+    qtbot.waitUntil(button(sheet, "makeStartButton").isEnabled)
+    button(sheet, "makeStartButton").click()
+    wait_for(qtbot, sheet, "file ends within")
+    qtbot.waitUntil(button(sheet, "makeStartButton").isEnabled)
+    assert "ends within" in rows(sheet)[0][3]
+
+
+def test_what_was_cancelled_goes_on(
+    window: MainWindow, sheet: MakeSheet, data: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, real = threading.Event(), making.make_one
+
+    def slow(task: making.MakeTask) -> making.Made:
+        if task.source.endswith("f1.nc") and not held.is_set():
+            held.wait(10)
+            raise Cancelled
+        return real(task)
+
+    monkeypatch.setattr(making, "make_one", slow)
+    sheet.add([str(data / "f0.nc"), str(data / "f1.nc")])
+    start, cancel = button(sheet, "makeStartButton"), button(sheet, "makeCancelButton")
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(lambda: "1 of 2 files" in part(sheet, QLabel, "makeAmount").text())
+    assert part(sheet, QProgressBar, "makeProgress").isVisible()
+    assert not part(sheet, QLineEdit, "makeTarget").isEnabled()
+    # Closed meanwhile it comes back with what became of it.
+    sheet.close()
+    assert not sheet.isVisible()
+    cancel.click()
+    held.set()
+    wait_for(qtbot, sheet, "Cancelled. 1 document is made and stays")
+    assert sheet.isVisible()
+    assert part(sheet, QCheckBox, "makeResume").isChecked()
+    start.click()
+    wait_for(qtbot, sheet, "Done: ")
+    assert (data / "f1.nc.refs.json").exists()
+    assert "newer than its file" in rows(sheet)[0][3]
+
+
+def test_the_bar_of_a_file_of_data_leads_there(
+    window: MainWindow, data: Path, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    bar = window.centre.make_bar
+    document = opened(data / "rows.h5")
+    settle()
+    assert bar.isVisible()
+    # Which variable cannot be referenced, and why, is said in the tree and in Attributes.
+    index = window.hierarchy.model.find_node(document, "/rows")
+    item = window.hierarchy.model.item(index)
+    assert item is not None
+    assert "cannot be referenced: its elements are rows" in tooltip_of(item)
+    bar.button.click()
+    sheet = window.findChild(MakeSheet)
+    assert sheet is not None
+    qtbot.waitUntil(lambda: bool(sheet.files.sources()) and not sheet.files.unknown())
+    assert sheet.files.sources() == (str(data / "rows.h5"),)
+    # The sheet that is there is used again; what is in it stays in it once.
+    window.actions_["make_references"].trigger()
+    assert window.findChildren(MakeSheet) == [sheet]
+    settle()
+    assert [row[0] for row in rows(sheet)] == ["rows.h5", "  /rows"]
+    button(sheet, "makeAddFilesButton").click()
+    dialog = part(sheet, QFileDialog, "makeFilesDialog")
+    assert "*.nc" in dialog.nameFilters()[0]
+    dialog.filesSelected.emit([str(data / "f0.nc")])
+    dialog.close()
+    button(sheet, "makeBrowseButton").click()
+    dialog = part(sheet, QFileDialog, "makeBrowseDialog")
+    dialog.fileSelected.emit(str(data.parent))
+    dialog.close()
+    qtbot.waitUntil(lambda: len(sheet.files.sources()) == 2)
+    assert part(sheet, QLineEdit, "makeTarget").text() == str(data.parent)
+    sheet.close()
+    opened(small)
+    settle()
+    assert not bar.isVisible()
+    window.documents.set_current(document)
+    button(bar, "makeDismissButton").click()
+    opened(data / "f0.nc")
+    settle()
+    assert not bar.isVisible()
+    bar._dismissed = None
+
+
+def test_more_files_than_rows_are_made_all_the_same(
+    sheet: MakeSheet, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(make_files, "ROWS", 2)
+    names = [f"/nowhere/{number}.nc" for number in range(5)]
+    sheet.files.add(names)
+    assert [row[0] for row in rows(sheet)] == ["0.nc", "1.nc", "and 3 more"]
+    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
+    sheet.files.remove_chosen()
+    assert sheet.files.sources() == tuple(names[1:])
+    assert [row[0] for row in rows(sheet)] == ["1.nc", "2.nc", "and 2 more"]
+
+
+def test_options_are_those_of_the_command_line(sheet: MakeSheet) -> None:
+    asked = [option.title for option in declared(ReferenceOptions).values()]
+    assert all(asked)
+    assert list(sheet._options.fields) == list(declared(ReferenceOptions))
+
+
+def test_what_a_drop_of_files_of_data_does() -> None:
+    def dropped(*names: str) -> tuple[bool, int, str]:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(f"/d/{name}") for name in names])
+        found = read_drop(data)
+        return found.is_accepted, len(found.opened), " ".join(found.words(others_open=False))
+
+    assert dropped("a.nc") == (True, 1, "Open: the netCDF file a.nc /d/a.nc")
+    both = dropped("a.nc", "b.H5")
+    assert both == (True, 2, "Open: 2 files of data a.nc, b.H5; references can be made of them")
+    assert "references" not in dropped("a.nc", "b.json")[2]
+    many = dropped(*(f"{number}.nc" for number in range(60)))
+    assert many[:2] == (True, 0)
+    assert many[2].startswith("Make references of 60 files of data")
+    assert not dropped(*(f"{number}.json" for number in range(60)))[0]
