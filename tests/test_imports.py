@@ -25,6 +25,7 @@ LAYERS = [
     "exporting",
     "views",
     "api",
+    "xarray_backend",
     "ncstream",
     "zarr_draft",
     "",

@@ -83,7 +83,7 @@ class Session(Resources):
 
         grid = readable_grid(node)
         if out is None:
-            out = _room_for(selection, node)
+            out = room_for(selection, node)
         elif out.shape != selection.shape:
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
         options = ReadOptions(on_part, cancel, progress, export, priority)
@@ -142,8 +142,14 @@ def check_count(node: ArrayNode, selection: Selection) -> None:
         )
 
 
-def _room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
-    """Return an array for the values of a selection; how many there are says a file."""
+def room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
+    """Return an array for the values of a selection; how many there are says a file.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: no memory holds them.
+    """
     check_count(node, selection)
     try:
         return np.empty(selection.shape, node.dtype)

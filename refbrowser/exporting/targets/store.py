@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.kinds import reading_of
+from refbrowser.engine.frozen import why_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import TASK_OBJECTS, element_size
@@ -60,7 +61,7 @@ from refbrowser.exporting.verify import (
     verify_chunks,
     verify_metadata,
 )
-from refbrowser.exporting.workers.order import WorkOrder, why_here
+from refbrowser.exporting.workers.order import WorkOrder
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.filesystems import options_with_secrets

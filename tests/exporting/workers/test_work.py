@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine import compute, peers
+from refbrowser.engine import compute, frozen, peers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
@@ -325,16 +325,16 @@ def test_documents_go_as_text_or_by_their_path_with_what_was_said_of_them(
     path = _document(tmp_path)
     monkeypatch.chdir(tmp_path)
     with refbrowser.open("d.json", templates={"where": "data.bin"}) as dataset:
-        for limit, by_path in ((orders.TEXT, False), (0, True)):
-            monkeypatch.setattr(orders, "TEXT", limit or 1)
+        for limit, by_path in ((frozen.TEXT, False), (0, True)):
+            monkeypatch.setattr(frozen, "TEXT", limit or 1)
             order = _order(dataset, tmp_path)
-            assert (order.path == str(path), order.text is None) == (by_path, by_path)
+            assert (order.source.path == str(path), order.source.text is None) == (by_path, by_path)
             refbrowser.export(dataset, "out", format="zarr-v2", client=threads, force=True)
             assert zarr.open_group("out", mode="r")["a"][999] == 999.0
         # Another file under that path is not taken for the one that was opened.
         path.write_text(path.read_text().replace('"a/7"', '"a/x"'))
-        assert _order(dataset, tmp_path).path == ""
-        monkeypatch.setattr(orders, "_is_on_disk", lambda *_: True)
+        assert _order(dataset, tmp_path).source.path == ""
+        monkeypatch.setattr(frozen, "_is_on_disk", lambda *_: True)
         with pytest.raises(RefbrowserError, match="finds another source"):
             refbrowser.export(dataset, "out", format="zarr-v2", client=threads, force=True)
 
@@ -355,7 +355,7 @@ def test_permissions_and_names_of_secrets_go_along_and_no_secret(
         storage_options=["s3://bucket:profile=mine", "https://there.example:header.Token=REFBROWSER_SECRET"],
     ) as dataset:
         data = pickle.dumps(_order(dataset, tmp_path))
-        access = pickle.loads(data).access
+        access = pickle.loads(data).source.access
     assert b"open sesame" not in data
     assert b"REFBROWSER_SECRET" in data
     assert access == dataset.access
@@ -363,16 +363,16 @@ def test_permissions_and_names_of_secrets_go_along_and_no_secret(
 
 
 def test_edited_stores_are_made_here(dataset: Dataset, tmp_path: Path, threads: PythonExecutor) -> None:
-    assert orders.why_here(dataset) == ""
+    assert frozen.why_here(dataset) == ""
     moved = dataset.document.with_place(next(iter(dataset.document.places)), "/elsewhere")
     assert moved is not None
-    assert "edited" in orders.why_here(dataset.with_document(moved))
+    assert "edited" in frozen.why_here(dataset.with_document(moved))
 
 
 def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
     dataset: Dataset, source: Path, tmp_path: Path, threads: PythonExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real: Callable[..., Any] = orders.open_document
+    real: Callable[..., Any] = frozen.open_document
 
     def unreadable(request: Any, **how: Any) -> Any:
         return real(replace(request, path="/not/there.zarr"), **how)
@@ -383,7 +383,7 @@ def test_each_thing_that_is_wrong_with_a_worker_is_one_line(
     join = folders.TargetFolder.join
     versions = peers.versions_here() | {"numcodecs": "0.0.1"}
     for owner, name, other, words, kind in (
-        (orders, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
+        (frozen, "open_document", unreadable, "cannot read the source", ErrorKind.SOURCE),
         (folders.TargetFolder, "join", unseen, "cannot write the target", ErrorKind.IO),
         (
             orders,
