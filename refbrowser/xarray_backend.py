@@ -30,9 +30,10 @@ from refbrowser.engine.frozen import FrozenDataset, why_here
 from refbrowser.engine.reading.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
-from refbrowser.formats.registry import AWKWARD0, REFERENCES, STREAM
-from refbrowser.formats.sniffing import DOCUMENTS
+from refbrowser.formats.registry import BUILT_IN
+from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of, without_names
+from refbrowser.model.flavour import Flavour
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, HIDDEN, HIDDEN_PREFIXES, typed_attribute
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.fill import fill_attribute
@@ -40,8 +41,8 @@ from refbrowser.model.netcdf.names import split
 from refbrowser.model.netcdf.types import ATOMIC_BY_NAME, NetcdfGroup, NetcdfVariable
 from refbrowser.model.nodes import ArrayNode
 
-#: Formats whose fill value of version 2 is what xarray takes for ``_FillValue``.
-_ZARR = ("refs-v0", "refs-v1", "refs-parquet", "zarr-v2", "zarr-v3", "nczarr")
+#: Its records are no chunks: whoever asks for those of the file wants all records together.
+_CLASSIC = "netcdf3"
 #: Datasets that came from another process and stay open in this one; one more closes the oldest.
 _KEPT = 8
 
@@ -61,7 +62,7 @@ class SharedDataset:
         self._dataset: Dataset | None = dataset
         self._owned = owned
         if owned:
-            # Nobody closes those that other processes sent; threads and connections end with the last variable.
+            # Nobody closes those that other processes sent; their threads end with the last variable.
             weakref.finalize(self, dataset.close)
         self._lock = threading.Lock()
         self._frozen: bytes | None = None
@@ -236,20 +237,21 @@ class RefbrowserDataStore(AbstractDataStore):
         data = LazilyIndexedArray(RefbrowserArray(self.source, node))
         names = tuple(split(each.path)[-1] for each in variable.dimensions)
         attributes = _attributes(node)
-        is_zarr = dataset.format in _ZARR
+        # Nobody described it in other words than Zarr's own.
+        is_zarr = not dataset.document.described
         fill = _fill_value(node, variable, is_zarr and self._masks(node))
         if fill is not None:
             attributes[FILL_ATTRIBUTE] = fill
         encoding: dict[str, Any] = {"source": dataset.path, "original_shape": node.shape}
-        if node.has_grid and node.shape:
+        if node.has_grid and node.shape and dataset.format != _CLASSIC:
             chunks = node.grid.chunk_shape
             encoding["chunks" if is_zarr else "chunksizes"] = chunks
             encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
-        encoding["dtype"] = _encoded_type(node)
+        encoding["dtype"] = _encoded_type(node, variable)
         return xarray.Variable(names, data, attributes, encoding)
 
     def _masks(self, node: ArrayNode) -> bool:
-        return node.format == "zarr-v2" if self._fill_as_mask is None else self._fill_as_mask
+        return node.format == Flavour.ZARR_V2 if self._fill_as_mask is None else self._fill_as_mask
 
 
 def _warn(message: str) -> None:
@@ -275,14 +277,14 @@ def _plain_type(node: ArrayNode) -> np.dtype[Any]:
     return without_names(np.empty(0, dtype)).dtype
 
 
-def _encoded_type(node: ArrayNode) -> Any:
-    """Return the type as it is stored; values that have names have them in its metadata, as netCDF4 says it."""
+def _encoded_type(node: ArrayNode, variable: NetcdfVariable) -> Any:
+    """Return the type as it is stored; names of values are in its metadata, as those of netCDF4."""
     dtype = node.known_dtype
     if dtype.kind == "O" and not isinstance(node.type, RowType):
         return str if _plain_type(node) != dtype or rows_of(dtype) is str else dtype
     if names := names_of(dtype):
         by_name = {name: value for value, name in names.items()}
-        facts = {"enum": by_name, "enum_name": enum_name_of(dtype)}
+        facts = {"enum": by_name, "enum_name": enum_name_of(dtype) or getattr(variable.type, "name", "")}
         return np.dtype(_plain_type(node), metadata=facts)
     return _plain_type(node)
 
@@ -344,6 +346,22 @@ class RefbrowserBackendEntrypoint(BackendEntrypoint):
 
     description = "Open references, Zarr, netCDF, HDF5, ncstream and Awkward 0 with refbrowser"
     supports_groups = True
+    #: xarray finds these by itself in an entry point alone, not in the class given as engine.
+    open_dataset_parameters = (
+        "mask_and_scale",
+        "decode_times",
+        "concat_characters",
+        "decode_coords",
+        "drop_variables",
+        "use_cftime",
+        "decode_timedelta",
+        "group",
+        "allow",
+        "storage_options",
+        "templates",
+        "options",
+        "use_zarr_fill_value_as_mask",
+    )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Tell whether a local file is of a format that no other engine has."""
@@ -351,21 +369,15 @@ class RefbrowserBackendEntrypoint(BackendEntrypoint):
             return True
         if not isinstance(filename_or_obj, str | os.PathLike):
             return False
-        path = os.fspath(filename_or_obj)
         try:
-            seen = Seen.of(path)
+            seen = Seen.of(os.fspath(filename_or_obj))
         except (RefbrowserError, OSError):
             return False
-        if seen.local is None:
-            return seen.path.startswith("cdmremote:")
         if seen.is_parquet:
             return True
-        if seen.head is None or seen.is_folder:
-            return False
-        if REFERENCES.score(seen) >= Score.KIND:
+        if seen.head is not None and looks_like_references(seen.head):
             return seen.ends(DOCUMENTS)
-        # Its own first bytes, or its own name.
-        return STREAM.score(seen) >= Score.SUFFIX or AWKWARD0.score(seen) >= Score.SUFFIX
+        return any(each.is_ours and each.score(seen) >= Score.SUFFIX for each in BUILT_IN)
 
     def open_dataset(
         self,
@@ -498,7 +510,9 @@ def _source(
         source = SharedDataset(opened)
     with _closed_on_error(source), source.reading() as dataset:
         path = f"/{(group or '').strip('/')}"
-        root = next((each for each in _groups(netcdf_view(dataset.hierarchy).root) if each.path == path), None)
+        root = next(
+            (each for each in _groups(netcdf_view(dataset.hierarchy).root) if each.path == path), None
+        )
         if root is None:
             message = f"there is no group {quoted(path)}"
             raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))

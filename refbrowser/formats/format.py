@@ -365,6 +365,8 @@ class Format:
         `refbrowser.app.commands.group.CommandGroup` that declares its actions.
     pages
         What the window shows of its documents.
+    is_ours
+        Whether its files are of no use to the engines that xarray has.
     """
 
     name: str
@@ -384,6 +386,7 @@ class Format:
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
     pages: tuple[Page, ...] = ()
+    is_ours: bool = False
 
     def __post_init__(self) -> None:
         suffix = f" ({self.suffixes[0]})" if self.suffixes else ""

@@ -190,6 +190,7 @@ STREAM = Format(
     sniff=_of_stream,
     options="refbrowser.formats.options:StreamOptions",
     noun="the stream",
+    is_ours=True,
     plural="Streams",
     writes=(
         Written(
@@ -229,6 +230,7 @@ AWKWARD0 = Format(
     sniff=_of_awkward0,
     options="refbrowser.formats.options:Awkward0Options",
     noun="the Awkward 0 file",
+    is_ours=True,
     plural="Awkward 0",
     files=(".awkd", ".h5", ".hdf5"),
     writes=(
@@ -288,6 +290,7 @@ SERVICE = Format(
     opener="refbrowser.formats.cdmremote.opening:open_named_service",
     options="refbrowser.formats.options:StreamOptions",
     sniff=_of_service,
+    is_ours=True,
     facets=_MESSAGES,
 )
 TABLES = Format(

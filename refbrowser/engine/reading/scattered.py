@@ -1,4 +1,4 @@
-"""Reads of elements that are no box: chosen places along each axis, or points; only chunks that they touch."""
+"""Reads of elements that are no box: chosen places along each axis, or points."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 _TOGETHER = 4_194_304
 
 
-def read_outer(
-    session: Session, node: ArrayNode, access: Access, index: tuple[Any, ...]
-) -> npt.NDArray[Any]:
+def read_outer(session: Session, node: ArrayNode, access: Access, index: tuple[Any, ...]) -> npt.NDArray[Any]:
     """Return the elements at chosen places of each axis, the axes taken for themselves.
 
     Parameters

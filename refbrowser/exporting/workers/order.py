@@ -1,4 +1,4 @@
-"""What workers are told of an export, once: what is read, what may be read, what is made, by which versions."""
+"""What workers are told of an export, once: what is read, what is made of it, by which versions."""
 
 from __future__ import annotations
 

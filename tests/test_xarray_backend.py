@@ -1,0 +1,311 @@
+"""xarray reads through refbrowser what it reads through its own engines, with our errors."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+import threading
+import tomllib
+import warnings
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray
+
+import refbrowser
+from refbrowser import xarray_backend
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+#: The class stands for its name where the package is not installed anew.
+ENGINE: Any = RefbrowserBackendEntrypoint
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same data in each container, and what only netCDF-4 has."""
+    path = tmp_path_factory.mktemp("xarray")
+    random = np.random.default_rng(0)
+    made = xarray.Dataset(
+        {
+            "t": (("time", "lat"), random.random((10, 4)).astype("f4"), {"units": "K"}),
+            "i": ("lat", np.arange(4, dtype="i2")),
+            "s": ("lat", np.array(["a", "bé", "", "dd"], object)),
+            "scalar": ((), 5.0),
+            "b": ("lat", np.array([True, False, True, False])),
+        },
+        {"time": np.arange(10).astype("M8[D]").astype("M8[ns]"), "lat": [1.0, 2, 3, 4]},
+        {"title": "x", "n": np.int32(4), "l": np.array([1.0, 2.0])},
+    )
+    made["t"].encoding.update(scale_factor=0.1, dtype="i2", _FillValue=-99)
+    made["t"][1, 1] = np.nan
+    made.to_zarr(path / "v2.zarr", zarr_format=2, consolidated=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made.to_zarr(path / "v3.zarr", zarr_format=3)
+    made.to_netcdf(path / "four.nc", engine="netcdf4", unlimited_dims=["time"])
+    made.drop_vars("s").to_netcdf(path / "three.nc", format="NETCDF3_64BIT", unlimited_dims=["time"])
+    with netCDF4.Dataset(path / "types.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createDimension("c", 5)
+        cloud = file.createEnumType("u1", "cloud", {"a": 0, "b": 1, "m": 255})
+        file.createVariable("named", cloud, ("x",), fill_value=255)[:] = [0, 1, 255]
+        pair = file.createCompoundType(np.dtype([("q", "i4"), ("r", "f8")], align=True), "pair")
+        file.createVariable("pairs", pair, ("x",))[:] = np.array([(1, 2.0), (3, 4.0), (5, 6.0)], pair.dtype)
+        rows = file.createVariable("rows", file.createVLType("i4", "row"), ("x",))
+        for number in range(3):
+            rows[number] = np.arange(number + 1, dtype="i4")
+        text = file.createVariable("text", "S1", ("x", "c"))
+        text[:] = netCDF4.stringtochar(np.array(["abc", "de", "fghij"], "S5"))
+        group = file.createGroup("g")
+        group.createDimension("y", 2)
+        group.title = "t"
+        below = group.createVariable("z", "i2", ("y", "x"), zlib=True)
+        below[:] = 7
+        below.missing_value = np.int16(7)
+        below.flags = np.array([1, 2], "i1")
+        group.createGroup("h").createVariable("k", "u8", ())[...] = 2**63 + 5
+    return path
+
+
+FILES = (("v2.zarr", "zarr"), ("v3.zarr", "zarr"), ("four.nc", "netcdf4"), ("three.nc", "netcdf4"))
+
+
+def test_values_are_those_of_the_own_engines(folder: Path) -> None:
+    points = xarray.DataArray([0, 5, -1], dims="p"), xarray.DataArray([1, 2, 3], dims="p")
+    for name, engine in FILES:
+        with (
+            xarray.open_dataset(folder / name, engine=ENGINE) as ours,
+            xarray.open_dataset(folder / name, engine=engine) as theirs,
+        ):
+            for chosen in (
+                {"time": [3, 1, 7], "lat": slice(None, None, -2)},
+                {"time": points[0], "lat": points[1]},
+                {"time": points[0]},
+                {},
+            ):
+                xarray.testing.assert_identical(ours.isel(chosen).load(), theirs.isel(chosen).load())
+            assert ours.encoding["unlimited_dims"] == theirs.encoding.get("unlimited_dims", set())
+            for variable in ("t", "time"):
+                said, known = ours[variable].encoding, theirs[variable].encoding
+                for key in {"_FillValue", "scale_factor", "units", "calendar", "preferred_chunks"} & {*known}:
+                    assert said[key] == known[key], (name, variable, key)
+        plain: dict[str, Any] = {"decode_cf": False, "drop_variables": ["i"]}
+        with xarray.open_dataset(folder / name, engine=ENGINE, **plain) as ours:
+            assert ours["t"].dtype.newbyteorder("=") == np.dtype("i2")
+            assert ours["t"].attrs["_FillValue"] == -99
+            assert "i" not in ours
+
+
+def test_types_and_groups_of_netcdf(folder: Path) -> None:
+    path = folder / "types.nc"
+    with (
+        xarray.open_datatree(path, engine=ENGINE) as ours,
+        xarray.open_datatree(path, engine="netcdf4") as theirs,
+    ):
+        assert ours.groups == theirs.groups == ("/", "/g", "/g/h")
+        for group in ours.groups:
+            wanted = theirs[group].to_dataset(inherit=False).load()
+            found = ours[group].to_dataset(inherit=False).load()
+            rows = [
+                each.pop("rows").values.tolist() for each in (dict(found), dict(wanted)) if "rows" in each
+            ]
+            assert not rows or list(map(list, rows[0])) == list(map(list, rows[1]))
+            found, wanted = (each.drop_vars("rows", errors="ignore") for each in (found, wanted))
+            xarray.testing.assert_identical(found, wanted)
+        named = [each["named"].encoding["dtype"].metadata for each in (ours, theirs)]
+        assert named[0]["enum"] == named[1]["enum"]
+        # The reader of HDF5 does not tell the name that the type was committed under.
+        assert named[0]["enum_name"] == "named_t"
+    with xarray.open_datatree(path, engine=ENGINE, group="/g") as part:
+        assert part.groups == ("/", "/h")
+    assert list(RefbrowserBackendEntrypoint().open_groups_as_dict(path, group="g")) == ["/", "/h"]
+    with pytest.raises(RefbrowserError, match="no group '/nope'"):
+        xarray.open_dataset(path, engine=ENGINE, group="nope")
+
+
+def test_variables_are_pickled_and_share_one_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("v2.zarr", "four.nc", "three.nc"):
+        with xarray.open_dataset(folder / name, engine=ENGINE, chunks={}) as ours:
+            data = [pickle.dumps(ours[each]) for each in ("t", "i")]
+            wanted = ours.load()
+        copies = [pickle.loads(each) for each in data]
+        assert len({id(each) for each in xarray_backend._opened.values()}) == len(xarray_backend._opened)
+        for copy in copies:
+            xarray.testing.assert_equal(copy.load(scheduler="threads"), wanted[copy.name])
+    # Those that nobody uses any more are closed.
+    kept = len(xarray_backend._opened)
+    assert 0 < kept <= xarray_backend._KEPT
+    closed = []
+    for each in xarray_backend._opened.values():
+        session = each._dataset.session
+        monkeypatch.setattr(session, "close", lambda session=session: closed.append(session))
+    xarray_backend._opened.clear()
+    del copies, copy, each, session
+    gc.collect()
+    assert len(closed) == kept
+
+
+def test_another_source_and_an_edited_one_are_told(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    path.write_bytes((folder / "three.nc").read_bytes())
+    with xarray.open_dataset(path, engine=ENGINE) as ours:
+        data = pickle.dumps(ours)
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", 3)
+        file.createVariable("t", "f8", ("time",))[:] = 1
+    xarray_backend._opened.clear()
+    with pytest.raises(RefbrowserError, match="another source"):
+        pickle.loads(data)["t"].load()
+    with refbrowser.open(folder / "v2.zarr") as dataset:
+        moved = dataset.document.with_place(next(iter(dataset.document.places)), "/elsewhere")
+        assert moved is not None
+        other: Any = dataset.with_document(moved)
+        edited = xarray.open_dataset(
+            other, engine=ENGINE, decode_cf=False, drop_variables=["s", "lat", "time"]
+        )
+        with pytest.raises(RefbrowserError, match="edited"):
+            pickle.dumps(edited)
+
+
+def test_closing(folder: Path) -> None:
+    ours = xarray.open_dataset(folder / "v2.zarr", engine=ENGINE)
+    ours.close()
+    ours.close()
+    with pytest.raises(RefbrowserError, match="closed"):
+        ours["t"].load()
+    with refbrowser.open(folder / "v2.zarr") as dataset:
+        given: Any = dataset
+        xarray.open_dataset(given, engine=ENGINE).close()
+        assert np.array_equal(dataset["/i"], range(4))
+    # Who closes while others read lets them end.
+    dataset = refbrowser.open(folder / "v2.zarr")
+    shared = xarray_backend.SharedDataset(dataset)
+    with shared.reading() as given:
+        closing = threading.Thread(target=shared.close)
+        closing.start()
+        closing.join(10)
+        assert np.array_equal(given["/i"], range(4))
+    with pytest.raises(RefbrowserError, match="closed"), shared.reading():
+        pass
+
+
+def _document(path: Path, **more: Any) -> Path:
+    chunk = path.parent / "data" / "a.bin"
+    chunk.parent.mkdir(exist_ok=True)
+    chunk.write_bytes(np.arange(4, dtype="<i4").tobytes())
+    array = {"zarr_format": 2, "shape": [8], "chunks": [4], "dtype": "<i4", "order": "C", "fill_value": -1}
+    text = {
+        "version": 1,
+        "templates": {"u": "nowhere"},
+        "gen": [{"key": "a/{{i}}", "url": "{{u}}", "offset": "0", "length": "16", "dimensions": {"i": [0]}}],
+        "refs": {
+            ".zgroup": '{"zarr_format": 2}',
+            "a/.zarray": json.dumps(array | {"compressor": None, "filters": None}),
+            "a/.zattrs": '{"_ARRAY_DIMENSIONS": ["x"]}',
+            **more,
+        },
+    }
+    path.write_text(json.dumps(text))
+    return path
+
+
+def test_rules_trust_and_lost_chunks(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    (tmp_path / "d").mkdir()
+    path = _document(tmp_path / "d" / "x.json")
+    data = tmp_path / "d" / "data" / "a.bin"
+    (away / "a.bin").write_bytes(data.read_bytes())
+    with xarray.open_dataset(path, engine=ENGINE, templates={"u": str(data)}, decode_cf=False) as ours:
+        # The second chunk is missing, and is the fill value.
+        assert ours["a"].values.tolist() == [0, 1, 2, 3, -1, -1, -1, -1]
+    elsewhere: dict[str, Any] = {"engine": ENGINE, "templates": {"u": str(away / "a.bin")}}
+    with (
+        xarray.open_dataset(path, **elsewhere) as ours,
+        pytest.raises(RefbrowserError, match="permission") as info,
+    ):
+        ours["a"].load()
+    assert info.value.kind is ErrorKind.BLOCKED
+    with xarray.open_dataset(path, **elsewhere, allow=[str(away)]) as ours:
+        assert ours["a"].values[3] == 3
+        # Permissions and templates go along.
+        assert pickle.loads(pickle.dumps(ours["a"])).values[2] == 2
+    with xarray.open_dataset(path, engine=ENGINE, templates={"u": str(data) + "x"}) as ours:
+        assert np.isnan(ours["a"][4:].values).all()
+        for read in (
+            lambda: ours["a"][:4].load(),
+            lambda: ours["a"][[1, 5]].load(),
+            lambda: ours["a"].isel(x=xarray.DataArray([[0, 5]], dims=("p", "q"))).load(),
+        ):
+            with pytest.raises(RefbrowserError) as info:
+                read()
+            assert info.value.kind is ErrorKind.IO
+            assert info.value.place.key == "a/0"
+
+
+def test_what_xarray_has_no_words_for_is_left_out_and_told(tmp_path: Path) -> None:
+    path = _document(tmp_path / "x.json", **{"bad/.zarray": '{"zarr_format": 2}'})
+    with pytest.warns(UserWarning, match="'/bad' is left out"):
+        ours = xarray.open_dataset(path, engine=ENGINE)
+    assert list(ours) == ["a"]
+    ours.close()
+
+
+def test_other_engines_keep_their_files(folder: Path, tmp_path: Path) -> None:
+    entrypoint = RefbrowserBackendEntrypoint()
+    for name, _ in FILES:
+        assert not entrypoint.guess_can_open(folder / name)
+    with refbrowser.open(CHECKOUT / "resources/sample/sea_surface.json") as dataset:
+        for name, format in (("a.ncs", "ncstream"), ("a.awkd", "awkward0"), ("a.parq", "refs-parquet")):
+            refbrowser.export(dataset, tmp_path / name, format=format, arrays=["/ocean/lat"])
+            assert entrypoint.guess_can_open(tmp_path / name)
+            with xarray.open_dataset(tmp_path / name, engine=ENGINE, group="ocean") as ours:
+                assert ours["lat"].values[0] == -89.5
+    assert entrypoint.guess_can_open(CHECKOUT / "resources/sample/sea_surface.json")
+    (tmp_path / "plain.json").write_text("[1]")
+    for other in (tmp_path, tmp_path / "none", tmp_path / "plain.json", 7, "https://there.example/x.json"):
+        assert not entrypoint.guess_can_open(other)
+
+
+def test_the_engine_is_found_by_its_entry_point() -> None:
+    points = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    assert resolve_name(points["xarray.backends"]["refbrowser"]) is RefbrowserBackendEntrypoint
+
+
+@pytest.mark.filterwarnings("ignore:.*non-conforming '_FillValue'")
+def test_real_files(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # kerchunk takes relative references as of this folder.
+    monkeypatch.chdir(shared_data / "real")
+    for name, engine in (
+        ("basin_mask.nc", "netcdf4"),
+        ("basin_mask.refs.json", "kerchunk"),
+        ("cth.nc", "netcdf4"),
+        ("cth.refs.json", "kerchunk"),
+        ("eraint_uvz.nc", "netcdf4"),
+    ):
+        with (
+            xarray.open_dataset(name, engine=ENGINE) as found,
+            xarray.open_dataset(name, engine=engine) as wanted,  # type: ignore[arg-type]
+        ):
+            xarray.testing.assert_identical(found.load(), wanted.load())
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:.*separate the stored chunks")
+def test_processes_of_dask_read_it(folder: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        xarray.open_dataset(folder / "four.nc", engine=ENGINE, chunks={"time": 3}) as ours,
+        xarray.open_dataset(folder / "four.nc", engine="netcdf4") as theirs,
+    ):
+        ours, theirs = (each.drop_vars(["s", "b"]).mean() for each in (ours, theirs))
+        xarray.testing.assert_allclose(ours.compute(), theirs.compute())
