@@ -22,18 +22,6 @@ from kerchunk.{module} import {name}
 path = {path!r}
 references = {make}
 """
-_GRIB = """\
-# pip install kerchunk cfgrib xarray
-import json
-
-from kerchunk.grib2 import scan_grib
-
-path = {path!r}
-# One set of references for each message of the file.
-for number, references in enumerate(scan_grib(path)):
-    with open(f"{{{target}}}.{{number}}.json", "w") as file:
-        json.dump(references, file)
-"""
 _STORE = """\
 import json
 from pathlib import Path
@@ -62,8 +50,6 @@ def python_lines(kind: FileKind, path: str) -> str:
     name = stem.rpartition("/")[2]
     is_local = "://" not in stem
     write = _WRITE.format(target='path + ".json"' if is_local else repr(f"{name}.json"))
-    if kind is FileKind.GRIB:
-        return _GRIB.format(path=stem, target="path" if is_local else "path.rsplit('/', 1)[-1]")
     if kind is FileKind.ZARR:
         return f"{_STORE.format(path=stem)}{write}"
     if kind not in _MAKERS:

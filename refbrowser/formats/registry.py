@@ -80,6 +80,13 @@ def _of_hdf5(seen: Seen) -> Score:
     return Score.SUFFIX if seen.kind is FileKind.HDF5 or seen.ends(HDF5.suffixes) else Score.NO
 
 
+def _of_grib(seen: Seen) -> Score:
+    if seen.kind is not None:
+        # A bulletin's heading may stand before the first message.
+        return Score.KIND if seen.kind is FileKind.GRIB else Score.NO
+    return Score.SUFFIX if seen.local is None and seen.ends(GRIB.suffixes) else Score.NO
+
+
 def _of_service(seen: Seen) -> Score:
     if http_url(seen.path) != seen.path:
         return Score.SCHEME
@@ -313,6 +320,15 @@ NETCDF3 = Format(
     is_data=True,
     facets={"document": f"{_FACETS}.records:DocumentRecords"},
 )
+GRIB = Format(
+    name="grib",
+    title="GRIB",
+    holds="GRIB files",
+    opener="refbrowser.formats.grib:open_named_grib",
+    suffixes=(".grib", ".grib2", ".grb", ".grb2"),
+    sniff=_of_grib,
+    noun="the GRIB file",
+)
 TIFF = Format(
     name="tiff",
     title="TIFF",
@@ -335,7 +351,7 @@ FITS = Format(
     is_data=True,
     facets=_MESSAGES,
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, TIFF, SERVICE, TABLES)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
 
 
 # Formats of other packages

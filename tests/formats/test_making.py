@@ -36,18 +36,8 @@ def needs(*packages: str) -> None:
 def test_lines_are_python_whatever_the_path(kind: FileKind) -> None:
     lines = python_lines(kind, f"/data/{AWKWARD}\n.nc")
     # Those that open by themselves need none.
-    assert bool(lines) is (
-        kind in DATA_KINDS and kind not in (FileKind.NETCDF3, FileKind.HDF5, FileKind.TIFF, FileKind.FITS)
-    )
+    assert bool(lines) is (kind in (FileKind.HDF4, FileKind.ZARR))
     ast.parse(lines)
-
-
-def test_grib_lines_name_each_message_after_the_file() -> None:
-    lines = python_lines(FileKind.GRIB, f"/data/{AWKWARD}")
-    (template,) = [node for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.JoinedStr)]
-    values = {"number": 0, "path": f"/data/{AWKWARD}"}
-    made = eval(compile(ast.Expression(template), "x", "eval"), values)
-    assert made == made_path(FileKind.GRIB, f"/data/{AWKWARD}") == f"/data/{AWKWARD}.0.json"
 
 
 @pytest.mark.parametrize("kind", DATA_KINDS)
@@ -55,7 +45,7 @@ def test_lines_for_a_url_write_to_no_url(kind: FileKind) -> None:
     lines = python_lines(kind, "https://server.org/folder/file.nc")
     ast.parse(lines)
     assert made_path(kind, "https://server.org/folder/file.nc") is None
-    assert "path + " not in lines or "path = 'file.nc'" in lines or kind is FileKind.GRIB
+    assert "path + " not in lines or "path = 'file.nc'" in lines
 
 
 @pytest.mark.parametrize("version", [2, 3])

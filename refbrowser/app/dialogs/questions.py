@@ -100,7 +100,7 @@ class TemplateValuesDialog(QDialog):
 
 
 #: Files of data that references can point into, and that do not open: the window shows how they are made.
-_DATA = "*.h4 *.hdf4 *.grib *.grib2 *.grb *.grb2"
+_DATA = "*.h4 *.hdf4"
 
 
 def open_filter() -> str:

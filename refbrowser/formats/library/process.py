@@ -26,6 +26,8 @@ from refbrowser.limits import LIMITS
 HDF5 = Path(__file__).with_name("hdf5_reader.py")
 #: What knows FITS.
 FITS = Path(__file__).with_name("fits_reader.py")
+#: What knows GRIB.
+GRIB = Path(__file__).with_name("grib_reader.py")
 #: What knows TIFF.
 TIFF = Path(__file__).with_name("tiff_reader.py")
 #: Processes that are kept for the next question.

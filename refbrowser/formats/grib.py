@@ -1,0 +1,186 @@
+"""GRIB: messages of one quantity put together to arrays, which eccodes reads in a process with limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
+from refbrowser.formats.library.process import GRIB, LibraryFile, library_file
+from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.access import Access
+from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import DataType
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.values import Chunks, Pieces, SourceManifest
+from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
+from refbrowser.references.document.origins import Fact, PlainAnswers
+
+Told = Mapping[str, Any]
+_WHY = "its numbers are packed in messages as only GRIB does"
+_COMPUTED = "the places of its points are computed from the messages"
+_TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
+
+
+@dataclass(frozen=True, eq=False)
+class GribOrigin(PlainAnswers):
+    """The file that a document was made from (`DocumentOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    file
+        What reads values.
+    problems
+        Which arrays cannot be referenced, and why.
+    facts
+        What is told of it.
+    """
+
+    path: str
+    file: LibraryFile
+    problems: tuple[Finding, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    format: str = "grib"
+
+    def completed(self, hierarchy: Hierarchy, described: object) -> Hierarchy:
+        """Return a hierarchy with what is to be known of its arrays."""
+        return replace(hierarchy, problems=(*hierarchy.problems, *self.problems))
+
+    def told(self) -> Sequence[Fact]:
+        """Return its size, and how many messages it has."""
+        return self.facts
+
+
+@dataclass(eq=False)
+class GribArrays:
+    """Makes the nodes of a file as the library tells them."""
+
+    file: LibraryFile
+    manifest: ManifestBuilder
+    messages: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
+    _groups: set[str] = field(default_factory=set)
+
+    def take(self, told: dict[str, Any], data: memoryview) -> None:
+        """Take one answer."""
+        if "messages" in told:
+            self.messages = told["messages"]
+            self.findings += [self._finding(each, None, Severity.FAULT) for each in told["problems"]]
+            return
+        path = told.get("array") or told["coordinate"]
+        if (unnamed := unheld_name(path)) is not None:
+            self.findings.append(unnamed)
+            return
+        self.add_group(path.rpartition("/")[0] or "/")
+        if "dtype" in told:
+            self._add_coordinate(path, told, data)
+        elif len(told["shape"]) <= LIMITS.rank:
+            self._add_array(path, told)
+
+    def add_group(self, path: str) -> None:
+        """Add a group where it is not there."""
+        if path not in self._groups:
+            self._groups.add(path)
+            self.manifest.add_node(GroupNode(path=path))
+
+    def _add_coordinate(self, path: str, told: Told, data: memoryview) -> None:
+        dtype = np.dtype(told["dtype"])
+        shape = (len(data) // dtype.itemsize,)
+        node = self._node(path, shape, told, DataType.of(dtype))
+        self.manifest.add_node(replace(node, values=Chunks(grid=RegularChunkGrid(shape, shape))))
+        self.manifest.add_bytes(f"{node.key_prefix}0", bytes(data))
+
+    def _add_array(self, path: str, told: Told) -> None:
+        shape = tuple(told["shape"])
+        node = self._node(path, shape, told, data_type_of(_TREE))
+        grid = asked_grid(shape, tuple(told["sides"]) if "sides" in told else None, 8)
+        if grid.size > LIMITS.references:
+            error = RefbrowserError(
+                ErrorKind.BUDGET,
+                f"its messages would be {grid.size} chunks, more than {LIMITS.references} (references)",
+                Place(url=self.file.url, path=path),
+            )
+            self.findings.append(self._finding(error.message, path, Severity.FAULT))
+            self.manifest.add_node(replace(node, error=error))
+            return
+        why = _WHY if "array" in told else _COMPUTED
+        source = LibrarySource(self.file, path, _TREE, grid)
+        message = f"it cannot be referenced: {why}"
+        self.problems.append(replace(self._finding(message, path, Severity.WARNING), kind=ErrorKind.META))
+        values = Pieces(
+            grid=grid,
+            manifest=SourceManifest(source, path, grid),
+            source=source,
+            unreferenced=why,
+            stored_in="messages of GRIB",
+        )
+        self.manifest.add_node(replace(node, values=values, fill_value=np.float64(np.nan)))
+
+    def _node(self, path: str, shape: tuple[int, ...], told: Told, type: DataType) -> ArrayNode:
+        names = tuple(told["dimensions"])
+        return ArrayNode(
+            path=path,
+            shape=shape,
+            type=type,
+            dimensions=names,
+            attributes=dict(told["attributes"]),
+            internal_attributes={DIMENSIONS_ATTRIBUTE: list(names)},
+        )
+
+    def _finding(self, message: str, path: str | None, severity: Severity) -> Finding:
+        place = Place(url=self.file.url, path=path)
+        return Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place)
+
+
+def open_named_grib(opening: Opening) -> Opened:
+    """Open a file of GRIB at a path or URL: what its messages say of themselves is read, and no values.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: it is none; `E_USAGE`: eccodes is not installed; else it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    local = opening.seen.local
+    url = opening.path if local is None else os.path.realpath(local)
+    identity = opening.identity()
+    source = None
+    if local is not None:
+        access = Access.for_document(opening.path, opening.allow, opening.settings)
+        head = opening.seen.head or b""
+    else:
+        source = opening.remote()
+        access = source.access
+        head = bytes(source.read(0, HEAD))
+    if file_kind(head) is not FileKind.GRIB:
+        message = f"what is there is no GRIB: {file_kind(head)}"
+        raise NotThisError(ErrorKind.FORMAT, message, Place(document=opening.path))
+    if find_spec("eccodes") is None:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            "GRIB files are opened with eccodes, which is not installed",
+            Place(document=opening.path),
+            "pip install 'refbrowser[grib]'",
+        )
+    file = library_file(GRIB, "GRIB", url, source, identity)
+    arrays = GribArrays(file, ManifestBuilder(url))
+    arrays.add_group("/")
+    file.ask("describe", {"objects": LIMITS.library_objects}, arrays.take, opening.token)
+    size = source.size if source is not None else os.path.getsize(url)
+    facts = Fact("Size", size, is_size=True), Fact("Messages", arrays.messages)
+    origin = GribOrigin(url, file, tuple(arrays.problems), facts)
+    document = arrays.manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
+    return Opened(document, access, identity if source is None else source.identity)

@@ -1,0 +1,193 @@
+"""Files of GRIB opened directly: what is shown and read is what eccodes gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from servers.http_server import HttpServer
+
+import refbrowser
+from refbrowser.cli.program import main
+from refbrowser.errors import ErrorKind, RefbrowserError
+
+eccodes = pytest.importorskip("eccodes")
+
+HEADING = b"\r\r\nHTXX01 EGRR 010000\r\r\n"
+
+
+def message(sample: str, values: Any = None, **keys: Any) -> bytes:
+    """Return a message that eccodes makes of one of its samples."""
+    handle = eccodes.codes_grib_new_from_samples(sample)
+    try:
+        for name, value in keys.items():
+            eccodes.codes_set(handle, name, value)
+        if values is not None:
+            eccodes.codes_set_values(handle, values)
+        made: bytes = eccodes.codes_get_message(handle)
+        return made
+    finally:
+        eccodes.codes_release(handle)
+
+
+def own_values(data: bytes) -> Any:
+    """Return what eccodes reads of a message."""
+    handle = eccodes.codes_new_from_message(data)
+    try:
+        eccodes.codes_set(handle, "missingValue", 1e30)
+        values = eccodes.codes_get_array(handle, "values")
+        return np.where(values == 1e30, np.nan, values)
+    finally:
+        eccodes.codes_release(handle)
+
+
+def make_all() -> dict[tuple[int, int], bytes]:
+    """Return messages of one array, by time and level; one is not there."""
+    made = {}
+    for time in (0, 600, 1200):
+        for level in (850, 500):
+            values = np.random.default_rng(time + level).random(496)
+            values[::7] = 9999
+            made[time, level] = message(
+                "regular_ll_pl_grib2", values, dataTime=time, level=level, bitmapPresent=1, missingValue=9999
+            )
+    del made[600, 500]
+    return made
+
+
+@pytest.fixture(scope="module")
+def messages() -> dict[tuple[int, int], bytes]:
+    return make_all()
+
+
+def notes(dataset: refbrowser.Dataset) -> list[str]:
+    return [each.message for each in dataset.document.notes]
+
+
+def test_messages_are_put_together_to_arrays(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.grib"
+    wind = message("regular_ll_sfc_grib2", np.arange(496.0), shortName="10u")
+    path.write_bytes(HEADING + HEADING.join([*messages.values(), wind]))
+    with refbrowser.open(str(path)) as dataset:
+        assert dataset.format == "grib"
+        assert not notes(dataset)
+        array = dataset["/t"]
+        assert array.node.dimensions == ("time", "isobaricInhPa", "latitude", "longitude")
+        assert dataset["/isobaricInhPa"][...].tolist() == [500, 850]
+        assert np.diff(dataset["/time"][...]).tolist() == [6 * 3600] * 2
+        values = array[...]
+        for row, time in enumerate((0, 600, 1200)):
+            for column, level in enumerate((500, 850)):
+                data = messages.get((time, level))
+                theirs = np.full(496, np.nan) if data is None else own_values(data)
+                assert np.array_equal(values[row, column].reshape(-1), theirs, equal_nan=True)
+        assert np.array_equal(array[2, 0, 3:9:2, ::-1], values[2, 0, 3:9:2, ::-1], equal_nan=True)
+        assert dataset["/u10"].shape == (31, 16)
+        assert np.array_equal(dataset["/u10"][...].reshape(-1), own_values(wind))
+        assert dataset["/latitude"][...].tolist() == list(range(60, -2, -2))
+        assert "as only GRIB does" in array.node.not_referencable
+        assert array.node.attributes["units"] == "K"
+        assert array.node.attributes["step"] == 0
+        target = tmp_path / "a.zarr"
+        refbrowser.export(dataset, str(target), format="zarr-v3")
+        with refbrowser.open(str(target)) as again:
+            assert np.array_equal(again["/t"][...], values, equal_nan=True)
+    assert main(["cdl", str(path)]) == 0
+    assert "double t(time, isobaricInhPa, latitude, longitude) ;" in capsys.readouterr().out
+    files = {"/a.grib": path.read_bytes(), "/any": path.read_bytes()}
+    with HttpServer(files) as server:
+        for name in files:
+            with refbrowser.open(server.url(name)) as dataset:
+                assert np.array_equal(dataset["/t"][...], values, equal_nan=True)
+
+
+def test_grids_are_groups_and_have_their_own_coordinates(tmp_path: Path) -> None:
+    path = tmp_path / "bulletin"
+    reduced, old = message("reduced_gg_sfc_grib2"), message("regular_ll_sfc_grib1")
+    columns = message("regular_ll_sfc_grib2", np.arange(496.0), jPointsAreConsecutive=1)
+    path.write_bytes(reduced + old + columns)
+    with refbrowser.open(str(path)) as dataset:
+        assert not notes(dataset)
+        assert set(dataset.hierarchy.root.groups) == {"grid_1", "grid_2", "grid_3"}
+        found = {each.rpartition("/")[0]: each for each in dataset.arrays if "itude" not in each}
+        assert np.array_equal(dataset[found["/grid_1"]][...], own_values(reduced))
+        assert dataset["/grid_1/latitude"].shape == dataset[found["/grid_1"]].shape == (6114,)
+        assert dataset["/grid_1/latitude"][0] > 87
+        assert np.array_equal(dataset[found["/grid_2"]][...].reshape(-1), own_values(old))
+        assert np.array_equal(dataset[found["/grid_3"]][...], np.arange(496.0).reshape(16, 31).T)
+        assert dataset["/grid_3/longitude"][...].tolist() == list(range(0, 32, 2))
+
+
+def sections(data: bytes) -> dict[int, bytes]:
+    found, at = {}, 16
+    while at < len(data) - 4:
+        size = int.from_bytes(data[at : at + 4], "big")
+        found[data[at + 4]] = data[at : at + size]
+        at += size
+    return found
+
+
+def test_fields_of_one_message_are_told_apart(messages: dict[tuple[int, int], bytes], tmp_path: Path) -> None:
+    first, second = messages[0, 500], messages[0, 850]
+    one, two = sections(first), sections(second)
+    # The second field has the bits of the first.
+    bits = (6).to_bytes(4, "big") + b"\x06\xfe"
+    body = b"".join([*one.values(), two[4], two[5], bits, two[7]])
+    path = tmp_path / "a.grb2"
+    path.write_bytes(first[:8] + (len(body) + 20).to_bytes(8, "big") + body + b"7777")
+    with refbrowser.open(str(path)) as dataset:
+        assert not notes(dataset)
+        assert dataset["/isobaricInhPa"][...].tolist() == [500, 850]
+        for row, data in enumerate((first, second)):
+            mine = dataset["/t"][row].reshape(-1)
+            assert np.array_equal(mine, own_values(data), equal_nan=True)
+
+
+def test_cut_and_damaged_files_name_what_is_lost(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path
+) -> None:
+    data = b"".join(messages.values())
+    size = len(next(iter(messages.values())))
+    path = tmp_path / "a.grib2"
+    path.write_bytes(data[:-100])
+    with refbrowser.open(str(path)) as dataset:
+        assert any(f"the message at byte {4 * size} was cut" in each for each in notes(dataset))
+        assert np.isfinite(dataset["/t"][0, 0]).any()
+    for at, value, words in (
+        (size + 8, b"\xff" * 8, "was cut"),
+        (size + 8, (60).to_bytes(8, "big"), "no end where its length says"),
+        (size + 16, b"\0" * 4, "does not lie in it"),
+        (size + 16, b"\xff" * 4, "does not lie in it"),
+    ):
+        damaged = bytearray(data)
+        damaged[at : at + len(value)] = value
+        path.write_bytes(damaged)
+        with refbrowser.open(str(path)) as dataset:
+            assert any(words in each for each in notes(dataset)), words
+            assert dataset["/t"].shape[-2:] == (31, 16)
+    path.write_bytes(data + data[:size])
+    with refbrowser.open(str(path)) as dataset:
+        assert any("there again" in each for each in notes(dataset))
+    read = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        damaged = bytearray(data)
+        for at in rng.integers(16, len(data), int(rng.choice([3, 20]))).tolist():
+            damaged[at] = int(rng.choice([0, 255, damaged[at] ^ 1, rng.integers(256)]))
+        path.write_bytes(damaged)
+        try:
+            with refbrowser.open(str(path)) as dataset:
+                for array in dataset.arrays.values():
+                    try:
+                        if np.prod(array.shape, dtype=float) < 1e6:
+                            array[...]
+                            read += 1
+                    except RefbrowserError as error:
+                        assert error.kind in (ErrorKind.FORMAT, ErrorKind.BUDGET), error  # noqa: PT017
+        except RefbrowserError as error:
+            assert error.kind in (ErrorKind.FORMAT, ErrorKind.BUDGET), error  # noqa: PT017
+    assert read > 12
