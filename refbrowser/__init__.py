@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.api import expand, export, make, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
+    from refbrowser.manifest_stores import to_virtualizarr
 
 __all__ = [
     "Array",
@@ -30,6 +31,7 @@ __all__ = [
     "make",
     "ncstream",
     "open",
+    "to_virtualizarr",
     "zarr_draft",
 ]
 
@@ -42,6 +44,7 @@ _PLACES = {
     "export": "refbrowser.api",
     "make": "refbrowser.api",
     "open": "refbrowser.api",
+    "to_virtualizarr": "refbrowser.manifest_stores",
 }
 _MODULES = {"ncstream", "zarr_draft"}
 

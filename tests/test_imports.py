@@ -26,6 +26,7 @@ LAYERS = [
     "views",
     "api",
     "xarray_backend",
+    "manifest_stores",
     "ncstream",
     "zarr_draft",
     "",
