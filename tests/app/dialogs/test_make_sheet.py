@@ -211,7 +211,8 @@ def test_what_was_cancelled_goes_on(
     start.click()
     qtbot.waitUntil(lambda: "1 of 2 files" in part(sheet, QLabel, "makeAmount").text())
     assert part(sheet, QProgressBar, "makeProgress").isVisible()
-    assert not part(sheet, QLineEdit, "makeTarget").isEnabled()
+    for field in ("makeTarget", "makeAddButton", "makeRemoveButton", "exportReferencesRelative"):
+        assert not part(sheet, QWidget, field).isEnabled()
     # Closed meanwhile it comes back with what became of it.
     sheet.close()
     assert not sheet.isVisible()
