@@ -328,6 +328,8 @@ GRIB = Format(
     suffixes=(".grib", ".grib2", ".grb", ".grb2"),
     sniff=_of_grib,
     noun="the GRIB file",
+    is_data=True,
+    facets=_MESSAGES,
 )
 TIFF = Format(
     name="tiff",

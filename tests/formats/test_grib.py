@@ -105,6 +105,20 @@ def test_messages_are_put_together_to_arrays(
                 assert np.array_equal(dataset["/t"][...], values, equal_nan=True)
 
 
+def test_references_hold_the_values_that_no_range_gives(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path
+) -> None:
+    path, target = tmp_path / "a.grib2", tmp_path / "a.json"
+    path.write_bytes(b"".join(messages.values()))
+    # Each chunk is compared with the file before there is a document.
+    (made,) = refbrowser.make(path, target).made
+    assert made.unread == 0
+    with refbrowser.open(str(path)) as file, refbrowser.open(str(target), allow=[str(tmp_path)]) as dataset:
+        assert made.compared >= len(file.arrays)
+        for name, array in file.arrays.items():
+            assert np.array_equal(dataset[name][...], array[...], equal_nan=True), name
+
+
 def test_grids_are_groups_and_have_their_own_coordinates(tmp_path: Path) -> None:
     path = tmp_path / "bulletin"
     reduced, old = message("reduced_gg_sfc_grib2"), message("regular_ll_sfc_grib1")
