@@ -139,7 +139,7 @@ def export(
         The file or folder to be made.
     format
         ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
-        ``ncstream``, ``awkward0``, ``parquet`` or ``feather``.
+        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet`` or ``feather``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.

@@ -288,6 +288,16 @@ HDF5 = Format(
     plural="HDF5 and netCDF-4 files",
     brief="HDF5, netCDF-4 (.h5, .nc)",
     is_data=True,
+    writes=(
+        Written(
+            "netcdf4",
+            "netCDF-4",
+            ".nc",
+            f"{_TARGETS}.netcdf4:Netcdf4Target",
+            options=f"{_TARGETS}.netcdf:Netcdf4Options",
+            rank=3,
+        ),
+    ),
     facets={"document": f"{_FACETS}.records:DocumentRecords", **_MESSAGES},
 )
 SERVICE = Format(

@@ -1,11 +1,11 @@
-"""What netCDF has in other words: attributes, dimensions and types of elements."""
+"""What netCDF has in other words: attributes, dimensions, types of elements, options of its files."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,9 +15,11 @@ from refbrowser.codecs.table import CODECS, held_type
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import PlainName
+from refbrowser.exporting.option_fields import CodecChoice, ExportOptions
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.nczarr.members import is_array_of_nczarr, is_internal
+from refbrowser.formats.option_fields import Item, Kind, documented, option
 from refbrowser.model.data_type import DataType
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.grid import RegularChunkGrid
@@ -50,6 +52,11 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 AnyNode = TypeVar("AnyNode", ArrayNode, GroupNode)
 
 
+def is_reserved(name: str) -> bool:
+    """Tell whether netCDF keeps the name of an attribute for itself."""
+    return name in _RESERVED
+
+
 def kept_attributes(node: AnyNode) -> tuple[AnyNode, list[str]]:
     """Return a node of the target with the attributes that netCDF reads, and what is told of the others."""
     kept: dict[str, Any] = {}
@@ -75,7 +82,7 @@ def kept_attributes(node: AnyNode) -> tuple[AnyNode, list[str]]:
 
 def _why_not(node: ArrayNode | GroupNode, name: str, value: Any) -> str:
     """Return why netCDF cannot hold an attribute; nothing where it can."""
-    if name in _RESERVED:
+    if is_reserved(name):
         return "netCDF keeps the name for itself"
     if isinstance(value, list) and not value:
         return "it has no values"
@@ -338,3 +345,63 @@ def _compressed(node: ArrayNode, grid: RegularChunkGrid, elements: Elements) -> 
     shuffle = (CodecSpec("shuffle", {"elementsize": size}),) if 1 < size <= 8 else ()
     codecs = (*shuffle, CodecSpec("zlib", {"level": _LEVEL}))
     return replace(node, values=replace(node.chunks, grid=grid, codecs=codecs))
+
+
+# Options of netCDF-4
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netcdf4Options(ExportOptions):
+    """How netCDF-4 is to be written."""
+
+    heading = "how netcdf4 is written; its --codec is keep, none, zlib:4 or zstd:3"
+    only = "checksums of chunks are chosen for netcdf4 only"
+    called = "Netcdf4"
+
+    codec: str = field(
+        default="keep",
+        metadata=option(
+            "--codec CODEC",
+            "keep, none, zlib:4 or zstd:3",
+            about="``keep`` (zlib where the source is compressed), ``none``, ``zlib:4`` or ``zstd:3`` "
+            "where netCDF has it; those that are chosen come with shuffle.",
+            kind=Kind.CHOICE,
+            title="Compression of the variables",
+            label="Co&mpression",
+            items=(
+                Item("keep", "As in the source"),
+                Item("none", "None"),
+                Item("zlib:1", "zlib, fast"),
+                Item("zlib:6", "zlib, small"),
+                Item("zstd:3", "Zstandard", "Not every netCDF reads it: it is a plugin."),
+            ),
+            place=(0, 0),
+        ),
+    )
+    fletcher32: bool = field(
+        default=False,
+        metadata=option(
+            "--fletcher32",
+            "add a checksum to each chunk",
+            about="Add a checksum to each chunk.",
+            kind=Kind.TICK,
+            means=True,
+            title="Checksums of chunks (Fletcher-32)",
+            label="Chec&ksums of chunks (Fletcher-32)",
+            place=(0, 1),
+        ),
+    )
+
+    def check(self, format: str) -> None:
+        """Raise `E_USAGE` where netCDF-4 has no such codec."""
+        _ = self.choice
+
+    @property
+    def choice(self) -> CodecChoice | None:
+        """The codec of all variables; None where each keeps its own, as far as netCDF has it."""
+        found = CodecChoice.from_text(self.codec)
+        if found is not None and found.name not in ("none", "zlib", "zstd"):
+            message = f"netCDF-4 has no codec {quoted(found.name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="known: keep, none, zlib:4, zstd:3")
+        return found
