@@ -366,7 +366,7 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     uncounted = found.files or found.inline or found.assembled
     parts = [size_text(found.size)] if found.size or not uncounted else []
     if found.assembled:
-        parts.append(f"{count_text(found.assembled)} made of several parts")
+        parts.append(f"{count_text(found.assembled)} in several parts")
     if found.files:
         parts.append(f"{count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
     if found.inline:

@@ -198,6 +198,7 @@ OTHERS = {
     "formats/awkward0/functions.py": "functions of Python that files name",
     "formats/awkward0_writing/blobs.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",
+    "formats/hdf5/hdf5_filters.py": "numbers of compressors in the settings of the filter of Blosc",
     "formats/references.py": "how whole documents are packed",
     "references/document/content.py": "how whole documents are packed",
     "io/archives/entries.py": "methods of zip archives",
