@@ -96,9 +96,15 @@ def window(qtbot: QtBot, shared: list[SharedWindow], request: pytest.FixtureRequ
     # What is drawn by itself is tested where that is what a test is about.
     mine.window.preferences.set("first_picture", False)
     yield mine.window
-    # A window that was closed, or cannot be made as good as new, is not shared on.
+    # A window that was closed, or cannot be made as good as new, is not shared on, and not left: the pointer
+    # of later tests would find it first.
     if mine.window.isVisible():
-        mine.reset(qtbot)
+        try:
+            mine.reset(qtbot)
+        except BaseException:
+            mine.window.close()
+            mine.delete()
+            raise
         shared.append(mine)
     else:
         mine.delete()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QAbstractAnimation, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -65,8 +68,26 @@ def population(used: SharedWindow) -> Counter[str]:
     return found + Counter({"windows": len(QApplication.topLevelWidgets())})
 
 
-def test_a_wild_walk_leaves_nothing(styled: QApplication, qtbot: QtBot, small: Path, tmp_path: Path) -> None:
-    new, used = SharedWindow(qtbot), SharedWindow(qtbot)
+@pytest.fixture
+def two(styled: QApplication, qtbot: QtBot) -> Iterator[tuple[SharedWindow, SharedWindow]]:
+    """Two windows, which are gone afterwards whatever became of the test."""
+    made = SharedWindow(qtbot), SharedWindow(qtbot)
+    yield made
+    for each in made:
+        each.window.close()
+        each.delete()
+
+
+def has_stopped(used: SharedWindow) -> bool:
+    """Tell whether nothing fades or slides in a window, as buttons in lines of text do."""
+    moving = used.window.findChildren(QAbstractAnimation)
+    return all(each.state() != QAbstractAnimation.State.Running for each in moving)
+
+
+def test_a_wild_walk_leaves_nothing(
+    two: tuple[SharedWindow, SharedWindow], qtbot: QtBot, small: Path, tmp_path: Path
+) -> None:
+    new, used = two
     new.window.preferences.set("first_picture", False)
     other = tmp_path / "other.json"
     other.write_text(json.dumps(small_document()))
@@ -85,12 +106,10 @@ def test_a_wild_walk_leaves_nothing(styled: QApplication, qtbot: QtBot, small: P
     assert not used.window.documents.all()
     for each in (new, used):
         each.window.activateWindow()
+        qtbot.waitUntil(partial(has_stopped, each))
         each.seen = (picture_of(each.window), shown(each, small, qtbot), picture_of(each.window))
     for at in (0, 2):
         seen, expected = used.seen[at], new.seen[at]
         different = {name for name in {*seen, *expected} if seen.get(name) != expected.get(name)}
         told = [f"{name}: {seen.get(name)} for {expected.get(name)}" for name in sorted(different)]
         assert not told, "\n".join(told)
-    for each in (new, used):
-        each.window.close()
-        each.delete()
