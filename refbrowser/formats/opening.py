@@ -8,7 +8,7 @@ from dataclasses import replace
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Format, Opened, Opening, Score, Seen
 from refbrowser.formats.registry import BUILT_IN, foreign, formats, openable, opening_options
-from refbrowser.formats.sniffing import NotThisError
+from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError
 from refbrowser.io.cancel import Cancelled
 
 
@@ -30,7 +30,7 @@ def open_named(opening: Opening) -> Opened:
     while True:
         best = _best(opening, failed)
         if best is None:
-            raise _nobody(failed)
+            raise _nobody(failed, opening.seen)
         try:
             opened = _opened(best, opening)
         except NotThisError as error:
@@ -138,16 +138,27 @@ def _opened(format: Format, opening: Opening) -> Opened:
         raise RefbrowserError(ErrorKind.FORMAT, message + quoted(error)[1:-1]) from error
 
 
-def _nobody(failed: dict[str, NotThisError]) -> RefbrowserError:
+def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferencesError:
+    """Return the error of a file that is none of what its name says."""
+    what = "no known format" if found.kind is FileKind.UNKNOWN else found.kind
+    message = f"the file is called as files of {' or '.join(titles)} are, and is none; found: {what}"
+    return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
+
+
+def _nobody(failed: dict[str, NotThisError], seen: Seen) -> RefbrowserError:
     """Return the error of what no format has: what it was found to be, and what was looked for.
 
     That is what the last format says that knows what is there, else the first one of the table.
     """
     errors = list(failed.values())
     first = next(failed[each.name] for each in formats() if each.name in failed)
-    error: RefbrowserError = next((each for each in reversed(errors) if each.found is not None), first)
-    if type(error) is NotThisError and isinstance(error.__cause__, RefbrowserError):
-        error = error.__cause__
+    last: NotThisError = next((each for each in reversed(errors) if each.found is not None), first)
+    error: RefbrowserError = last
+    titles = [each.title for each in openable() if each.is_data and seen.ends(each.suffixes)]
+    if type(last) is NotThisError and isinstance(last.__cause__, RefbrowserError):
+        error = last.__cause__
+    elif titles and last.found is not None and not last.found.is_data:
+        error = _miscalled(last.found, titles, last.place.document)
     advice = error.advice or next((each.advice for each in errors if each.advice), "")
     advice = " ".join(filter(None, (advice, *(f"{each.message}." for each in foreign().errors))))
     if advice == error.advice:

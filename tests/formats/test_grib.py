@@ -171,6 +171,14 @@ def test_cut_and_damaged_files_name_what_is_lost(
     with refbrowser.open(str(path)) as dataset:
         assert any(f"the message at byte {4 * size} was cut" in each for each in notes(dataset))
         assert np.isfinite(dataset["/t"][0, 0]).any()
+        # What no message gives may be what was lost: it is none of the values that are missing.
+        for time in (1, 2):
+            with pytest.raises(RefbrowserError, match="one was lost: the message at byte"):
+                dataset["/t"][time, 0]
+    path.write_bytes(data)
+    with refbrowser.open(str(path)) as dataset:
+        assert np.isnan(dataset["/t"][1, 0]).all()
+        assert np.isfinite(dataset["/t"][2, 0]).any()
     for at, value, words in (
         (size + 8, b"\xff" * 8, "was cut"),
         (size + 8, (60).to_bytes(8, "big"), "no end where its length says"),

@@ -67,6 +67,8 @@ class GribReader:
         self._file = io.BufferedReader(raw, 1 << 13)
         self._size = self._file.seek(0, io.SEEK_END)
         self._problems: list[str] = []
+        #: Why a message was lost of which nobody knows where it belongs; empty while none was.
+        self._lost = ""
         self._variables: dict[str, GribVariable] = {}
         self._grids: dict[str, GribField] = {}
         self._count = 0
@@ -130,6 +132,9 @@ class GribReader:
                 values[each[index]] for values, each, index in zip(variable.axes, asked, key, strict=True)
             )
             found = variable.places.get(at)
+            if found is None and self._lost:
+                # It may be what was lost: that is not the same as none that was ever there.
+                raise ValueError(f"no message that is whole gives this part, and one was lost: {self._lost}")
             if found is not None:
                 flat[row] = self._decoded(found, "values")[tuple(box[len(outer) :])]
         yield {}, made
@@ -146,7 +151,7 @@ class GribReader:
             try:
                 key, at, grid, said = self._known(found)
             except _FAILURES as error:
-                self._problem(f"the message at byte {found.offset} cannot be read: {error}")
+                self._loss(f"the message at byte {found.offset} cannot be read: {error}")
                 continue
             name = said.pop("called")
             known = variables.setdefault(key, GribVariable(name, grid, said))
@@ -224,6 +229,10 @@ class GribReader:
     def _problem(self, message: str) -> None:
         self._problems.append(message[:500])
 
+    def _loss(self, message: str) -> None:
+        self._lost = self._lost or message[:200]
+        self._problem(message)
+
     def _messages(self) -> Iterator[tuple[int, int, int]]:
         """Yield offset, length and edition of each message."""
         at = 0
@@ -235,7 +244,7 @@ class GribReader:
                 continue
             at += found
             if at + 16 > self._size:
-                self._problem(f"the message at byte {at} was cut")
+                self._loss(f"the message at byte {at} was cut")
                 return
             first = self._read(at, 16)
             edition = first[7]
@@ -243,12 +252,12 @@ class GribReader:
             if edition not in (1, 2) or length < 20:
                 at += 4
             elif at + length > self._size:
-                self._problem(
+                self._loss(
                     f"the message at byte {at} was cut: {self._size - at} of its {length} bytes are there"
                 )
                 at += 4
             elif self._read(at + length - 4, 4) != _END:
-                self._problem(f"the message at byte {at} has no end where its length says")
+                self._loss(f"the message at byte {at} has no end where its length says")
                 at += 4
             else:
                 yield at, length, edition
@@ -258,7 +267,7 @@ class GribReader:
         for offset, length, edition in self._messages():
             self._count += 1
             if self._count > most:
-                self._problem(f"only the first {most} messages are shown")
+                self._loss(f"only the first {most} messages are shown")
                 return
             if edition == 1:
                 yield GribField(offset, length, 1, 0, {})
@@ -266,7 +275,7 @@ class GribReader:
             try:
                 yield from self._of_sections(offset, length)
             except ValueError as error:
-                self._problem(f"the message at byte {offset} cannot be read: {error}")
+                self._loss(f"the message at byte {offset} cannot be read: {error}")
 
     def _of_sections(self, offset: int, length: int) -> Iterator[GribField]:
         """Yield the fields of a message of edition 2: some sections are told once for several."""
