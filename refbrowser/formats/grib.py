@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,53 +11,23 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
-from refbrowser.formats.library.process import GRIB, LibraryFile, library_file
-from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
+from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
+from refbrowser.formats.library.process import GRIB, LibraryFile
+from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
-from refbrowser.io.access import Access
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks, Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
-from refbrowser.references.document.origins import Fact, PlainAnswers
+from refbrowser.references.document.origins import Fact
 
 Told = Mapping[str, Any]
 _WHY = "its numbers are packed in messages as only GRIB does"
 _COMPUTED = "the places of its points are computed from the messages"
+_LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
 _TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
-
-
-@dataclass(frozen=True, eq=False)
-class GribOrigin(PlainAnswers):
-    """The file that a document was made from (`DocumentOrigin`).
-
-    Attributes
-    ----------
-    path
-        Its URL, or its path with links resolved.
-    file
-        What reads values.
-    problems
-        Which arrays cannot be referenced, and why.
-    facts
-        What is told of it.
-    """
-
-    path: str
-    file: LibraryFile
-    problems: tuple[Finding, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    format: str = "grib"
-
-    def completed(self, hierarchy: Hierarchy, described: object) -> Hierarchy:
-        """Return a hierarchy with what is to be known of its arrays."""
-        return replace(hierarchy, problems=(*hierarchy.problems, *self.problems))
-
-    def told(self) -> Sequence[Fact]:
-        """Return its size, and how many messages it has."""
-        return self.facts
 
 
 @dataclass(eq=False)
@@ -154,33 +122,16 @@ def open_named_grib(opening: Opening) -> Opened:
     Cancelled
         The opening was cancelled.
     """
-    local = opening.seen.local
-    url = opening.path if local is None else os.path.realpath(local)
-    identity = opening.identity()
-    source = None
-    if local is not None:
-        access = Access.for_document(opening.path, opening.allow, opening.settings)
-        head = opening.seen.head or b""
-    else:
-        source = opening.remote()
-        access = source.access
-        head = bytes(source.read(0, HEAD))
-    if file_kind(head) is not FileKind.GRIB:
-        message = f"what is there is no GRIB: {file_kind(head)}"
-        raise NotThisError(ErrorKind.FORMAT, message, Place(document=opening.path))
-    if find_spec("eccodes") is None:
-        raise RefbrowserError(
-            ErrorKind.USAGE,
-            "GRIB files are opened with eccodes, which is not installed",
-            Place(document=opening.path),
-            "pip install 'refbrowser[grib]'",
-        )
-    file = library_file(GRIB, "GRIB", url, source, identity)
-    arrays = GribArrays(file, ManifestBuilder(url))
+    named = open_named_file(opening, _LIBRARY)
+    arrays = GribArrays(named.file, ManifestBuilder(named.url))
     arrays.add_group("/")
-    file.ask("describe", {"objects": LIMITS.library_objects}, arrays.take, opening.token)
-    size = source.size if source is not None else os.path.getsize(url)
-    facts = Fact("Size", size, is_size=True), Fact("Messages", arrays.messages)
-    origin = GribOrigin(url, file, tuple(arrays.problems), facts)
+    named.file.ask("describe", {"objects": LIMITS.library_objects}, arrays.take, opening.token)
+    origin = LibraryOrigin(
+        path=named.url,
+        format="grib",
+        file=named.file,
+        problems=tuple(arrays.problems),
+        facts=(Fact("Size", named.size, is_size=True), Fact("Messages", arrays.messages)),
+    )
     document = arrays.manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))
-    return Opened(document, access, identity if source is None else source.identity)
+    return Opened(document, named.access, named.identity)

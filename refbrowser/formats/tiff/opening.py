@@ -2,67 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
-
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.library.library_source import LibrarySource
-from refbrowser.formats.library.process import TIFF, LibraryFile, library_file
-from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
+from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
+from refbrowser.formats.library.process import TIFF
+from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.tiff.tiff_arrays import TiffArrays
 from refbrowser.formats.tiff.tiff_contents import TiffContents, read_contents
-from refbrowser.io.access import Access
-from refbrowser.model.nodes import ArrayNode, Hierarchy
-from refbrowser.model.values import Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder
-from refbrowser.references.document.origins import Fact, PlainAnswers
+from refbrowser.references.document.origins import Fact
 
 FORMAT = "tiff"
-
-
-@dataclass(frozen=True, eq=False)
-class TiffOrigin(PlainAnswers):
-    """The file that a document was made from (`DocumentOrigin`).
-
-    Attributes
-    ----------
-    path
-        Its URL, or its path with links resolved.
-    file
-        What reads values that no byte range gives.
-    problems
-        Which arrays cannot be referenced, and why.
-    facts
-        What is told of it.
-    sources
-        What has arrays that are chunks here read by the library, by path.
-    """
-
-    path: str
-    file: LibraryFile
-    problems: tuple[Finding, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    sources: Mapping[str, LibrarySource] = field(default_factory=dict)
-    format: str = FORMAT
-
-    def completed(self, hierarchy: Hierarchy, described: object) -> Hierarchy:
-        """Return a hierarchy with what is wrong with the arrays."""
-        return replace(hierarchy, problems=(*hierarchy.problems, *self.problems))
-
-    def by_library(self, node: ArrayNode) -> ArrayNode | None:
-        """Return an array that the library reads; None where it has another shape there."""
-        source = self.sources.get(node.path)
-        if source is None or source.grid.shape != node.shape:
-            return None
-        manifest = SourceManifest(source, node.path, source.grid)
-        return replace(node, values=Pieces(grid=source.grid, manifest=manifest, source=source))
-
-    def told(self) -> Sequence[Fact]:
-        """Return its size, and how it is laid out."""
-        return self.facts
+_LIBRARY = Library(FileKind.TIFF, TIFF, "TIFF", "TIFF", "tifffile", "tiff")
 
 
 def open_named_tiff(opening: Opening) -> Opened:
@@ -75,36 +25,21 @@ def open_named_tiff(opening: Opening) -> Opened:
     Cancelled
         The opening was cancelled.
     """
-    local = opening.seen.local
-    url = opening.path if local is None else os.path.realpath(local)
-    identity = opening.identity()
-    source = None
-    if local is not None:
-        access = Access.for_document(opening.path, opening.allow, opening.settings)
-    else:
-        source = opening.remote()
-        access = source.access
-        kind = file_kind(bytes(source.read(0, HEAD)))
-        if kind is not FileKind.TIFF:
-            message = f"what is there is no TIFF: {kind}"
-            raise NotThisError(ErrorKind.FORMAT, message, Place(document=opening.path))
-    if find_spec("tifffile") is None:
-        raise RefbrowserError(
-            ErrorKind.USAGE,
-            "TIFF files are opened with tifffile, which is not installed",
-            Place(document=opening.path),
-            "pip install 'refbrowser[tiff]'",
-        )
-    file = library_file(TIFF, "TIFF", url, source, identity)
-    state = identity if source is None else source.identity
-    contents = read_contents(file, state, opening.token)
-    size = source.size if source is not None else os.path.getsize(url)
-    manifest = ManifestBuilder(url)
-    arrays = TiffArrays(file, contents, size, local is None, opening.token)
+    named = open_named_file(opening, _LIBRARY)
+    contents = read_contents(named.file, named.identity, opening.token)
+    manifest = ManifestBuilder(named.url)
+    arrays = TiffArrays(named.file, contents, named.size, not named.file.is_here, opening.token)
     arrays.add_to(manifest)
-    origin = TiffOrigin(url, file, tuple(arrays.problems), _facts(contents, size), arrays.sources)
+    origin = LibraryOrigin(
+        path=named.url,
+        format=FORMAT,
+        file=named.file,
+        problems=tuple(arrays.problems),
+        facts=_facts(contents, named.size),
+        sources=arrays.sources,
+    )
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
-    return Opened(document, access, state)
+    return Opened(document, named.access, named.identity)
 
 
 def _facts(contents: TiffContents, size: int) -> tuple[Fact, ...]:
