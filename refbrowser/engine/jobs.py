@@ -123,7 +123,8 @@ class JobControl:
         now = time.monotonic()
         if now - self._last < PROGRESS_INTERVAL and done != total:
             return
-        self._last = now
+        # The first step is told as the beginning is, however soon it comes: the next one may be far.
+        self._last = now if self._last else -PROGRESS_INTERVAL
         changes = {
             "done": done,
             "total": total,
