@@ -133,6 +133,8 @@ class RefbrowserError(Exception):
         self.message = message
         self.place = place
         self.advice = advice
+        if advice:
+            self.add_note(advice)  # a traceback of Python shows it below the message
 
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""

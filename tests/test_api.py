@@ -176,7 +176,9 @@ def test_metadata_that_lies_elsewhere(document: Path, tmp_path: Path) -> None:
         assert dataset.session.fetcher.counters.requests == requests, "an edit does not read it again"
     with refbrowser.open(far) as dataset:
         assert dataset["g/a"].node.error.kind is ErrorKind.BLOCKED
-        assert dataset["g/a"].node.error.advice == f"allow it with --allow {tmp_path}"
+        assert dataset["g/a"].node.error.__notes__ == [
+            f"allow it with --allow {tmp_path}, in Python with allow=['{tmp_path}']"
+        ]
         assert dataset.session.fetcher.counters.requests == 0
     with refbrowser.open(far, allow=[str(tmp_path)]) as dataset:
         assert dataset["g/a"][1].tolist() == list(range(6, 12))

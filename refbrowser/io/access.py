@@ -486,7 +486,7 @@ def blocked(location: Location) -> RefbrowserError:
         ErrorKind.BLOCKED,
         f"reading from {location.origin} needs permission",
         Place(url=location.url),
-        f"allow it with --allow {location.origin}",
+        location.origin.how_to_allow,
     )
 
 

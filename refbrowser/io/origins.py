@@ -178,6 +178,11 @@ class Origin:
             return self == other
         return is_below(other.folder, self.folder)
 
+    @property
+    def how_to_allow(self) -> str:
+        """How somebody gives the permission to read from here, in a shell and in Python."""
+        return f"allow it with --allow {self}, in Python with allow=[{str(self)!r}]"
+
     def __str__(self) -> str:
         if self.scheme == "file":
             return self.folder

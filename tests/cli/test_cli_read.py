@@ -107,7 +107,9 @@ def test_info_says_what_metadata_elsewhere_needs(tmp_path: Path, capsys: pytest.
     document = tmp_path / "d" / "d.json"
     document.write_text(json.dumps({"version": 1, "refs": {"a/.zarray": ["../zarray.json"]}}))
     assert main(["info", str(document)]) == 0
-    assert f"allow it with --allow {tmp_path} (" in capsys.readouterr().out
+    assert (
+        f"allow it with --allow {tmp_path}, in Python with allow=['{tmp_path}'] (" in capsys.readouterr().out
+    )
 
 
 def test_a_blocked_read_is_3_and_says_what_to_allow(

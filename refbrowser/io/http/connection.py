@@ -413,7 +413,7 @@ def _public(addresses: list[Address], origin: Origin) -> list[Address]:
     public = [address for address in addresses if not address.private]
     if not public:
         message = f"{origin} is at a private address, which needs its own permission"
-        raise AttemptError(message, ErrorKind.BLOCKED, advice=f"allow it with --allow {origin}")
+        raise AttemptError(message, ErrorKind.BLOCKED, advice=origin.how_to_allow)
     return public
 
 
