@@ -140,8 +140,12 @@ def _opened(format: Format, opening: Opening) -> Opened:
 
 def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferencesError:
     """Return the error of a file that is none of what its name says."""
-    what = "no known format" if found.kind is FileKind.UNKNOWN else found.kind
-    message = f"the file is called as files of {' or '.join(titles)} are, and is none; found: {what}"
+    what = {
+        FileKind.UNKNOWN: "holds nothing of a known format",
+        FileKind.EMPTY: "is empty",
+        FileKind.TEXT: "holds text",
+    }.get(found.kind, f"is a {found.kind}")
+    message = f"by its name it is a file of {' or '.join(titles)}, but it {what}"
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 
@@ -158,7 +162,8 @@ def _nobody(failed: dict[str, NotThisError], seen: Seen) -> RefbrowserError:
     if type(last) is NotThisError and isinstance(last.__cause__, RefbrowserError):
         error = last.__cause__
     elif titles and last.found is not None and not last.found.is_data:
-        error = _miscalled(last.found, titles, last.place.document)
+        # What the formats that were tried advise is about files of theirs.
+        error, errors = _miscalled(last.found, titles, last.place.document), []
     advice = error.advice or next((each.advice for each in errors if each.advice), "")
     advice = " ".join(filter(None, (advice, *(f"{each.message}." for each in foreign().errors))))
     if advice == error.advice:

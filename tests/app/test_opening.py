@@ -76,7 +76,7 @@ class TestFilesOfData:
         opened(path)
         card = window.centre.found
         assert card is not None
-        assert "not a reference document" in card.heading()
+        assert card.heading() == "mystery.bin cannot be opened"
         assert "What can be opened" in card.text()
         assert "00 01 6d 79" in lines(window).toPlainText()
         assert not button(window, "foundOpenButton").isVisible()

@@ -145,13 +145,10 @@ def server_of_pages() -> Iterator[HttpServer]:
 
 def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> None:
     for name, data, words in (
-        (
-            "a.nc",
-            b"\x01\xff" * 200,
-            "netCDF classic or HDF5 and netCDF-4 are, and is none; found: no known format",
-        ),
-        ("a.tif", b"hello\n", "as files of TIFF are, and is none; found: text"),
-        ("b.nc", b"", "found: empty file"),
+        ("a.nc", b"\x01\xff" * 200, "netCDF classic or HDF5 and netCDF-4, but it holds nothing of a known"),
+        ("a.tif", b"hello\n", "by its name it is a file of TIFF, but it holds text"),
+        ("b.nc", b"", "but it is empty"),
+        ("b.h5", b"<html>not found</html>", "but it is a web page"),
         ("a.json", b"hello\n", "a value should stand"),
         ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):
@@ -160,6 +157,7 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         with pytest.raises(RefbrowserError) as caught:
             refbrowser.open(path)
         assert words in str(caught.value), name
+        assert "UTF-8" not in str(caught.value), name
 
 
 def test_all_that_the_table_names_is_there() -> None:

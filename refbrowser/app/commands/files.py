@@ -256,6 +256,8 @@ class FileCommands(CommandGroup):
             sheet.add(paths)
         sheet.show()
         sheet.raise_()
+        # What was dropped comes from a window that has the keyboard.
+        sheet.activateWindow()
 
 
 class CdlCommands(CommandGroup):

@@ -88,7 +88,7 @@ class FoundCard(Card):
             )
             lines, described, verb = "\n".join(map(one_line, found.documents)), "Files", "Copy names"
         else:
-            heading = f"{name} is not a reference document"
+            heading = f"{name} cannot be opened"
             text = f"{_kind_words(found.kind)}{error_text(error)}\n{_openable()}"
             lines, described, verb = "\n".join(hex_lines(found.head)), "First bytes", "Copy"
         self.set_content("document" if found.is_data else "warning", heading, text, _role(found))

@@ -44,7 +44,7 @@ _LEAST = (280, 160)
 #: Milliseconds until progress is shown again: what lies below the words is painted anew each time.
 _NEXT_PROGRESS = 100
 #: The bars over the tabs take this part of its height at most, or so many pixels where that is more.
-_BARS_MOST, _BARS_LEAST = 0.15, 44
+_BARS_MOST, _BARS_LEAST = 0.23, 44
 
 
 class Centre(QWidget):

@@ -315,6 +315,9 @@ class Navigation(QObject):
 
     def _show_summary(self, item: Item | None) -> None:
         self._summary.set_text("" if item is None else summary_of(item))
+        node = item.node if item is not None and item.kind is ItemKind.ARRAY else None
+        why_not = "" if node is None else cast("ArrayNode", node).not_referencable
+        self._centre.make_bar.set_array("" if node is None else node.path, why_not)
 
 
 def summary_of(item: Item) -> str:

@@ -13,7 +13,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
-from refbrowser.formats.option_fields import Kind, documented, option
+from refbrowser.formats.option_fields import Kind, Needs, documented, option
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
@@ -80,7 +80,8 @@ class ReferenceOptions(ExportOptions):
             tip="NAME=PREFIX: a template of this name stands for the beginning of the URLs of files",
             is_wide=True,
             place=(1, 0),
-            otherwise="Templates: of Version 1 only",
+            otherwise="Template: of Version 1 only, and not of files named relative to their documents",
+            needs=Needs("relative", False, "--relative and --url-template exclude each other"),
         ),
     )
 

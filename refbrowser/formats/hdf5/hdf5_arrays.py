@@ -83,7 +83,9 @@ class Contents:
         if "group" in told:
             self.groups[told["group"]] = told
             if "error" in told:
-                self.warn(f"the group cannot be read: {quoted(told['error'])}", told["group"], Severity.FAULT)
+                self.warn(
+                    f"the group cannot be read: {quoted(told['error'])[1:-1]}", told["group"], Severity.FAULT
+                )
         elif "array" in told:
             self.arrays[told["array"]] = told
             if len(data):
@@ -226,7 +228,9 @@ class Arrays:
 
     def _array(self, path: str, told: Told) -> ArrayNode:
         if "error" in told:
-            raise RefbrowserError(ErrorKind.FORMAT, f"the array cannot be read: {quoted(told['error'])}")
+            raise RefbrowserError(
+                ErrorKind.FORMAT, f"the array cannot be read: {quoted(told['error'])[1:-1]}"
+            )
         tree: Tree = told["type"]
         fields = attributes_of(told, self.contents, path)
         inner: tuple[int, ...] = ()

@@ -239,6 +239,10 @@ def test_the_bar_of_a_file_of_data_leads_there(
     item = window.hierarchy.model.item(index)
     assert item is not None
     assert "cannot be referenced: its elements are rows" in tooltip_of(item)
+    # And over the plot, of the array that is selected.
+    for path, said in (("/rows", "/rows cannot be referenced: its"), ("/a", "Other software")):
+        assert window.hierarchy.select_node(document, path)
+        assert bar.text().startswith(said)
     bar.button.click()
     sheet = window.findChild(MakeSheet)
     assert sheet is not None
@@ -289,6 +293,15 @@ def test_options_are_those_of_the_command_line(sheet: MakeSheet) -> None:
     asked = [option.title for option in declared(ReferenceOptions).values()]
     assert all(asked)
     assert list(sheet._options.fields) == list(declared(ReferenceOptions))
+    relative, template = (sheet._options.fields[name] for name in ("relative", "url_template"))
+    foot = part(sheet, QLabel, "exportReferencesReasons")
+    template.widgets[0].setText("u=/data/")
+    assert template.widgets[0].isEnabled()
+    assert not foot.text()
+    relative.widgets[0].setChecked(True)
+    assert not template.widgets[0].isEnabled()
+    assert "not of files named relative" in foot.text()
+    assert sheet._options.said() == {"inline": 0, "relative": True}
 
 
 def test_what_a_drop_of_files_of_data_does() -> None:
