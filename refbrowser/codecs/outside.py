@@ -6,19 +6,21 @@ Their libraries take sizes from the bytes that they decode; a bad chunk costs th
 from __future__ import annotations
 
 import atexit
-import json
-import struct
-import sys
+import os
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes
+from refbrowser.codecs.children import Child, start_child
 from refbrowser.limits import LIMITS
 
-_SCRIPT = Path(__file__).with_name("outside_worker.py")
+#: What knows the codecs that numcodecs has of other packages, and those that have a script of their own.
+_NUMCODECS = Path(__file__).with_name("outside_worker.py")
+_SCRIPTS = {"grib": Path(__file__).with_name("grib_worker.py")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,84 +44,73 @@ class Outside:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the decompressed bytes."""
-        return as_bytes(_asked(self.configuration["id"], self._header(encodes=False), data, room.most))
+        return self._asked("decode", data, room.most)
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the compressed bytes."""
-        return as_bytes(_asked(self.configuration["id"], self._header(encodes=True), data, LIMITS.chunk_size))
+        return self._asked("encode", data, LIMITS.chunk_size)
 
-    def _header(self, *, encodes: bool) -> bytes:
+    def _asked(self, operation: str, data: Bytes, most: int) -> Bytes:
         request = {
+            "operation": operation,
             "codec": dict(self.configuration),
             "dtype": self.dtype.str,
-            "encodes": encodes,
-            "memory": LIMITS.decoding_memory,
+            "most": most,
         }
-        return json.dumps(request).encode()
+        return as_bytes(_asked(self.configuration["id"], request, data, most))
 
 
 class _Worker:
-    """One process, for one codec; it ends when its standard input does."""
+    """One process, for one codec."""
 
     def __init__(self, codec: str) -> None:
-        import subprocess  # Hardly anyone needs it, and every start would load it.
-
         self.codec = codec
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", str(_SCRIPT), codec],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self._child: Child = start_child(_SCRIPTS.get(codec, _NUMCODECS))
+        self._is_open = False
 
-    def ask(self, header: bytes, data: Bytes, most: int) -> bytes:
+    def ask(self, request: dict[str, Any], data: Bytes, most: int) -> memoryview:
         """Return the answer to a request, of at most `most` bytes.
 
         Raises
         ------
         DecodeError
-            The codec failed, or made more.
-        OSError, EOFError
-            The process is gone.
+            The codec failed.
+        OSError, EOFError, ValueError
+            The process is gone, or made more.
         """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(struct.pack("<IQ", len(header), len(data)) + header)
-        stdin.write(data.data)
-        stdin.flush()
-        head = stdout.read(9)
-        if len(head) < 9:
-            raise EOFError
-        size = int.from_bytes(head[1:], "little")
-        if head[0] == 0 and size > most:
-            raise OSError(f"more than {most} bytes")
-        answer = stdout.read(size)
-        if len(answer) < size:
-            raise EOFError
-        if head[0]:
-            raise DecodeError(answer.decode("utf-8", "replace"))
-        return answer
+        if not self._is_open:
+            self._child.send({"memory": LIMITS.decoding_memory, "path": self.codec})
+            self._answer(0)
+            self._is_open = True
+        self._child.send(request, data.data)
+        return self._answer(most)
+
+    def _answer(self, most: int) -> memoryview:
+        found = memoryview(b"")
+        while True:
+            answer, data = self._child.receive(most)
+            if "fault" in answer:
+                raise DecodeError(answer["fault"])
+            if "done" in answer:
+                return found
+            found = data
 
     def end(self) -> None:
         """End the process."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue
+        self._child.end()
 
 
 class _Workers:
     """The processes that have nothing to do; each serves one thread at a time."""
 
     def __init__(self) -> None:
+        self.forget()
+        atexit.register(self.end)
+
+    def forget(self) -> None:
+        """Leave all to the process of which this one is a copy."""
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
-        atexit.register(self.end)
 
     def take(self, codec: str) -> _Worker:
         """Return a process for a codec that nobody uses."""
@@ -143,10 +134,52 @@ class _Workers:
             worker.end()
 
 
+class _Watch:
+    """Ends processes that take too long: one thread for all, as starting one costs more than most chunks."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have no thread, in a copy of the process that has it."""
+        self._changed = threading.Condition()
+        self._until: dict[_Worker, float] = {}
+        self._thread: threading.Thread | None = None
+        self._sleeps = False
+
+    def begin(self, worker: _Worker) -> None:
+        """Let the time of a process run."""
+        with self._changed:
+            self._until[worker] = time.monotonic() + LIMITS.outside_time
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+            elif self._sleeps:
+                self._changed.notify()
+
+    def stop(self, worker: _Worker) -> bool:
+        """Let the time of a process run no more; tell whether it was over, and the process ended."""
+        with self._changed:
+            return self._until.pop(worker, None) is None
+
+    def _run(self) -> None:
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                for worker, until in list(self._until.items()):
+                    if until <= now:
+                        del self._until[worker]
+                        worker.end()
+                self._sleeps = not self._until
+                # What begins meanwhile ends later than all that have begun.
+                self._changed.wait(min(self._until.values()) - now if self._until else None)
+
+
 _WORKERS = _Workers()
+_WATCH = _Watch()
 
 
-def _asked(codec: str, header: bytes, data: Bytes, most: int) -> bytes:
+def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memoryview:
     """Return the answer of some process for a codec to a request.
 
     Raises
@@ -154,31 +187,30 @@ def _asked(codec: str, header: bytes, data: Bytes, most: int) -> bytes:
     DecodeError
         The codec failed, made more than `most` bytes, took too long, or broke the process.
     """
-    worker = _WORKERS.take(codec)
-    overdue = threading.Event()
-
-    def stop() -> None:
-        overdue.set()
-        worker.end()
-
-    timer = threading.Timer(LIMITS.outside_time, stop)
-    timer.daemon = True
-    timer.start()
-    broken = False
     try:
-        return worker.ask(header, data, most)
+        worker = _WORKERS.take(codec)
+    except (OSError, ValueError) as error:
+        raise DecodeError(f"no process can be started that decodes: {error}") from None
+    _WATCH.begin(worker)
+    is_good = False
+    try:
+        answer = worker.ask(request, data, most)
+        is_good = True
+        return answer
     except DecodeError:
+        is_good = True
         raise
     except (OSError, EOFError, ValueError) as error:
-        broken = True
-        if overdue.is_set():
+        if _WATCH.stop(worker):
             raise DecodeError(f"it took more than {LIMITS.outside_time:g} s") from None
         raise DecodeError(str(error) or "the process that decodes has died") from None
     finally:
-        timer.cancel()
-        # It may be ending the process right now: nobody else must be given that one.
-        timer.join()
-        if broken or overdue.is_set():
+        if _WATCH.stop(worker) or not is_good:
             worker.end()
         else:
             _WORKERS.give_back(worker)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_WORKERS.forget)
+    os.register_at_fork(after_in_child=_WATCH.forget)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
-    "grib": "kerchunk (with eccodes)",
     "FITSAscii": "kerchunk",
     "FITSVarBintable": "kerchunk",
     "record_member": "kerchunk",
@@ -217,6 +216,24 @@ def _outside(name: str, module: str) -> Factory:
     return make
 
 
+def _grib(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.outside import Outside
+
+    if find_spec("eccodes") is None:
+        raise RefbrowserError(
+            ErrorKind.META,
+            "codec 'grib' decodes with eccodes, which is not installed",
+            advice="pip install 'refbrowser[grib]'",
+        )
+    name = settings.values.get("var")
+    if not isinstance(name, str):
+        raise settings.wrong("var", "the name of what is read")
+    # As kerchunk has it: an array of one of these names has the places of the points.
+    is_place = name in ("latitude", "longitude")
+    dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
+    return Outside({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
+
+
 Factory = Callable[[Settings, Elements], ByteCodec]
 
 
@@ -286,6 +303,8 @@ class Codec:
         What it makes depends on the order of the elements: no transpose can come after it.
     is_of_axes
         Its configuration says something of each axis.
+    only_decodes
+        Nothing is encoded by it: what is stored anew has other codecs.
     stream
         Makes a decompressor that can stop anywhere.
     module
@@ -309,6 +328,7 @@ class Codec:
     is_filter: bool = False
     is_ordered: bool = False
     is_of_axes: bool = False
+    only_decodes: bool = False
     module: str = ""
     package: str = ""
 
@@ -516,6 +536,7 @@ _ROWS = (
         module="zfpy",
         package="numcodecs[zfpy]",
     ),
+    Codec(name="grib", kind=Kind.SERIALIZER, make=_grib, only_decodes=True),
 )
 #: The table, by name.
 CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}
@@ -544,6 +565,12 @@ def known_codecs() -> tuple[str, ...]:
 def is_object_codec(name: str) -> bool:
     """Whether the codec makes bytes of an array of objects."""
     return name in CODECS and CODECS[name].objects is not None
+
+
+def only_decodes(name: str) -> bool:
+    """Whether nothing is encoded by the codec."""
+    row = codec_of_v3(name)
+    return row is not None and row.only_decodes
 
 
 def codec_holding(type_name: str) -> str | None:

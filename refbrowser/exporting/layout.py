@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.codecs.table import codec_holding, codec_of_v3
+from refbrowser.codecs.table import codec_holding, codec_of_v3, only_decodes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import chosen_codecs, without_shards
 from refbrowser.exporting.paths import escaped_part
@@ -60,6 +60,8 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         codecs = () if codec is None else (CodecSpec(codec),)
         values = Chunks(grid=node.grid, keys=node.chunk_keys, codecs=codecs)
         node = replace(node, values=values, format="zarr-v2")
+    elif any(only_decodes(each.name) for each in node.codecs):
+        node = replace(node, values=node.chunks.encoded_by((), "C"), format="zarr-v2")
     return node, losses
 
 

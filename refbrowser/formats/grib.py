@@ -1,9 +1,10 @@
-"""GRIB: messages of one quantity put together to arrays, which eccodes reads in a process with limits."""
+"""GRIB: messages of one quantity put together to arrays, of which each is a chunk that eccodes decodes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,40 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
 from refbrowser.formats.library.process import GRIB, LibraryFile
+from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.model.values import Chunks, Pieces, SourceManifest
+from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
 from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 from refbrowser.references.document.origins import Fact
 
 Told = Mapping[str, Any]
-_WHY = "its numbers are packed in messages as only GRIB does"
-_COMPUTED = "the places of its points are computed from the messages"
 _LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
 _TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
 
 
 @dataclass(eq=False)
 class GribArrays:
-    """Makes the nodes of a file as the library tells them."""
+    """Makes the nodes of a file as the library tells them.
+
+    Attributes
+    ----------
+    problems
+        Which arrays cannot be referenced.
+    sources
+        What has arrays that are chunks here read by the library, by path.
+    """
 
     file: LibraryFile
     manifest: ManifestBuilder
     messages: int = 0
     findings: list[Finding] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
+    sources: dict[str, LibrarySource] = field(default_factory=dict)
     _groups: set[str] = field(default_factory=set)
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
@@ -55,7 +64,7 @@ class GribArrays:
         if "dtype" in told:
             self._add_coordinate(path, told, data)
         elif len(told["shape"]) <= LIMITS.rank:
-            self._add_array(path, told)
+            self._add_array(path, told, data)
 
     def add_group(self, path: str) -> None:
         """Add a group where it is not there."""
@@ -70,31 +79,45 @@ class GribArrays:
         self.manifest.add_node(replace(node, values=Chunks(grid=RegularChunkGrid(shape, shape))))
         self.manifest.add_bytes(f"{node.key_prefix}0", bytes(data))
 
-    def _add_array(self, path: str, told: Told) -> None:
+    def _add_array(self, path: str, told: Told, data: memoryview) -> None:
         shape = tuple(told["shape"])
         node = self._node(path, shape, told, data_type_of(_TREE))
-        grid = asked_grid(shape, tuple(told["sides"]) if "sides" in told else None, 8)
-        if grid.size > LIMITS.references:
+        sides = tuple(told.get("sides", shape))
+        asked = asked_grid(shape, sides, 8)
+        if asked.size > LIMITS.references:
             error = RefbrowserError(
                 ErrorKind.BUDGET,
-                f"its messages would be {grid.size} chunks, more than {LIMITS.references} (references)",
+                f"its messages would be {asked.size} chunks, more than {LIMITS.references} (references)",
                 Place(url=self.file.url, path=path),
             )
             self.findings.append(self._finding(error.message, path, Severity.FAULT))
             self.manifest.add_node(replace(node, error=error))
             return
-        why = _WHY if "array" in told else _COMPUTED
-        source = LibrarySource(self.file, path, _TREE, grid)
-        message = f"it cannot be referenced: {why}"
-        self.problems.append(replace(self._finding(message, path, Severity.WARNING), kind=ErrorKind.META))
-        values = Pieces(
-            grid=grid,
-            manifest=SourceManifest(source, path, grid),
-            source=source,
-            unreferenced=why,
-            stored_in="messages of GRIB",
+        node = replace(node, fill_value=np.float64(np.nan))
+        source = LibrarySource(self.file, path, _TREE, asked)
+        why = told["why"]
+        if 8 * prod(sides) > LIMITS.chunk_size:
+            why = f"a field of it has more than {LIMITS.chunk_size} bytes (chunk_size)"
+        if why:
+            message = f"it cannot be referenced: {why}"
+            self.problems.append(replace(self._finding(message, path, Severity.WARNING), kind=ErrorKind.META))
+            values = Pieces(
+                grid=asked,
+                manifest=SourceManifest(source, path, asked),
+                source=source,
+                unreferenced=why,
+                stored_in="messages of GRIB",
+            )
+            self.manifest.add_node(replace(node, values=values))
+            return
+        codec = CodecSpec("grib", {"var": path.rpartition("/")[2], "dtype": "float64"})
+        chunks = Chunks(
+            grid=RegularChunkGrid(shape, sides), codecs=(codec,), order="F" if told["columns"] else "C"
         )
-        self.manifest.add_node(replace(node, values=values, fill_value=np.float64(np.nan)))
+        self.manifest.add_node(replace(node, values=chunks))
+        stored = Stored.of(data, len(shape))
+        self.manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
+        self.sources[path] = source
 
     def _node(self, path: str, shape: tuple[int, ...], told: Told, type: DataType) -> ArrayNode:
         names = tuple(told["dimensions"])
@@ -131,6 +154,7 @@ def open_named_grib(opening: Opening) -> Opened:
         format="grib",
         file=named.file,
         problems=tuple(arrays.problems),
+        sources=arrays.sources,
         facts=(Fact("Size", named.size, is_size=True), Fact("Messages", arrays.messages)),
     )
     document = arrays.manifest.document(name=opening.path, origin=origin, notes=tuple(arrays.findings))

@@ -22,7 +22,7 @@ from servers.http_server import HttpServer
 CHUNKS, FILES = 1_000_000, 1_000
 _OURS = ("""
 import resource, refbrowser, refbrowser.formats.hdf5.opening, refbrowser.formats.references
-from refbrowser.formats.library import children
+from refbrowser.codecs import children
 """, """
 opened = refbrowser.open(sys.argv[1])
 listing = range(opened.arrays["/a"].node.manifest.stored())

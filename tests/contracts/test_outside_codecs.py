@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -18,6 +19,14 @@ from refbrowser.codecs.table import CODECS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 
+SCRIPT = """
+import os, time
+class Reader:
+    def open(self, name):
+        return {{}}
+    def do_encode(self, request):
+        {}
+"""
 OUTSIDE = {name: row.module for name, row in CODECS.items() if row.module}
 
 
@@ -84,10 +93,10 @@ def test_bytes_that_are_damaged_or_make_more():
 
 def test_a_process_that_dies_costs_one_chunk(monkeypatch, tmp_path):
     worker = tmp_path / "dies.py"
-    worker.write_text("import os; os._exit(3)")
+    worker.write_text(SCRIPT.format("os._exit(3)"))
     codec = Outside({"id": "pcodec"}, np.dtype("<f8"))
     with monkeypatch.context() as patch:
-        patch.setattr(outside, "_SCRIPT", worker)
+        patch.setattr(outside, "_NUMCODECS", worker)
         with pytest.raises(DecodeError):
             codec.encode(as_bytes(bytes(800)))
     assert len(codec.encode(as_bytes(bytes(800))))
@@ -95,8 +104,8 @@ def test_a_process_that_dies_costs_one_chunk(monkeypatch, tmp_path):
 
 def test_a_process_that_takes_too_long_is_ended(monkeypatch, tmp_path):
     worker = tmp_path / "sleeps.py"
-    worker.write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(outside, "_SCRIPT", worker)
+    worker.write_text(SCRIPT.format("time.sleep(60)"))
+    monkeypatch.setattr(outside, "_NUMCODECS", worker)
     object.__setattr__(LIMITS, "outside_time", 0.3)
     try:
         with pytest.raises(DecodeError, match=r"more than 0\.3 s"):
@@ -107,14 +116,21 @@ def test_a_process_that_takes_too_long_is_ended(monkeypatch, tmp_path):
 
 def test_a_process_that_answers_as_its_time_ends_is_given_to_nobody(monkeypatch):
     class Late(outside._Worker):
+        has_ended = False
+
         def ask(self, header, data, most):
-            self._process.wait()
+            while not self.has_ended:
+                time.sleep(0.01)
             return b"late"
+
+        def end(self):
+            super().end()
+            self.has_ended = True
 
     monkeypatch.setattr(outside._WORKERS, "take", Late)
     object.__setattr__(LIMITS, "outside_time", 0.1)
     try:
-        assert outside._asked("pcodec", b"", as_bytes(b""), 4) == b"late"
+        assert outside._asked("pcodec", {}, as_bytes(b""), 4) == b"late"
     finally:
         object.__setattr__(LIMITS, "outside_time", 30)
     assert not outside._WORKERS._idle

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pytest
+import zarr
 from servers.http_server import HttpServer
 
 import refbrowser
@@ -89,13 +92,16 @@ def test_messages_are_put_together_to_arrays(
         assert dataset["/u10"].shape == (31, 16)
         assert np.array_equal(dataset["/u10"][...].reshape(-1), own_values(wind))
         assert dataset["/latitude"][...].tolist() == list(range(60, -2, -2))
-        assert "as only GRIB does" in array.node.not_referencable
+        assert not array.node.not_referencable
         assert array.node.attributes["units"] == "K"
         assert array.node.attributes["step"] == 0
         target = tmp_path / "a.zarr"
-        refbrowser.export(dataset, str(target), format="zarr-v3")
-        with refbrowser.open(str(target)) as again:
-            assert np.array_equal(again["/t"][...], values, equal_nan=True)
+        for form in ("zarr-v3", "zarr-v2"):
+            # What nothing encodes is stored in another way.
+            refbrowser.export(dataset, str(target), format=form, force=True)
+            with refbrowser.open(str(target)) as again:
+                assert np.array_equal(again["/t"][...], values, equal_nan=True)
+                assert "grib" not in [each.name for each in again["/t"].node.codecs]
     assert main(["cdl", str(path)]) == 0
     assert "double t(time, isobaricInhPa, latitude, longitude) ;" in capsys.readouterr().out
     files = {"/a.grib": path.read_bytes(), "/any": path.read_bytes()}
@@ -105,18 +111,82 @@ def test_messages_are_put_together_to_arrays(
                 assert np.array_equal(dataset["/t"][...], values, equal_nan=True)
 
 
-def test_references_hold_the_values_that_no_range_gives(
-    messages: dict[tuple[int, int], bytes], tmp_path: Path
+def test_references_lead_to_the_messages(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kerchunk = pytest.importorskip("kerchunk.codecs")
     path, target = tmp_path / "a.grib2", tmp_path / "a.json"
-    path.write_bytes(b"".join(messages.values()))
-    # Each chunk is compared with the file before there is a document.
+    columns = message("regular_ll_sfc_grib2", np.arange(496.0), jPointsAreConsecutive=1)
+    others = [message("reduced_gg_sfc_grib2"), message("regular_ll_sfc_grib1"), columns]
+    path.write_bytes(b"".join([*messages.values(), *others]))
+    # Some chunks of each are compared with what the library gives before there is a document.
     (made,) = refbrowser.make(path, target).made
     assert made.unread == 0
+    mapper = fsspec.filesystem("reference", fo=str(target)).get_mapper("")
+    theirs = zarr.open_group(mapper, mode="r", zarr_format=2)
     with refbrowser.open(str(path)) as file, refbrowser.open(str(target), allow=[str(tmp_path)]) as dataset:
         assert made.compared >= len(file.arrays)
+        referenced = 0
         for name, array in file.arrays.items():
-            assert np.array_equal(dataset[name][...], array[...], equal_nan=True), name
+            assert not array.node.not_referencable
+            values = dataset[name][...]
+            assert np.array_equal(values, array[...], equal_nan=True), name
+            assert np.array_equal(values, theirs[name.strip("/")][...], equal_nan=True), name
+            referenced += array.node.codecs != ()
+        # Those of no lines are computed from a message.
+        assert referenced == 4 + 2
+    codec = kerchunk.GRIBCodec("t", "float64")
+    assert all(
+        np.array_equal(codec.decode(each), own_values(each), equal_nan=True) for each in messages.values()
+    )
+    monkeypatch.setattr("refbrowser.codecs.table.find_spec", lambda name: None)
+    with refbrowser.open(str(target), allow=[str(tmp_path)]) as dataset:
+        with pytest.raises(RefbrowserError) as caught:
+            dataset["/grid_1/t"][0, 0]
+        assert caught.value.kind is ErrorKind.META
+        assert "refbrowser[grib]" in caught.value.advice
+
+
+def test_references_that_kerchunk_makes_are_read(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path
+) -> None:
+    data = messages[0, 850]
+    (tmp_path / "a.grib2").write_bytes(data)
+
+    def metadata(shape: list[int], stored: str, **codec: str) -> str:
+        member = {"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": stored, "order": "C"}
+        fill = 3.4028234663852886e38
+        filters = [{"id": "grib", **codec}]
+        return json.dumps(member | {"compressor": None, "fill_value": fill, "filters": filters})
+
+    place = ["a.grib2", 0, len(data)]
+    entries = {
+        "t": metadata([1, 31, 16], "<f8", var="t", dtype="float64"),
+        "short": metadata([1, 31, 16], "<f4", var="t"),
+        "latitude": metadata([1, 31, 16], "<f8", var="latitude"),
+        # The message has more points, fewer, and none of these can be.
+        "more": metadata([1, 30, 16], "<f8", var="t", dtype="float64"),
+        "fewer": metadata([1, 32, 16], "<f8", var="t", dtype="float64"),
+        "integers": metadata([1, 31, 16], "<i4", var="t", dtype="int32"),
+        "nothing": metadata([1, 31, 16], "<i4", dtype="int32"),
+    }
+    refs: dict[str, Any] = {f"{name}/.zarray": text for name, text in entries.items()}
+    refs |= {f"{name}/0.0.0": place for name in entries} | {".zgroup": '{"zarr_format": 2}'}
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "refs": refs}))
+    with refbrowser.open(str(tmp_path / "a.json")) as dataset:
+        values = own_values(data)
+        assert np.array_equal(dataset["/t"][...].reshape(-1), values, equal_nan=True)
+        assert np.array_equal(dataset["/short"][...].reshape(-1), values.astype("<f4"), equal_nan=True)
+        assert dataset["/latitude"][0, :, 0].tolist() == list(range(60, -2, -2))
+        for name, kind in (
+            ("more", "DECODE"),
+            ("fewer", "DECODE"),
+            ("integers", "META"),
+            ("nothing", "META"),
+        ):
+            with pytest.raises(RefbrowserError) as caught:
+                dataset[f"/{name}"][...]
+            assert caught.value.kind is ErrorKind[kind], name
 
 
 def test_grids_are_groups_and_have_their_own_coordinates(tmp_path: Path) -> None:
@@ -159,6 +229,8 @@ def test_fields_of_one_message_are_told_apart(messages: dict[tuple[int, int], by
         for row, data in enumerate((first, second)):
             mine = dataset["/t"][row].reshape(-1)
             assert np.array_equal(mine, own_values(data), equal_nan=True)
+        # The codec reads the first field of a message.
+        assert "behind others in one message" in dataset["/t"].node.not_referencable
 
 
 def test_cut_and_damaged_files_name_what_is_lost(
@@ -209,7 +281,8 @@ def test_cut_and_damaged_files_name_what_is_lost(
                             array[...]
                             read += 1
                     except RefbrowserError as error:
-                        assert error.kind in (ErrorKind.FORMAT, ErrorKind.BUDGET), error  # noqa: PT017
+                        kinds = (ErrorKind.FORMAT, ErrorKind.DECODE, ErrorKind.BUDGET)
+                        assert error.kind in kinds, error  # noqa: PT017
         except RefbrowserError as error:
             assert error.kind in (ErrorKind.FORMAT, ErrorKind.BUDGET), error  # noqa: PT017
     assert read > 12

@@ -96,13 +96,16 @@ class GribReader:
                     coordinates[key] = key[0] if number == 1 else f"{key[0]}_{number}"
                     yield _coordinate(coordinates[key], axis, values)
                 names.append(coordinates[key].rpartition("/")[2])
-            yield {
+            told = {
                 "array": path,
                 "shape": variable.shape,
                 "dimensions": [*names, *_dimensions(variable.grid)],
                 "attributes": said,
                 "sides": [1] * len(names) + list(variable.grid[1]),
+                "columns": bool(variable.grid[3]),
+                "why": self._why_not_referenced(variable),
             }
+            yield told, *_stored(variable)
         for group in self._grids:
             yield from self._coordinates_of(group)
         yield {"messages": self._count, "problems": self._problems[:_NAMED]}
@@ -138,6 +141,14 @@ class GribReader:
             if found is not None:
                 flat[row] = self._decoded(found, "values")[tuple(box[len(outer) :])]
         yield {}, made
+
+    def _why_not_referenced(self, variable: GribVariable) -> str:
+        """Return why the codec of references does not read an array; empty where it does."""
+        if any(each.number for each in variable.places.values()):
+            return "some of its fields stand behind others in one message, and only the first is read there"
+        if self._lost and len(variable.places) < np.prod([len(each) for each in variable.axes], dtype=float):
+            return f"what is missing of it may be what was lost: {self._lost}"
+        return ""
 
     # Messages
 
@@ -215,7 +226,15 @@ class GribReader:
                 line = np.ascontiguousarray(values[:, 0] if axis == 0 else values[0])
                 yield told | {"dimensions": [name], "dtype": "<f8"}, line
             else:
-                yield told | {"dimensions": _dimensions(grid), "shape": list(grid[1])}
+                found = self._grids[group]
+                why = "" if not found.number else "the message that tells them has other fields before them"
+                stored = {"why": why, "columns": bool(grid[3])}
+                place = np.array([0] * len(grid[1]) + [found.offset, found.length], np.int64)
+                yield (
+                    told | stored | {"dimensions": _dimensions(grid), "shape": list(grid[1])},
+                    place,
+                    np.zeros(1, np.uint32),
+                )
 
     # Bytes
 
@@ -348,7 +367,8 @@ def _known(handle: int) -> tuple[Any, Any, Any, dict[str, Any]]:
     shape = (rows, columns) if is_grid and rows * columns == points else (points,)
     if points < 1:
         raise ValueError("its grid has no points")
-    grid = (get("md5GridSection", ""), shape, said.get("gridType") in _REGULAR)
+    columns = get("jPointsAreConsecutive", 0) and len(shape) > 1
+    grid = (get("md5GridSection", ""), shape, said.get("gridType") in _REGULAR, columns)
     start = _seconds(get("dataDate"), get("dataTime"))
     end = _seconds(get("validityDate"), get("validityTime"))
     step = (end - start) / 3600 if start is not None and end is not None else None
@@ -364,6 +384,23 @@ def _seconds(date: Any, time: Any) -> int | None:
         return int(day.timestamp()) + int(time) // 100 * 3600 + int(time) % 100 * 60
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _stored(variable: GribVariable) -> tuple[Any, ...]:
+    """Return where the messages of an array are, as columns: coordinates, offsets, lengths, masks."""
+    numbers = [{value: number for number, value in enumerate(each)} for each in variable.axes]
+    outer = [axis for axis, values in enumerate(variable.axes) if len(values) > 1]
+    coords = np.zeros((len(variable.places), len(variable.shape)), np.int64)
+    for row, at in enumerate(variable.places):
+        coords[row, : len(outer)] = [numbers[axis][at[axis]] for axis in outer]
+    places = variable.places.values()
+    offsets, lengths = ([each[part] for each in places] for part in (0, 1))
+    return (
+        coords,
+        np.array(offsets, np.int64),
+        np.array(lengths, np.int64),
+        np.zeros(len(variable.places), np.uint32),
+    )
 
 
 def _text_of_time(seconds: int) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from refbrowser.codecs.children import Child, start_child
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.library.children import Child, start_child
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import ByteSource
 from refbrowser.io.cancel import CancelToken

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from refbrowser.codecs import children
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.library import children, process
+from refbrowser.formats.library import process
 from refbrowser.formats.library.process import LibraryFile, leave, library_file
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import MemoryBytes

@@ -1,10 +1,10 @@
-"""A process that reads one file with a library of others, within limits: it imports nothing of ours.
+"""A process that reads one file, or decodes chunks, with a library of others: it imports nothing of ours.
 
 It is started with the path of a script, whose ``Reader`` knows the library. Requests come from standard
 input, answers go to standard output: each is a line of JSON, whose member ``bytes`` tells how many bytes
 follow it. The first request tells how much memory there is, and which file is read: its path, or its size
-where its bytes are asked for as they are needed. The last answer to a request is ``{"done": true}`` or has a
-``fault``.
+where its bytes are asked for as they are needed; where chunks are decoded, by which codec. The last answer to
+a request is ``{"done": true}`` or has a ``fault``.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _serve(library: Any, link: Link) -> None:
     opened: Any = first[0]["path"] if "path" in first[0] else AskedFile(link, int(first[0]["size"]))
     _answer(link, lambda: [reader.open(opened)])
     while (request := link.receive()) is not None:
-        asked = request[0]
+        asked = {**request[0], "data": request[1]}
         _answer(link, lambda asked=asked: getattr(reader, f"do_{asked['operation']}")(asked))
 
 

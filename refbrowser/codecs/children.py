@@ -70,8 +70,8 @@ class Child:
             self._requests.write(data)
         self._requests.flush()
 
-    def receive(self) -> tuple[dict[str, Any], memoryview]:
-        """Return the next line and the bytes behind it.
+    def receive(self, most: int | None = None) -> tuple[dict[str, Any], memoryview]:
+        """Return the next line and the bytes behind it, at most so many; as a library may have when None.
 
         Raises
         ------
@@ -85,8 +85,9 @@ class Child:
         if not isinstance(answer, dict):
             raise ValueError("an answer that is none")
         size = int(answer.get("bytes", 0))
-        if not 0 <= size <= LIMITS.library_memory:
-            raise ValueError("an answer that is too large")
+        most = LIMITS.library_memory if most is None else most
+        if not 0 <= size <= most:
+            raise ValueError(f"more than {most} bytes")
         data = bytearray(size)
         room, at = memoryview(data), 0
         while at < size:
