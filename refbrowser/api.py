@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import ExportReport
     from refbrowser.exporting.saving.making import Made, MakeReport
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
+    from refbrowser.manifest_documents import VirtualSource
 
 Path = str | os.PathLike[str]
 
 
 def open(
-    path: Path,
+    path: Path | VirtualSource,
     *,
     allow: Iterable[str] = (),
     storage_options: Iterable[str] = (),
@@ -36,7 +37,9 @@ def open(
     Parameters
     ----------
     path
-        A local path or a URL of a reference document, a store or a stream.
+        A local path or a URL of a reference document, a store, a stream or a file of data; or what
+        VirtualiZarr holds in memory: a ManifestStore, or a virtual Dataset or DataTree of xarray. These lie
+        in no folder: whatever their references lead to needs a permission.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
@@ -56,14 +59,17 @@ def open(
     RefbrowserError
         It cannot be read, or it is of no known format; or it has no template that a value is given for.
     """
+    said = {name: each for name, each in options.items() if each is not None}
+    if not isinstance(path, str | os.PathLike):
+        from refbrowser.manifest_documents import open_virtual
+
+        if said or templates:
+            name = min({**said, **(templates or {})})
+            message = f"what is in memory has neither options of opening nor templates: {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        return open_virtual(path, _texts(allow), _texts(storage_options))
     return open_dataset(
-        OpenRequest(
-            os.fspath(path),
-            _texts(allow),
-            _texts(storage_options),
-            dict(templates or {}),
-            {name: each for name, each in options.items() if each is not None},
-        )
+        OpenRequest(os.fspath(path), _texts(allow), _texts(storage_options), dict(templates or {}), said)
     )
 
 

@@ -7,12 +7,18 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.io.bucket import Bucket
+from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
+from refbrowser.manifest_documents import folder_of, in_json
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.nodes import ArrayNode
@@ -20,6 +26,7 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.xarray_backend import RefbrowserDataStore, SharedDataset
 
 if TYPE_CHECKING:
+    from obspec_utils.registry import ObjectStoreRegistry
     from virtualizarr.manifests import ManifestStore
 
     from refbrowser.engine.dataset import Dataset
@@ -28,12 +35,26 @@ if TYPE_CHECKING:
 
 #: Where the bytes that stand in a document lie for the store: in memory, one object for all of them.
 _MEMORY = "memory://inline"
+#: The codec of texts, alike in both versions of Zarr.
+_TEXTS = "vlen-utf8"
+#: Local files, from the root on.
+_FILES = "file:///"
 
 
-def to_virtualizarr(dataset: Dataset) -> ManifestStore:
+def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry | None = None) -> ManifestStore:
     """Return a dataset as a ManifestStore; arrays that references cannot give are left out, with a warning.
 
     The store reads by itself, by obstore: only from where the dataset may read, which is looked at here.
+    Members of zip archives that are stored as they are become ranges of the archive; deflated ones are kept
+    in memory while there is room.
+
+    Parameters
+    ----------
+    registry
+        What places are read by. Stores are added for those that it has none for, with the settings of the
+        connection that were given for them. None holds credentials: those of the environment are looked up
+        by obstore where ``anonymous=false`` was said, and only there. A warning names places for which none
+        can be made: register one.
 
     Raises
     ------
@@ -43,9 +64,14 @@ def to_virtualizarr(dataset: Dataset) -> ManifestStore:
     from obspec_utils.registry import ObjectStoreRegistry
     from virtualizarr.manifests import ManifestStore
 
+    store = dataset.document.store
+    if store is not None and store.container == "zip":
+        dataset = dataset.with_document(portable_document(dataset, JobControl()).document)
     maker = _Maker(dataset)
     group = maker.group(netcdf_view(dataset.hierarchy).root)
-    return ManifestStore(group, registry=ObjectStoreRegistry(maker.stores()))
+    found = ObjectStoreRegistry() if registry is None else registry
+    maker.register(found)
+    return ManifestStore(group, registry=found)
 
 
 class _Maker:
@@ -54,7 +80,9 @@ class _Maker:
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
         self._source = SharedDataset(dataset, owned=False)
+        #: Where bytes lie, by what the store knows it by.
         self._places: dict[str, Location] = {}
+        self._sizes: dict[tuple[Origin, str], dict[str, int]] = {}
         self._inline = bytearray()
 
     def group(self, view: NetcdfGroup) -> Any:
@@ -74,22 +102,30 @@ class _Maker:
                 why = getattr(error, "message", "") or f"Zarr v3 has no words for it ({quoted(error)})"
                 warnings.warn(f"{quoted(node.path)} is left out: {why}", UserWarning, stacklevel=3)
         groups = {each.name: self.group(each) for each in view.groups}
-        return ManifestGroup(arrays=arrays, groups=groups, attributes=_in_json(store.get_attrs()))
+        return ManifestGroup(arrays=arrays, groups=groups, attributes=in_json(store.get_attrs()))
 
-    def stores(self) -> dict[str, Any]:
-        """Return what objects are read by, by the beginning of their URLs."""
-        from obstore.store import HTTPStore, LocalStore, MemoryStore
+    def register(self, registry: ObjectStoreRegistry) -> None:
+        """Add what objects are read by, by the beginning of their URLs, where nothing is there."""
+        from obstore.store import LocalStore, MemoryStore
 
-        found: dict[str, Any] = {}
-        for location in self._places.values():
+        for url, location in self._places.items():
+            with suppress(ValueError):
+                registry.resolve(url)
+                continue
             if location.scheme == "file":
-                found["file://"] = LocalStore()
+                registry.register(_FILES, LocalStore())
+                continue
+            try:
+                store = _store_of(location.origin, self.dataset.access.connection(location.origin))
+            except _NoStoreError as error:
+                message = f"no store is made for {location.origin}: {error}; register one in the registry"
+                warnings.warn(message, UserWarning, stacklevel=3)
             else:
-                found[str(location.origin)] = HTTPStore.from_url(str(location.origin))
+                registry.register(str(location.origin), store)
         if self._inline:
-            memory = found[_MEMORY] = MemoryStore()
+            memory = MemoryStore()
             memory.put("all", bytes(self._inline))
-        return found
+            registry.register(_MEMORY, memory)
 
     def _array(self, node: ArrayNode, dimensions: Any, attributes: Mapping[str, Any]) -> Any:
         from virtualizarr.codecs import zarr_codec_config_to_v3
@@ -98,30 +134,39 @@ class _Maker:
         from xarray.backends.zarr import FillValueCoder
 
         dtype = node.known_dtype
-        if node.values.encoded is None or dtype.hasobject:
+        is_text = any(each.name == _TEXTS for each in node.codecs)
+        if node.values.encoded is None or (dtype.hasobject and not is_text):
             why = node.not_referencable or "no single reference gives a chunk of it"
             raise RefbrowserError(ErrorKind.META, why, Place(path=node.path))
         if node.format.endswith("v2"):
             codecs = [
-                zarr_codec_config_to_v3({"id": each.name, **each.configuration}) for each in node.codecs
+                {"name": _TEXTS}
+                if each.name == _TEXTS
+                else zarr_codec_config_to_v3({"id": each.name, **each.configuration})
+                for each in node.codecs
             ]
             if node.order == "F" and len(node.shape) > 1:
                 order = list(range(len(node.shape)))[::-1]
                 codecs.insert(0, {"name": "transpose", "configuration": {"order": order}})
         else:
             codecs = [{"name": each.name, "configuration": dict(each.configuration)} for each in node.codecs]
-        shown = _in_json(attributes)
+        shown = in_json(attributes)
         if FILL_ATTRIBUTE in shown:
             # One that no element can have marks none.
             fill = shown.pop(FILL_ATTRIBUTE)
             with suppress(ValueError, OverflowError):
                 shown[FILL_ATTRIBUTE] = FillValueCoder.encode(dtype.type(fill), dtype)
+        keys = node.values.encoded.keys
         metadata = create_v3_array_metadata(
             shape=node.shape,
-            data_type=dtype,
+            data_type=np.dtypes.StringDType() if is_text else dtype,
             chunk_shape=node.grid.chunk_shape,
-            chunk_key_encoding={"name": "default", "separator": "."},
-            fill_value=node.fill_value,
+            chunk_key_encoding={
+                "name": "default",
+                "separator": keys.separator if keys.name == "default" else ".",
+            },
+            # Zarr v2 has numbers and nothing where no text is.
+            fill_value=(node.fill_value or "") if is_text else node.fill_value,
             codecs=codecs,
             attributes=shown,
             dimension_names=dimensions,
@@ -143,11 +188,15 @@ class _Maker:
             raise next(iter(columns.faults.values()))
         used = np.unique(columns.url[columns.url >= 0])
         urls = np.full(len(columns.urls) + 1, "", np.dtypes.StringDType())
+        locations = {number: self._location(columns.urls[number], node) for number in used.tolist()}
+        whole = np.unique(columns.url[columns.kind == ReferenceKind.WHOLE]).tolist()
         sizes = np.zeros(len(columns.urls) + 1, np.int64)
-        whole = set(columns.url[columns.kind == ReferenceKind.WHOLE].tolist())
-        for number in used.tolist():
-            urls[number], size = self._place(columns.urls[number], node, number in whole)
-            sizes[number] = size
+        there = self._sizes_of({number: locations[number] for number in whole}, node)
+        for number, location in locations.items():
+            # A chunk that the store does not have is missing.
+            if number in there and there[number] is None:
+                continue
+            urls[number], sizes[number] = self._spelled(location, node), there.get(number) or 0
         # The last one is that of rows without a URL, -1.
         paths = urls[columns.url]
         offsets = np.where(columns.kind == ReferenceKind.RANGE, columns.offset, 0)
@@ -161,8 +210,8 @@ class _Maker:
             validate_paths=False,
         )
 
-    def _place(self, url: str, node: ArrayNode, is_whole: bool) -> tuple[str, int]:
-        """Return the URL that the store knows an object by, and its size where that is needed.
+    def _location(self, url: str, node: ArrayNode) -> Location:
+        """Return where a reference leads.
 
         Raises
         ------
@@ -170,20 +219,55 @@ class _Maker:
             It may not be read; `E_META`: the store cannot read it.
         """
         location = self.dataset.access.resolve(url)
-        if location.member or location.scheme not in ("file", "http", "https"):
-            message = f"chunks at {location.origin} are not given to VirtualiZarr"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path, url=location.url))
-        size = 0
-        if is_whole:
-            if location.scheme != "file":
-                message = "the sizes of whole objects at a URL are not known"
-                raise RefbrowserError(ErrorKind.META, message, Place(path=node.path, url=location.url))
-            # A chunk that the store does not have is missing.
-            if not os.path.exists(location.path):
-                return "", 0
-            size = os.path.getsize(location.path)
-        self._places[str(location.origin)] = location
-        return (f"file://{location.path}" if location.scheme == "file" else location.url), size
+        if location.member:
+            raise _unsaid("it lies in a member of an archive", node, location)
+        return location
+
+    def _spelled(self, location: Location, node: ArrayNode) -> str:
+        """Return the URL that the store knows a place by: it takes the path as it stands."""
+        path = location.path
+        is_http = location.scheme in DEFAULT_PORTS
+        if "?" in path or "#" in path:
+            why = "its URL has a query" if is_http else "its name has a ? or a #"
+            raise _unsaid(f"{why}, which obstore is not given", node, location)
+        if is_http:
+            path = unquote(location.path)
+            if quote(path) != quote(location.path, safe="/%"):
+                raise _unsaid("obstore spells its URL otherwise", node, location)
+        begin = _FILES if location.scheme == "file" else f"{location.origin}/"
+        self._places.setdefault(begin, location)
+        return begin + path.lstrip("/")
+
+    def _sizes_of(self, locations: Mapping[int, Location], node: ArrayNode) -> dict[int, int | None]:
+        """Return the sizes of whole objects, None of one that is not there; those of buckets are listed.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_META`: they are nowhere told; `E_SOURCE`: the bucket cannot be listed.
+        """
+        found: dict[int, int | None] = {}
+        by_origin: dict[Origin, dict[int, str]] = {}
+        for number, location in locations.items():
+            if location.scheme == "file":
+                try:
+                    found[number] = os.stat(location.path).st_size
+                except FileNotFoundError:
+                    found[number] = None
+            elif location.scheme in OBJECT_STORES:
+                by_origin.setdefault(location.origin, {})[number] = location.path
+            else:
+                raise _unsaid("the sizes of whole objects at a URL are not known", node, location)
+        for origin, keys in by_origin.items():
+            listed = self._listed(origin, f"{folder_of(keys.values())}/")
+            found |= {number: listed.get(key) for number, key in keys.items()}
+        return found
+
+    def _listed(self, origin: Origin, prefix: str) -> dict[str, int]:
+        if (origin, prefix) not in self._sizes:
+            bucket = Bucket(origin, self.dataset.access.connection(origin), export=False)
+            self._sizes[origin, prefix] = {each.key: each.size for each in bucket.objects(prefix.lstrip("/"))}
+        return self._sizes[origin, prefix]
 
     def _put_inline(
         self,
@@ -198,9 +282,55 @@ class _Maker:
             self._inline += data
 
 
-def _in_json(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes in values of JSON."""
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-        for name, value in attributes.items()
-    }
+class _NoStoreError(Exception):
+    """Why obstore has no store for a place."""
+
+
+def _store_of(origin: Origin, settings: ConnectionSettings) -> Any:
+    """Return what reads from a host or a bucket as the settings say, without what nobody said.
+
+    Raises
+    ------
+    _NoStoreError
+        There is none that reads so.
+    """
+    from obstore.store import AzureStore, GCSStore, HTTPStore, S3Store
+
+    if settings.headers:
+        raise _NoStoreError("its headers stay in the environment")
+    client: Any = {"allow_http": (settings.endpoint or str(origin)).startswith("http://")}
+    if origin.scheme in DEFAULT_PORTS:
+        return HTTPStore.from_url(str(origin), client_options=client)
+    if settings.requester_pays and origin.scheme != "s3":
+        raise _NoStoreError("obstore has no readers that pay for it")
+    said: dict[str, Any] = {"skip_signature": settings.anonymous, "client_options": client}
+    if origin.scheme == "gs":
+        if settings.profile is not None and os.path.isfile(settings.profile):
+            said["application_credentials"] = settings.profile
+        elif settings.profile not in (None, "google_default"):
+            raise _NoStoreError("obstore has no profiles")
+        if settings.endpoint is not None:
+            said["base_url"] = settings.endpoint
+        return GCSStore(origin.host, **said)
+    if settings.profile is not None:
+        raise _NoStoreError("obstore has no profiles")
+    if settings.endpoint is not None:
+        said["endpoint"] = settings.endpoint
+    if origin.scheme == "s3":
+        if settings.region is not None:
+            said["region"] = settings.region
+        if settings.requester_pays:
+            said["request_payer"] = True
+        return S3Store(origin.host, **said)
+    container, _, host = origin.host.partition("@")
+    account = host.partition(".")[0] or settings.account
+    if account is None and settings.anonymous:
+        raise _NoStoreError("the storage account is not known")
+    if account is not None:
+        said["account_name"] = account
+    return AzureStore(container, **said)
+
+
+def _unsaid(why: str, node: ArrayNode, location: Location) -> RefbrowserError:
+    """Return the error that VirtualiZarr has no words for where chunks lie."""
+    return RefbrowserError(ErrorKind.META, why, Place(path=node.path, url=location.url))

@@ -24,6 +24,7 @@ LAYERS = [
     "engine",
     "exporting",
     "views",
+    "manifest_documents",
     "api",
     "xarray_backend",
     "manifest_stores",

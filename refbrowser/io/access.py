@@ -210,7 +210,8 @@ class Access:
     Attributes
     ----------
     base
-        Folder of the document (absolute, links resolved) or the URL that it came from.
+        Folder of the document (absolute, links resolved) or the URL that it came from; empty of one that lies
+        nowhere.
     from_network
         The document came over the network: it may not name local files.
     allowed
@@ -256,6 +257,14 @@ class Access:
             return cls(folder, False, exact, exact, settings or {})
         exact |= {split_url(named).origin}
         return cls(named, True, exact, exact, settings or {})
+
+    @classmethod
+    def for_nothing(
+        cls, allow: Iterable[Origin] = (), settings: Mapping[Origin, ConnectionSettings] | None = None
+    ) -> Access:
+        """Return the access of a document that lies nowhere: to what is in `allow`."""
+        exact = frozenset(allow)
+        return cls("", False, exact, exact, settings or {})
 
     @classmethod
     def for_store(
@@ -392,12 +401,16 @@ class Access:
         """Tell whether a permission covers `location`; a private host needs one of its own."""
         origin = location.origin
         if origin.scheme == "file":
-            if not self.from_network and is_below(origin.folder, self.base):
+            if self._is_own(origin.folder):
                 return True
             return any(granted.covers(origin) for granted in self.allowed)
         if origin not in self.allowed:
             return False
         return origin in self.private or not _is_private(origin)
+
+    def _is_own(self, folder: str) -> bool:
+        """Tell whether a local folder is that of the document, or lies below."""
+        return bool(self.base) and not self.from_network and is_below(folder, self.base)
 
     def permits_private(self, origin: Origin) -> bool:
         """Tell whether `origin` may be read although its address is private."""
@@ -413,7 +426,7 @@ class Access:
             origin, pattern = self._origin(source)
             if origin is None and not pattern:
                 continue
-            if origin is not None and origin.scheme == "file" and is_below(origin.folder, self.base):
+            if origin is not None and origin.scheme == "file" and self._is_own(origin.folder):
                 continue
             entry = counts.setdefault((origin, pattern), [0, 0])
             entry[0] = (entry[0] or 0) + source.count
@@ -463,6 +476,9 @@ class Access:
         return f"{parts.origin}/{joined}"
 
     def _local(self, path: str, url: str) -> Location:
+        if not self.base and not os.path.isabs(path):
+            message = "the name is relative, and the references lie in no folder"
+            raise RefbrowserError(ErrorKind.REF, message, Place(url=url))
         try:
             return self.memory.local(os.path.join(self.base, path))
         except RefbrowserError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -263,8 +263,10 @@ class ManifestBuilder:
         offsets: npt.NDArray[np.int64],
         lengths: npt.NDArray[np.int64],
         encoding: ChunkKeyEncoding | None = None,
+        urls: Sequence[str] | None = None,
+        url: npt.NDArray[np.integer[Any]] | None = None,
     ) -> None:
-        """Add the chunks of an array that are ranges of the file.
+        """Add the chunks of an array that are ranges of the file, or of others.
 
         Parameters
         ----------
@@ -274,9 +276,12 @@ class ManifestBuilder:
             Of the chunks, shape (n, ndim).
         encoding
             How numbers stand in keys: as in Zarr v2 when None.
+        urls, url
+            The distinct URLs, and the position of each chunk's in them, shape (n,); the file when None.
         """
-        found = encoding or ChunkKeyEncoding()
-        self._entries.add_ranges(prefix, coords, self.place, offsets, lengths, found)
+        named = (self.place,) if urls is None else urls
+        at = np.zeros(len(coords), np.int32) if url is None else url
+        self._entries.add_ranges(prefix, coords, named, at, offsets, lengths, encoding or ChunkKeyEncoding())
 
     def document(self, *, name: str, **fields: Any) -> ManifestDocument:
         """Return the document of all that was gathered; the builder is at its end.

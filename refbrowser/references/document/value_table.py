@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -152,12 +152,13 @@ class ValueTableBuilder(TableBuilder):
         self,
         prefix: str,
         coords: npt.NDArray[np.int64],
-        url: str,
+        urls: Sequence[str],
+        url: npt.NDArray[np.integer[Any]],
         offsets: npt.NDArray[np.int64],
         lengths: npt.NDArray[np.int64],
         encoding: ChunkKeyEncoding = _DOTTED,
     ) -> None:
-        """Add the ranges of one file that are chunks of an array.
+        """Add the ranges of files that are chunks of an array.
 
         Parameters
         ----------
@@ -165,6 +166,10 @@ class ValueTableBuilder(TableBuilder):
             What stands before the chunks' own keys: ``temp/``.
         coords
             Of the chunks, shape (n, ndim).
+        urls
+            The distinct URLs.
+        url
+            Position of the URL of each chunk in `urls`, shape (n,).
         """
         found = (
             group_of_chunks(prefix, coords.shape[1], encoding)
@@ -173,16 +178,18 @@ class ValueTableBuilder(TableBuilder):
         )
         codes, fit = pack_many(with_leading(coords, found[1])) if found is not None else (None, None)
         if not len(coords) or found is None or codes is None or fit is None or not fit.all():
-            for key, offset, length in zip(
-                encoding.encode_many(coords, prefix), offsets.tolist(), lengths.tolist(), strict=True
+            keys = encoding.encode_many(coords, prefix)
+            for key, at, offset, length in zip(
+                keys, url.tolist(), offsets.tolist(), lengths.tolist(), strict=True
             ):
-                self.add_reference(key, url, offset, length)
+                self.add_reference(key, urls[at], offset, length)
             return
+        numbers = np.array([self.url_number(each) for each in urls], np.int32)
         self.add_block(
             Block(
                 np.zeros(len(coords), np.uint32),
                 codes,
-                np.full(len(coords), self.url_number(url), np.int32),
+                numbers[url],
                 smallest(offsets),
                 smallest(lengths),
                 np.zeros(1, np.int64),
