@@ -61,7 +61,6 @@ ALONE = {
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
-    "refbrowser.formats.hdf5.hdf5_filters": "a table of filters and their codecs",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
 }
 #: Folders of tests that are of no one room, with why.

@@ -142,7 +142,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="then read the target with other software (zarr-python, netCDF4, siphon) and compare",
+        help="then read the target with other software (zarr-python, netCDF4, h5py, siphon) and compare",
     )
     add_dask(parser)
     add_export_options(parser)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,14 @@ import numpy as np
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting import check_child
+from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -194,6 +197,76 @@ def compared(program: str, path: str, what: str, expected: Any, found: Any) -> C
 def words_of(value: Any) -> str:
     """Return a JSON value in words."""
     return quoted(json.dumps(value, ensure_ascii=False))[1:-1]
+
+
+#: Bytes of the parts of an array that are compared one by one.
+PART = 8 * 1024 * 1024
+#: Larger arrays are sampled: so many parts of them are compared, the first and the last among them.
+WHOLE = 256 * 1024 * 1024
+SAMPLED = 16
+
+
+def _parts(shape: tuple[int, ...], size: int) -> RegularChunkGrid:
+    return RegularChunkGrid(shape, Sides(size=PART).within(shape, size))
+
+
+def compared_boxes(shape: tuple[int, ...], size: int) -> list[list[list[int]]]:
+    """Return the parts of an array that are compared, as first element and the one after the last by axis.
+
+    Parameters
+    ----------
+    size
+        Bytes of an element, about.
+    """
+    grid = _parts(shape, size)
+    numbers = range(grid.size)
+    if grid.size > SAMPLED and prod(shape) * size > WHOLE:
+        numbers = np.unique(np.linspace(0, grid.size - 1, SAMPLED).astype(np.int64)).tolist()
+    boxes = []
+    for number in numbers:
+        coords = np.unravel_index(number, grid.grid_shape) if shape else ()
+        boxes.append(
+            [
+                [int(at) * side, min((int(at) + 1) * side, length)]
+                for at, side, length in zip(coords, grid.chunk_shape, shape, strict=True)
+            ]
+        )
+    return boxes
+
+
+def scope_of(shape: tuple[int, ...], size: int, count: int) -> str:
+    """Return in words how much of an array is compared in so many parts of it."""
+    parts = _parts(shape, size).size
+    return "whole" if count >= parts else f"sampled: {count} of {parts} parts of at most {PART >> 20} MiB"
+
+
+def first_difference(kind: str, mine: bytes, yours: bytes, box: list[list[int]]) -> tuple[str, str]:
+    """Return the first element that differs, as it is expected and as it was found.
+
+    Parameters
+    ----------
+    kind, mine, yours
+        As `check_child.elements` tells them.
+    """
+    wanted, found = _listed(kind, mine), _listed(kind, yours)
+    at = next((at for at, (one, two) in enumerate(zip(wanted, found, strict=False)) if one != two), 0)
+    shape = tuple(stop - start for start, stop in box)
+    inside = np.unravel_index(at, shape) if shape else ()
+    where = [int(number) + start for number, (start, _) in zip(inside, box, strict=True)]
+    return (
+        f"{quoted(wanted[at], limit=60)} at {where}",
+        f"{quoted(found[at], limit=60) if at < len(found) else 'nothing'} there",
+    )
+
+
+def _listed(kind: str, data: bytes) -> list[Any]:
+    if kind == "text":
+        texts: list[Any] = json.loads(data)
+        return texts
+    try:
+        return np.frombuffer(data, np.dtype(f"<{kind}")).tolist()
+    except TypeError:
+        return [data]
 
 
 def _how(code: int) -> str:

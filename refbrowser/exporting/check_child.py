@@ -1,9 +1,9 @@
 """Reads a store with software that is not ours, in a process of its own; it imports nothing of refbrowser.
 
 It is run by its path. On standard input it gets one JSON object: ``program``, ``target``, ``zip_folder``,
-``container``, ``storage`` (for fsspec, where the target is a URL), ``memory``, ``show``, ``groups`` and
-``arrays``, a list of ``[path, boxes]`` with each box a list of ``[start, stop]``; on standard output it
-writes one JSON object a line: what it found.
+``container`` (``netcdf4`` for a file of netCDF-4), ``storage`` (for fsspec, where the target is a URL),
+``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a list of
+``[start, stop]``; on standard output it writes one JSON object a line: what it found.
 """
 
 from __future__ import annotations
@@ -33,12 +33,25 @@ def elements(values: Any) -> tuple[str, bytes]:
     if array.dtype.kind in "OSUT":
         texts = [_text(value) for value in array.reshape(-1).tolist()]
         return "text", json.dumps(texts).encode()
-    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+    little = np.ascontiguousarray(array.astype(_closed_up(array.dtype), copy=False))
     name = little.dtype.str.lstrip("<|>") if little.dtype.names is None else str(little.dtype)
     return name, little.tobytes()
 
 
+def _closed_up(dtype: Any) -> Any:
+    """Return a type in little-endian order, its members one behind the other."""
+    import numpy as np
+
+    if dtype.subdtype is not None:
+        return np.dtype((_closed_up(dtype.base), dtype.shape))
+    if dtype.names is not None:
+        return np.dtype([(name, _closed_up(dtype.fields[name][0])) for name in dtype.names])
+    return np.dtype(dtype.str).newbyteorder("<")
+
+
 def _text(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return row_text(value)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "surrogateescape")
     return value.rstrip("\0") if isinstance(value, str) else repr(value)
@@ -116,8 +129,10 @@ def _by_netcdf(request: dict[str, Any]) -> Iterator[Found]:
         "program": "netCDF4",
         "version": f"{netCDF4.__version__}, netcdf-c {netCDF4.__netcdf4libversion__}",
     }
-    way = "zip" if request["container"] == "zip" else "file"
-    with netCDF4.Dataset(f"file://{request['target']}#mode=nczarr,{way}") as root:
+    place = request["target"]
+    if request["container"] != "netcdf4":
+        place = f"file://{place}#mode=nczarr,{'zip' if request['container'] == 'zip' else 'file'}"
+    with netCDF4.Dataset(place) as root:
         root.set_auto_maskandscale(False)
         root.set_auto_chartostring(False)
         for path in ("/", *request["groups"]):
@@ -147,6 +162,45 @@ def _by_netcdf(request: dict[str, Any]) -> Iterator[Found]:
                     }
             except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
                 yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
+
+
+def _by_h5py(request: dict[str, Any]) -> Iterator[Found]:
+    import h5py
+
+    yield {"program": "h5py", "version": f"{h5py.__version__}, HDF5 {h5py.version.hdf5_version}"}
+    with h5py.File(request["target"], "r") as root:
+        for path in ("/", *request["groups"]):
+            yield {"reading": path}
+            yield {"group": path, "attributes": _attributes_of_hdf5(root[path])}
+        for path, boxes in request["arrays"]:
+            yield {"reading": path}
+            try:
+                above, _, name = path.rpartition("/")
+                other = f"{above}/_nc4_non_coord_{name}"
+                array = root[other if other in root else path]
+                names = [each[0].name.rpartition("/")[2] if len(each) else None for each in array.dims]
+                yield {
+                    "array": path,
+                    "shape": list(array.shape),
+                    # A coordinate variable is the scale of its own dimension.
+                    "dimensions": None if None in names else names,
+                    "attributes": _attributes_of_hdf5(array),
+                }
+                for box in boxes:
+                    yield {"of": path, "box": box, **_values(request, array[_slices(box)])}
+            except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
+                yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
+
+
+#: Attributes by which scales belong to dimensions.
+_OF_SCALES = ("CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST")
+
+
+def _attributes_of_hdf5(node: Any) -> Found:
+    import h5py
+
+    found = {name: node.attrs[name] for name in node.attrs if name not in _OF_SCALES}
+    return {name: "" if isinstance(value, h5py.Empty) else plain(value) for name, value in found.items()}
 
 
 def _values(request: dict[str, Any], values: Any) -> Found:
@@ -224,7 +278,7 @@ def row_text(row: Any) -> str:
     return repr(row.tolist())
 
 
-READERS = {"zarr-python": _by_zarr, "netCDF4": _by_netcdf, "siphon": _by_siphon}
+READERS = {"zarr-python": _by_zarr, "netCDF4": _by_netcdf, "h5py": _by_h5py, "siphon": _by_siphon}
 
 
 def main() -> None:

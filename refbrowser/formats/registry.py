@@ -132,9 +132,9 @@ REFERENCES = Format(
     plural="Reference documents",
     brief="kerchunk: JSON or parquet",
     writes=(
-        Written("refs-v0", "Reference document, Version 0", ".refs.json", rank=10, **_REFERENCES),
-        Written("refs-v1", "Reference document, Version 1", ".refs.json", rank=9, **_REFERENCES),
-        Written("refs-parquet", "Reference document, parquet form", ".parq", rank=11, **_REFERENCES),
+        Written("refs-v0", "Reference document, Version 0", ".refs.json", rank=11, **_REFERENCES),
+        Written("refs-v1", "Reference document, Version 1", ".refs.json", rank=10, **_REFERENCES),
+        Written("refs-parquet", "Reference document, parquet form", ".parq", rank=12, **_REFERENCES),
     ),
 )
 ZARR = Format(
@@ -173,7 +173,7 @@ ZARR = Format(
             "Zarr, draft of version 3 (2019)",
             ".zarr",
             layout=f"{_TARGETS}.draft:DraftLayout",
-            rank=4,
+            rank=5,
             **_STORE,
         ),
         Written(
@@ -208,7 +208,7 @@ STREAM = Format(
             options=f"{_OPTIONS}:StreamOptions",
             unit="message",
             readers=("siphon",),
-            rank=5,
+            rank=6,
         ),
     ),
     parts="messages/0 is the first message of a stream",
@@ -248,7 +248,7 @@ AWKWARD0 = Format(
             f"{_TARGETS}.awkward0:Awkward0Target",
             options=f"{_OPTIONS}:Awkward0Writing",
             unit="blob",
-            rank=8,
+            rank=9,
         ),
     ),
     parts="blobs have the names that they have in the file: one-1.raw",
@@ -295,7 +295,8 @@ HDF5 = Format(
             ".nc",
             f"{_TARGETS}.netcdf4:Netcdf4Target",
             options=f"{_TARGETS}.netcdf:Netcdf4Options",
-            rank=3,
+            readers=("netCDF4", "h5py"),
+            rank=4,
         ),
     ),
     facets={"document": f"{_FACETS}.records:DocumentRecords", **_MESSAGES},
@@ -315,8 +316,8 @@ TABLES = Format(
     title="Tables",
     holds="columns",
     writes=(
-        Written("parquet", "Parquet, columns", ".parquet", unit="row group", rank=6, **_TABLES),
-        Written("feather", "Feather (Arrow), columns", ".feather", unit="record batch", rank=7, **_TABLES),
+        Written("parquet", "Parquet, columns", ".parquet", unit="row group", rank=7, **_TABLES),
+        Written("feather", "Feather (Arrow), columns", ".feather", unit="record batch", rank=8, **_TABLES),
     ),
 )
 NETCDF3 = Format(

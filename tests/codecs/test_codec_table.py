@@ -196,7 +196,7 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 OTHERS = {
     "exporting/targets/netcdf.py": "filters of netCDF-4",
     "exporting/targets/netcdf4.py": "filters of netCDF-4",
-    "exporting/targets/netcdf4_writing.py": "filters of netCDF-4",
+    "exporting/netcdf_files/netcdf4_writing.py": "filters of netCDF-4",
     "exporting/targets/options.py": "compressions of Arrow",
     "formats/awkward0/functions.py": "functions of Python that files name",
     "formats/awkward0_writing/blobs.py": "functions of Python that are named in files",

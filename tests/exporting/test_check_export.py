@@ -17,7 +17,6 @@ from refbrowser.exporting import check, check_child
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.exporter import run_export
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.targets import store
 from refbrowser.exporting.targets.options import Sides, StoreOptions
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
@@ -105,8 +104,8 @@ def test_nothing_reads_the_draft(document: Path, tmp_path: Path) -> None:
 def test_large_arrays_are_sampled_and_it_is_said(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "PART", 40)
-    monkeypatch.setattr(store, "WHOLE", 1000)
+    monkeypatch.setattr(check, "PART", 40)
+    monkeypatch.setattr(check, "WHOLE", 1000)
     report = checked(document, tmp_path / "out")
     scopes = {item.path: item.scope for item in report.items if item.what == "values"}
     assert report.is_equal

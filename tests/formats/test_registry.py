@@ -303,6 +303,8 @@ def test_a_format_of_another_package_is_written(
     """It is in ``--to``, in the dialog and in the manual; exported and refused as the others are."""
     target = tmp_path / "b.grid"
     assert list(written())[-1] == "textgrid"
+    ranks = [each.rank for form in BUILT_IN for each in form.writes]
+    assert len(set(ranks)) == len(ranks)
     assert main(["export", "--help"]) == 0
     told = capsys.readouterr().out
     assert "feather or textgrid" in " ".join(told.split())

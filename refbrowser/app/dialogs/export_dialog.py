@@ -345,7 +345,7 @@ class ExportDialog(QDialog):
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
         self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
         self._check_it.setToolTip(
-            "Read the result with zarr-python, netCDF4 or siphon, and compare it with the source"
+            "Read the result with zarr-python, netCDF4, h5py or siphon, and compare it with the source"
         )
         self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
         self._close = push_button("Close", "exportCloseButton", self.close)

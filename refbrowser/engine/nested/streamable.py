@@ -12,6 +12,7 @@ from refbrowser.model.data_type import DataType, RowType
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 
+STREAM = "a stream"
 #: What elements of a stream are called and where there are none, by what nested ones are.
 _TYPES: dict[TypeKind, tuple[str, Any]] = {TypeKind.STRING: ("string", ""), TypeKind.BYTES: ("opaque", b"")}
 
@@ -22,13 +23,18 @@ def may_miss(node: ArrayNode) -> bool:
     return kind is not None and kind.kind is TypeKind.OPTION and kind.items[0].kind is TypeKind.NUMBER
 
 
-def streamable(node: ArrayNode) -> ArrayNode:
-    """Return an array as a stream can have it; itself where it is not nested.
+def streamable(node: ArrayNode, target: str = STREAM) -> ArrayNode:
+    """Return an array as a stream, and a file of netCDF-4, can have it; itself where it is not nested.
+
+    Parameters
+    ----------
+    target
+        What is to have it, in words.
 
     Raises
     ------
     RefbrowserError
-        `E_META`: a stream has no such elements.
+        `E_META`: it has no such elements.
     """
     if node.nested is None or node.dtype is None or not node.dtype.hasobject:
         return node
@@ -40,7 +46,7 @@ def streamable(node: ArrayNode) -> ArrayNode:
         return replace(node, type=replace(node.type, name=name), fill_value=fill)
     dtype = _structure(kind)
     if dtype is None:
-        message = f"a stream has no elements of type {quoted(node.type.name)}"
+        message = f"{target} has no elements of type {quoted(node.type.name)}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), "choose fields of it")
     return replace(node, type=DataType.of(dtype))
 
@@ -61,7 +67,7 @@ def _structure(kind: NestedType) -> np.dtype[Any] | None:
     return np.dtype(members)
 
 
-def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserError]]:
+def with_streamable(hierarchy: Hierarchy, target: str = STREAM) -> tuple[Hierarchy, list[RefbrowserError]]:
     """Return a dataset with what a stream can have of its nested arrays, and why it cannot have the rest.
 
     Those that it cannot have are represented by their fields; the buffers that they are made from are left
@@ -80,7 +86,7 @@ def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserErr
                     arrays[name] = array
                 continue
             try:
-                arrays[name] = streamable(array)
+                arrays[name] = streamable(array, target)
             except RefbrowserError as error:
                 below = group.groups.get(name)
                 part = None if below is None else fitted(below, is_part=True)

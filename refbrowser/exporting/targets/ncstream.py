@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.nested.streamable import may_miss, streamable, with_streamable
+from refbrowser.engine.nested.streamable import STREAM, may_miss, streamable, with_streamable
 from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -97,18 +97,23 @@ class Chosen:
     left_out: tuple[RefbrowserError, ...] = ()
 
 
-def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chosen:
+def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None, target: str = STREAM) -> Chosen:
     """Return what is taken of a dataset; all of it where no arrays are named.
+
+    Parameters
+    ----------
+    target
+        What is to have it, in words.
 
     Raises
     ------
     RefbrowserError
-        A selection goes backwards, an array of which a part is chosen is not readable, or a stream cannot
+        A selection goes backwards, an array of which a part is chosen is not readable, or the target cannot
         have the elements of one that is named.
     """
     hierarchy = dataset.hierarchy
     if arrays is None:
-        hierarchy, left_out = with_streamable(hierarchy)
+        hierarchy, left_out = with_streamable(hierarchy, target)
         nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
         return Chosen(hierarchy, {node.path: (node, None) for node in nodes}, tuple(left_out))
     sources: dict[str, tuple[ArrayNode, Selection | None]] = {}
@@ -116,7 +121,7 @@ def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chose
     for choice in arrays:
         node = hierarchy.find(choice.path)
         assert isinstance(node, ArrayNode)
-        node = streamable(node)
+        node = streamable(node, target)
         sources[node.path] = node, choice.selection
         taken[node.path] = node
         if choice.selection is not None:

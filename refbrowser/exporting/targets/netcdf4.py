@@ -8,17 +8,20 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.engine.reading.kinds import reading_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.exporter import Target, coding
-from refbrowser.exporting.folder import TargetPlace
-from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.source_losses import damage, unread_attributes
-from refbrowser.exporting.targets.ncstream import chosen_of
-from refbrowser.exporting.targets.ncstream_plan import count_boxes, cut_sides, grown_sides
-from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
-from refbrowser.exporting.targets.netcdf4_writing import (
+from refbrowser.exporting.folder import SPOOL, TargetPlace
+from refbrowser.exporting.netcdf_files.netcdf4_check import FileCheck
+from refbrowser.exporting.netcdf_files.netcdf4_chunks import (
+    WrittenChunks,
+    takes_chunks,
+    verify_chunks,
+    write_chunks,
+)
+from refbrowser.exporting.netcdf_files.netcdf4_writing import (
     BLOCK_BYTES,
     Filters,
     PlannedGroup,
@@ -31,6 +34,11 @@ from refbrowser.exporting.targets.netcdf4_writing import (
     verify_file,
     write_file,
 )
+from refbrowser.exporting.request import ExportEstimate, ExportRequest, Loss, Tally
+from refbrowser.exporting.source_losses import damage, unread_attributes
+from refbrowser.exporting.targets.ncstream import chosen_of
+from refbrowser.exporting.targets.ncstream_plan import count_boxes, cut_sides, grown_sides
+from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, is_reserved
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import netcdf_view
@@ -46,6 +54,7 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.exporting.check import CheckReport
     from refbrowser.model.nodes import ArrayNode
 
 #: Bytes of a chunk, at most: the library holds whole ones.
@@ -93,18 +102,19 @@ class Netcdf4Target(Target):
         has no meaning.
     """
 
-    written_anew: ClassVar[str] = "netCDF-4 is written anew: there is nothing to go on with"
+    written_anew: ClassVar[str] = "a netCDF-4 file is written anew: there is nothing to go on with"
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
         self.options = request.chosen(Netcdf4Options)
         self._filters = _chosen_filters(self.options)
         require_netcdf(self._filters)
-        self.chosen = chosen_of(dataset, request.arrays)
+        self.chosen = chosen_of(dataset, request.arrays, "a netCDF-4 file")
         self.skipped: list[RefbrowserError] = []
         self._told: list[Loss] = []
         view = netcdf_view(self.chosen.hierarchy)
-        self._lengths = _Lengths(_reached(view.root))
+        self.reached = _reached(view.root)
+        self._lengths = _Lengths(self.reached)
         dimensions = view.dimensions().items()
         self._unlimited = {path for path, each in dimensions if each.unlimited or not each.size}
         self.root = self._group(view.root, "", ())
@@ -113,9 +123,20 @@ class Netcdf4Target(Target):
         self.losses: Sequence[Loss] = (
             *damage(dataset, request),
             *unread_attributes(dataset.hierarchy, nodes),
+            *(
+                Loss(node.path, "what is missing is NaN")
+                for node, _ in self.chosen.sources.values()
+                if may_miss(node)
+            ),
             *(Loss(error.place.path or "/", f"left out: {error.message}") for error in self.chosen.left_out),
             *self._told,
         )
+
+    @classmethod
+    def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
+        """Read a file with netCDF4 and h5py, and compare it with the source."""
+        made = cls(dataset, request)
+        return FileCheck(dataset, request, made.root, made.reached, control).report()
 
     def _bad(self, error: RefbrowserError) -> None:
         if not self.request.skip_bad:
@@ -205,6 +226,7 @@ class Netcdf4Target(Target):
             chunk=chunk,
             filters=filters,
             block=grown_sides(node.shape, unit, max(1, BLOCK_BYTES // size)),
+            by_chunks=chunk is not None and takes_chunks(variable.type),
         )
 
     def _stored(
@@ -220,8 +242,13 @@ class Netcdf4Target(Target):
             filters = Filters()
         elif self.options.fletcher32:
             filters = replace(filters, fletcher32=True)
+        # Along unlimited dimensions they may be longer than what there is yet.
+        lengths = [
+            side if each.path in self._unlimited else length
+            for each, side, length in zip(variable.dimensions, node.grid.chunk_shape, shape, strict=True)
+        ]
         chunk = tuple(
-            max(1, min(side, length)) for side, length in zip(node.grid.chunk_shape, shape, strict=True)
+            max(1, min(side, length)) for side, length in zip(node.grid.chunk_shape, lengths, strict=True)
         )
         if prod(chunk) * size > _CHUNK_BYTES:
             chunk = cut_sides(chunk, _CHUNK_BYTES // size)
@@ -278,13 +305,25 @@ class Netcdf4Target(Target):
             self._writing = Writing(
                 session, self.dataset.access, token, control, tally, skip_bad=self.request.skip_bad
             )
-            self._writing.total = sum(count_boxes(plan.node.shape, plan.block) for plan in self.plans)
+            self._writing.total = sum(map(_steps, self.plans))
             write_file(made.made, self.root, self._writing)
-        tally.chunks = sum(map(_chunks, self.plans))
+        self._written: dict[str, WrittenChunks] = write_chunks(
+            made.made,
+            self.root,
+            self.dataset,
+            made.partial / SPOOL,
+            tally,
+            control,
+            skip_bad=self.request.skip_bad,
+            before=self._writing.done,
+            total=self._writing.total,
+        )
+        tally.chunks = sum(map(_chunks, self.plans)) - tally.missing
 
     def verify(self, made: Netcdf4Place, tally: Tally, control: JobControl) -> int:
         """Read the file again, and compare everything with what was written."""
-        tally.written_bytes = verify_file(made.made, self.root, self._writing, control.token)
+        samples = verify_chunks(made.made, self.root, self._written, control.token)
+        tally.written_bytes = verify_file(made.made, self.root, self._writing, samples, control.token)
         return tally.chunks
 
 
@@ -296,6 +335,10 @@ def _chosen_filters(options: Netcdf4Options) -> Filters | None:
     if choice.name == "none":
         return Filters()
     return Filters(choice.name, int(choice.settings["level"]), shuffle=True)
+
+
+def _steps(plan: PlannedVariable) -> int:
+    return count_boxes(plan.node.shape, plan.chunk if plan.by_chunks and plan.chunk else plan.block)
 
 
 def _chunks(plan: PlannedVariable) -> int:

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -23,7 +22,7 @@ import numpy.typing as npt
 from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.kinds import reading_of
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting import check_child
 from refbrowser.exporting.blocks import TASK_OBJECTS, element_size
 from refbrowser.exporting.check import (
@@ -34,6 +33,9 @@ from refbrowser.exporting.check import (
     ask_program,
     compared,
     compared_attributes,
+    compared_boxes,
+    first_difference,
+    scope_of,
 )
 from refbrowser.exporting.chunks import ArrayExport, Away, Sink, estimated
 from refbrowser.exporting.exporter import Target
@@ -42,7 +44,6 @@ from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
-from refbrowser.exporting.option_fields import Sides
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import (
     ExportEstimate,
@@ -67,7 +68,6 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.filesystems import options_with_secrets
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.selection import Selection
 
@@ -383,11 +383,6 @@ _PROGRAMS = {
     Flavour.NCZARR: ("netCDF4", "zarr-python"),
 }
 _MODULES = {"zarr-python": "zarr", "netCDF4": "netCDF4"}
-#: Bytes of the parts of an array that are compared one by one.
-PART = 8 * 1024 * 1024
-#: Larger arrays are sampled: so many parts of them are compared, the first and the last among them.
-WHOLE = 256 * 1024 * 1024
-SAMPLED = 16
 #: A program that crashes is started again for the arrays after the one that it crashed at, so many times.
 _RESTARTS = 5
 #: netcdf-c says so of a zip file where it was built without libzip.
@@ -514,8 +509,9 @@ class _Check:
 
     def _values(self, program: str, layout: ArrayLayout, answers: Answers) -> CheckItem:
         path = layout.target.path
-        scope = _scope(layout, len(self.boxes[path]))
-        for box in self.boxes[path]:
+        boxes = self.boxes[path]
+        scope = scope_of(layout.wanted.shape, element_size(layout.source), len(boxes))
+        for box in boxes:
             self.control.check()
             place = path, json.dumps(box)
             found = answers.digests.get(place)
@@ -564,42 +560,11 @@ class _Check:
             self.boxes[path] = kept
         if not answers.elements.get(place):
             return "other values", "values that could not be read again"
-        mine = _listed(kind, data)
-        yours = _listed(kind, base64.b64decode(answers.elements[place][1]))
-        at = next((at for at, (one, two) in enumerate(zip(mine, yours, strict=False)) if one != two), 0)
-        shape = tuple(stop - start for start, stop in box)
-        inside = np.unravel_index(at, shape) if shape else ()
-        where = [int(number) + start for number, (start, _) in zip(inside, box, strict=True)]
-        return (
-            f"{quoted(mine[at], limit=60)} at {where}",
-            f"{quoted(yours[at], limit=60) if at < len(yours) else 'nothing'} there",
-        )
+        return first_difference(kind, data, base64.b64decode(answers.elements[place][1]), box)
 
 
 def _boxes_of(layout: ArrayLayout) -> list[list[list[int]]]:
-    """Return the parts of an array that are compared, as first element and the one after the last by axis."""
-    shape = layout.wanted.shape
-    sides = Sides(size=PART).within(shape, element_size(layout.source))
-    grid = RegularChunkGrid(shape, sides)
-    numbers = range(grid.size)
-    if grid.size > SAMPLED and prod(shape) * element_size(layout.source) > WHOLE:
-        numbers = np.unique(np.linspace(0, grid.size - 1, SAMPLED).astype(np.int64)).tolist()
-    boxes = []
-    for number in numbers:
-        coords = np.unravel_index(number, grid.grid_shape) if shape else ()
-        boxes.append(
-            [
-                [int(at) * side, min((int(at) + 1) * side, length)]
-                for at, side, length in zip(coords, sides, shape, strict=True)
-            ]
-        )
-    return boxes
-
-
-def _scope(layout: ArrayLayout, count: int) -> str:
-    shape = layout.wanted.shape
-    parts = RegularChunkGrid(shape, Sides(size=PART).within(shape, element_size(layout.source))).size
-    return "whole" if count >= parts else f"sampled: {count} of {parts} parts of at most {PART >> 20} MiB"
+    return compared_boxes(layout.wanted.shape, element_size(layout.source))
 
 
 def _is_ended(answers: Answers, nodes: list[str]) -> bool:
@@ -607,13 +572,3 @@ def _is_ended(answers: Answers, nodes: list[str]) -> bool:
     return any(path not in answers.nodes for path in nodes if path in answers.failures) or (
         "/" in answers.failures
     )
-
-
-def _listed(kind: str, data: bytes) -> list[Any]:
-    if kind == "text":
-        texts: list[Any] = json.loads(data)
-        return texts
-    try:
-        return np.frombuffer(data, np.dtype(f"<{kind}")).tolist()
-    except TypeError:
-        return [data]

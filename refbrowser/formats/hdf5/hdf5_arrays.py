@@ -362,7 +362,9 @@ class Arrays:
             return f"{count} of its chunks are stored without some of its filters"
         ndim = len(node.shape) - len(inner)
         size = prod(inner) * node.known_dtype.itemsize
-        edge = stored.unfiltered_edge(node.shape[:ndim], node.grid.chunk_shape[:ndim], size)
+        edge = stored.unfiltered_edge(
+            tuple(self.contents.arrays[path]["shape"]), node.grid.chunk_shape[:ndim], size
+        )
         if edge is not None and (why := self._refuted(node, path, edge, inner)):
             return why
         if self.is_remote and all(each.number in STANDARD for each in filters):
@@ -374,7 +376,8 @@ class Arrays:
         return self._proofs[key]
 
     def _refuted(self, node: ArrayNode, path: str, number: int, inner: tuple[int, ...]) -> str:
-        return refuted(self.file, Candidate(node, path, self._stored[path], number, inner), self.token)
+        shape = tuple(self.contents.arrays[path].get("shape", ()))
+        return refuted(self.file, Candidate(node, path, self._stored[path], number, inner, shape), self.token)
 
     # References
 

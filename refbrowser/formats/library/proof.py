@@ -70,6 +70,8 @@ class Candidate:
         Of the chunk in `stored`.
     inner
         Sides that arrays in the elements have.
+    shape
+        Of the array in the file, which `node` may be longer than; empty where it is not.
     """
 
     node: ArrayNode
@@ -77,6 +79,7 @@ class Candidate:
     stored: Stored
     number: int
     inner: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
 
 
 def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> str:
@@ -96,6 +99,8 @@ def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None =
     if prod(node.grid.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
         return ""
     origin, extent = node.grid.origin(whole), node.grid.extent(whole)
+    shape = (*candidate.shape, *node.shape[len(candidate.shape) :])
+    extent = tuple(min(side, most - at) for side, most, at in zip(extent, shape, origin, strict=True))
     parts: list[memoryview] = []
 
     def take(answer: Mapping[str, Any], data: memoryview) -> None:

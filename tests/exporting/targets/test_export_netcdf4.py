@@ -13,9 +13,10 @@ from streams_made import write_ocean
 import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.netcdf_files import netcdf4_writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.exporting.targets import netcdf4_writing
 from refbrowser.exporting.targets.netcdf import Netcdf4Options
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -72,6 +73,41 @@ def exported(source: Path, target: Path, **options: Any) -> ExportReport:
         return run_export(dataset, ExportRequest(str(target), "netcdf4", options=chosen, **request))
 
 
+def test_chunks_are_copied_or_encoded(tmp_path: Path) -> None:
+    rng, source, target = np.random.default_rng(5), tmp_path / "in.nc", tmp_path / "out.nc"
+    packed = {"zlib": True, "shuffle": True, "complevel": 3}
+    with netCDF4.Dataset(source, "w") as file:
+        file.createDimension("t", None), file.createDimension("x", 9)
+        long = file.createVariable("long", "f4", ("t", "x"), chunksizes=(512, 4), fletcher32=True, **packed)
+        long[:] = rng.random((20, 9))
+        file.createVariable("big", ">i2", ("t", "x"), chunksizes=(8, 9), endian="big", **packed)[:] = 7
+        # It has the name of a dimension that is not its own.
+        file.createVariable("x", "f8", ("t",), chunksizes=(6,), **packed)[:] = rng.random(20)
+        holes = file.createVariable("holes", "i4", ("t", "x"), chunksizes=(5, 9), **packed)
+        holes[12:14] = 3
+        filled = file.createVariable("filled", "i4", ("t", "x"), chunksizes=(5, 9), fill_value=-1)
+        filled[4] = 2
+        for name in ("long", "big", "x", "holes", "filled"):
+            file[name].set_auto_maskandscale(False)
+    report = exported(source, target)
+    # Those of another byte order alone are encoded anew; what is missing stays so.
+    assert (report.copied, report.chunks, report.missing) == (3 + 4 + 1 + 1, 3 + 3 + 4 + 1 + 1, 6)
+    with netCDF4.Dataset(source) as one, netCDF4.Dataset(target) as other:
+        assert described(other) == described(one)
+        assert other["long"].chunking() == [512, 4]
+        assert [other["long"].filters()[each] for each in ("complevel", "shuffle", "fletcher32")] == [3, 1, 1]
+    # Of a part that does not begin where chunks do all are encoded.
+    with refbrowser.open(source) as dataset:
+        chosen = (ArrayChoice.of(dataset, "/holes", "3:14,1:"), ArrayChoice.of(dataset, "/x", "::3"))
+        options = Netcdf4Options(codec="zlib:1")
+        request = ExportRequest(str(target), "netcdf4", arrays=chosen, options=options, force=True)
+        assert run_export(dataset, request).copied == 0
+        with netCDF4.Dataset(target) as file:
+            file.set_auto_maskandscale(False)
+            assert np.array_equal(file["holes"][...], dataset["/holes"][3:14, 1:])
+            assert np.array_equal(file["x"][...], dataset["/x"][::3])
+
+
 def described(group: Any) -> Any:
     """Return all that netCDF4 finds in a group."""
     found: dict[str, Any] = {
@@ -119,6 +155,24 @@ def test_a_model_is_the_same_again(tmp_path: Path) -> None:
     with refbrowser.open(target) as dataset, refbrowser.open(source) as first:
         assert set(dataset) == set(first)
         assert np.array_equal(dataset["/inner/deep/v"][...], first["/inner/deep/v"][...])
+    # Other software reads the same, but what was changed.
+    with netCDF4.Dataset(target, "a") as file:
+        file.set_auto_maskandscale(False)
+        file["packed"][3, 1, 2], file["rows"][2], file["inner"].extra = 77, np.arange(9, dtype="i4"), 1
+        file["packed"].units = "degC"
+    with refbrowser.open(source) as dataset:
+        packed = dataset["/packed"][3, 1, 2]
+        checked = check_export(dataset, ExportRequest(str(target), "netcdf4"))
+    assert [each.name for each in checked.programs] == ["netCDF4", "h5py"]
+    assert sum(each.what == "values" for each in checked.items) == 2 * report.arrays
+    told = [(each.path, each.what, each.expected, each.found) for each in checked.items if not each.is_equal]
+    assert sorted(told[:4]) == sorted(told[4:])
+    assert sorted(told[:4]) == [
+        ("/inner", "attribute 'extra'", "nothing", "1"),
+        ("/packed", "attribute 'units'", '"K"', '"degC"'),
+        ("/packed", "values", f"'{packed}' at [3, 1, 2]", "'77' there"),
+        ("/rows", "values", "'[0, 1]' at [2]", f"'{list(range(9))}' there"),
+    ]
     # Of a part: the dimensions are as long as what is taken.
     part = tmp_path / "part.nc"
     with refbrowser.open(source) as dataset:

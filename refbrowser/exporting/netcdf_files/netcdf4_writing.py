@@ -1,4 +1,7 @@
-"""Writing netCDF-4 through netCDF4-python, block by block, and reading it again."""
+"""Writing netCDF-4 through netCDF4-python, and reading it again.
+
+It declares everything, and takes the elements of what is not put into the file as chunks of numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +30,7 @@ from refbrowser.exporting.targets.netcdf import dimension_name
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import SequenceType
 from refbrowser.model.dtypes import members_of
+from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.element_types import as_texts
 from refbrowser.model.netcdf.names import name_refused
 from refbrowser.model.netcdf.types import (
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
 
 Values = npt.NDArray[Any]
+#: Where some elements of a variable are, and what they are.
+Sample = tuple[Box, Values]
 
 #: Bytes of what is read and written together.
 BLOCK_BYTES = TASK_BYTES
@@ -97,6 +104,8 @@ class PlannedVariable:
         Shape of the chunks; None where the elements lie in one piece.
     block
         Sides of what is read and written together.
+    by_chunks
+        It is only declared: `netcdf4_chunks` puts its chunks into the file.
     """
 
     name: str
@@ -110,6 +119,7 @@ class PlannedVariable:
     chunk: tuple[int, ...] | None
     filters: Filters
     block: tuple[int, ...]
+    by_chunks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,18 +219,18 @@ def item_size(type: NetcdfType, node: ArrayNode) -> int:
     return max(element_size(node), 64 if type is AtomicType.STRING else 1)
 
 
-def _dtype_of(type: NetcdfType) -> np.dtype[Any]:
+def element_dtype(type: NetcdfType) -> np.dtype[Any]:
     """Return the type of numpy that netCDF4 has for elements of fixed size."""
     if isinstance(type, EnumType):
         return type.base.known_dtype
     if isinstance(type, CompoundType):
-        members = [(each.name, _dtype_of(each.type), each.shape) for each in type.fields]
+        members = [(each.name, element_dtype(each.type), each.shape) for each in type.fields]
         return np.dtype(members, align=True)
     assert isinstance(type, AtomicType)
     return np.dtype("S1") if type is AtomicType.CHAR else type.known_dtype
 
 
-def _converted(values: Values, type: NetcdfType) -> Values:
+def converted(values: Values, type: NetcdfType) -> Values:
     """Return elements as netCDF4 takes them.
 
     Raises
@@ -231,7 +241,7 @@ def _converted(values: Values, type: NetcdfType) -> Values:
     if type is AtomicType.STRING:
         return _texts(values)
     if isinstance(type, VlenType):
-        dtype = _dtype_of(type.elements)
+        dtype = element_dtype(type.elements)
         rows = np.empty(values.shape, object)
         flat = rows.reshape(-1)
         for place, row in enumerate(values.reshape(-1).tolist()):
@@ -239,7 +249,7 @@ def _converted(values: Values, type: NetcdfType) -> Values:
             flat[place] = np.ascontiguousarray(held.reshape(-1), dtype)
         return rows
     if isinstance(type, CompoundType):
-        made = np.zeros(values.shape, _dtype_of(type))
+        made = np.zeros(values.shape, element_dtype(type))
         if values.dtype.kind == "c":
             made["r"], made["i"] = values.real, values.imag
             return made
@@ -255,7 +265,7 @@ def _converted(values: Values, type: NetcdfType) -> Values:
             raise RefbrowserError(ErrorKind.META, message) from error
     if values.dtype.kind in "mM":
         return values.astype("i8")
-    return np.ascontiguousarray(values, _dtype_of(type)).reshape(values.shape)
+    return np.ascontiguousarray(values, element_dtype(type)).reshape(values.shape)
 
 
 def _of_member(values: Values, type: NetcdfType) -> Values:
@@ -266,7 +276,7 @@ def _of_member(values: Values, type: NetcdfType) -> Values:
     if values.dtype.kind == "U":
         native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
         return native.reshape(-1).view("u4").reshape(*values.shape, values.dtype.itemsize // 4)
-    return _converted(values, type)
+    return converted(values, type)
 
 
 def _texts(values: Values) -> Values:
@@ -321,7 +331,7 @@ def require_netcdf(filters: Filters | None) -> None:
 
 
 @contextmanager
-def _library(what: str) -> Iterator[None]:
+def using_library(what: str) -> Iterator[None]:
     """Let one thread use the library, and tell what it raises."""
     with _LIBRARY:
         try:
@@ -347,16 +357,17 @@ def write_file(path: str, root: PlannedGroup, writing: Writing) -> None:
     """
     import netCDF4
 
-    with _library(path):
+    with using_library(path):
         file = netCDF4.Dataset(path, "w", format="NETCDF4")
     try:
         made: list[tuple[PlannedVariable, Any]] = []
-        with _library(path):
+        with using_library(path):
             _make_group(file, root, made, {}, {})
         for plan, variable in made:
-            _write_values(plan, variable, writing)
+            if not plan.by_chunks:
+                _write_values(plan, variable, writing)
     finally:
-        with _library(path):
+        with using_library(path):
             file.close()
 
 
@@ -387,7 +398,7 @@ def _made_type(group: Any, type: DeclaredType) -> Any:
     if isinstance(type, EnumType):
         return group.createEnumType(type.base.known_dtype, name, {word: int(at) for at, word in type.names})
     if isinstance(type, CompoundType):
-        return None if _fixed_fault(type, "") else group.createCompoundType(_dtype_of(type), name)
+        return None if _fixed_fault(type, "") else group.createCompoundType(element_dtype(type), name)
     if (
         isinstance(type, VlenType)
         and isinstance(type.elements, AtomicType)
@@ -403,7 +414,7 @@ def _made_variable(
     type, filters = plan.type, plan.filters
     datatype: Any
     if isinstance(type, AtomicType):
-        datatype = str if type is AtomicType.STRING else _dtype_of(type)
+        datatype = str if type is AtomicType.STRING else element_dtype(type)
     else:
         datatype = types[type]
     options: dict[str, Any] = {}
@@ -414,12 +425,16 @@ def _made_variable(
     elif plan.node.shape and not isinstance(type, VlenType) and type is not AtomicType.STRING:
         options |= {"contiguous": True}
     if plan.fill is not None:
-        fill = plan.fill.encode()[:1] if type is AtomicType.CHAR else plan.fill
-        options |= {"fill_value": np.array(fill, _dtype_of(type))[()]}
+        options |= {"fill_value": _fill_of(plan)}
     own = tuple(dimensions[path] for path in plan.dimensions)
     variable = group.createVariable(plan.name, datatype, own, **options)
     _as_stored(variable)
     return variable
+
+
+def _fill_of(plan: PlannedVariable) -> Any:
+    fill = plan.fill.encode()[:1] if plan.type is AtomicType.CHAR else plan.fill
+    return np.array(fill, element_dtype(plan.type))[()]
 
 
 def _as_stored(variable: Any) -> None:
@@ -450,13 +465,13 @@ def _set_attributes(target: Any, attributes: tuple[NetcdfAttribute, ...]) -> Non
 def _write_values(plan: PlannedVariable, variable: Any, writing: Writing) -> None:
     size = prod(plan.block) * item_size(plan.type, plan.node)
     ahead = max(1, min(AHEAD, LIMITS.export_memory // max(1, _TIMES * size)))
-    reader = _Reader(plan, writing)
+    reader = ElementReader(plan, writing)
     for box, values, errors in in_order(
         reader.read, boxes(plan.node.shape, plan.block), ahead, writing.token
     ):
         for error in errors:
             writing.bad(error)
-        with _library(plan.node.path):
+        with using_library(plan.node.path):
             variable[box or ...] = values if values.shape else values[()]
         writing.digests.append(_digest(values))
         writing.step()
@@ -464,7 +479,7 @@ def _write_values(plan: PlannedVariable, variable: Any, writing: Writing) -> Non
     writing.tally.requests += reader.requests
 
 
-class _Reader:
+class ElementReader:
     """Reads blocks of one variable; used by several threads at once."""
 
     def __init__(self, plan: PlannedVariable, writing: Writing) -> None:
@@ -516,7 +531,7 @@ class _Reader:
             else:
                 values[index] = plan.source.fill_element
         try:
-            return box, _converted(values, plan.type), [error for _, error in failed]
+            return box, converted(values, plan.type), [error for _, error in failed]
         except RefbrowserError as error:
             raise RefbrowserError(error.kind, error.message, Place(path=plan.node.path)) from error
 
@@ -524,8 +539,15 @@ class _Reader:
 # Reading again
 
 
-def verify_file(path: str, root: PlannedGroup, writing: Writing, token: CancelToken) -> int:
+def verify_file(
+    path: str, root: PlannedGroup, writing: Writing, samples: Mapping[str, Sample], token: CancelToken
+) -> int:
     """Return the bytes of a file that holds what was written.
+
+    Parameters
+    ----------
+    samples
+        Of the variables whose chunks were compared as they are stored: some elements, by path.
 
     Raises
     ------
@@ -536,51 +558,104 @@ def verify_file(path: str, root: PlannedGroup, writing: Writing, token: CancelTo
     """
     import netCDF4
 
-    with _library(path):
+    with using_library(path):
         file = netCDF4.Dataset(path, "r")
     try:
         digests = iter(writing.digests)
         for plan, variable in _compare_group(file, root):
+            if plan.by_chunks:
+                _compare_sample(plan, variable, samples.get(plan.node.path))
+                continue
             for box in boxes(plan.node.shape, plan.block):
                 token.check()
-                with _library(plan.node.path):
+                with using_library(plan.node.path):
                     found = np.asarray(variable[box or ...], object if variable.dtype is str else None)
                 if _digest(found) != next(digests):
-                    raise _failed(plan.node.path, "the elements are not what was written")
+                    raise failed(plan.node.path, "the elements are not what was written")
     finally:
-        with _library(path):
+        with using_library(path):
             file.close()
     return os.path.getsize(path)
 
 
-def _compare_group(group: Any, plan: PlannedGroup) -> Iterator[tuple[PlannedVariable, Any]]:
-    with _library(plan.path):
+def _compare_sample(plan: PlannedVariable, variable: Any, sample: Sample | None) -> None:
+    """Compare what the library reads with what was decoded of the chunks by codecs of ours."""
+    with using_library(plan.node.path):
+        # Along an unlimited dimension all are as long as the longest.
+        same = all(found >= side for found, side in zip(variable.shape, plan.node.shape, strict=True))
+        if same and sample is not None:
+            box, values = sample
+            same = _digest(np.asarray(variable[box])) == _digest(values)
+    if not same:
+        raise failed(plan.node.path, "the library reads other elements than were written")
+
+
+def _compare_group(
+    group: Any, plan: PlannedGroup, above: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[PlannedVariable, Any]]:
+    """Compare what a group declares; yields its variables, and those below it."""
+    names = {**above, **{path: name for path, (name, _) in plan.dimensions.items()}}
+    with using_library(plan.path):
         _compare_attributes(group, plan.attributes, plan.path)
         for name, length in plan.dimensions.values():
             found = group.dimensions.get(name)
             if found is None or found.isunlimited() != (length is None) or length not in (None, len(found)):
-                raise _failed(plan.path, f"dimension {quoted(name)} is not what was written")
+                raise failed(plan.path, f"dimension {quoted(name)} is not what was written")
     for each in plan.variables:
-        with _library(each.node.path):
+        with using_library(each.node.path):
             variable = group.variables[each.name]
             _as_stored(variable)
-            _compare_attributes(variable, each.attributes, each.node.path)
+            _compare_variable(variable, each, names)
         yield each, variable
     for below in plan.groups:
-        yield from _compare_group(group.groups[below.name], below)
+        yield from _compare_group(group.groups[below.name], below, names)
+
+
+def _compare_variable(variable: Any, plan: PlannedVariable, names: Mapping[str, str]) -> None:
+    """Compare what a variable declares."""
+    path, type = plan.node.path, plan.type
+    if variable.dimensions != tuple(names[each] for each in plan.dimensions):
+        raise failed(path, "the dimensions are not what was written")
+    elements = type.elements if isinstance(type, VlenType) else type
+    found = variable.dtype
+    if elements is not AtomicType.STRING:
+        same = np.dtype(found).newbyteorder("=") == element_dtype(elements)
+    else:
+        same = found is str
+    if isinstance(type, EnumType):
+        same &= variable.datatype.enum_dict == {word: int(at) for at, word in type.names}
+    if not same:
+        raise failed(path, "the type is not what was written")
+    if plan.chunk is not None and tuple(variable.chunking()) != plan.chunk:
+        raise failed(path, "the chunks have another shape than was written")
+    fill = [] if plan.fill is None else [_fill_of(plan)]
+    if [np.asarray(each).tobytes() for each in _fills(variable)] != [each.tobytes() for each in fill]:
+        raise failed(path, "the fill value is not what was written")
+    _compare_attributes(variable, plan.attributes, path)
+
+
+def _fills(variable: Any) -> list[Any]:
+    is_filled = FILL_ATTRIBUTE in variable.ncattrs()
+    return [np.asarray(variable.getncattr(FILL_ATTRIBUTE), variable.dtype)] if is_filled else []
 
 
 def _compare_attributes(target: Any, attributes: tuple[NetcdfAttribute, ...], path: str) -> None:
+    names = {each.name for each in attributes}
+    if set(target.ncattrs()) - {FILL_ATTRIBUTE} != names:
+        raise failed(path, "the attributes are not those that were written")
     for each in attributes:
-        found = np.asarray(target.getncattr(each.name)).reshape(-1)
-        values = list(each.values)
-        if isinstance(each.type, AtomicType) and each.type.dtype is not None:
-            same = found.tobytes() == np.array(values, found.dtype).tobytes()
+        found = target.getncattr(each.name)
+        dtype = each.type.dtype if isinstance(each.type, AtomicType) else None
+        if dtype is not None:
+            wanted = np.array(each.values, dtype)
+            got = np.asarray(found).reshape(-1)
+            same = got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
         else:
-            same = [str(item) for item in found] == values
+            same = (found if isinstance(found, list) else [found]) == list(each.values)
         if not same:
-            raise _failed(path, f"attribute {quoted(each.name)} is not what was written")
+            raise failed(path, f"attribute {quoted(each.name)} is not what was written")
 
 
-def _failed(path: str, what: str) -> RefbrowserError:
+def failed(path: str, what: str) -> RefbrowserError:
+    """Return the error of what is not as it was written."""
     return RefbrowserError(ErrorKind.IO, f"verification failed: {what}", Place(path=path))
