@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.codecs import tiff_codes
 from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes, single_threaded_blosc
 from refbrowser.limits import LIMITS
 
@@ -181,6 +182,26 @@ class BZ2:
     def encode(self, data: Bytes) -> Bytes:
         """Return the compressed bytes."""
         return as_bytes(bz2.compress(data.data, self.level))
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """A compression of TIFF, by its name in `tiff_codes`; it has no header."""
+
+    name: str
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes: of noise they are half as many again."""
+        return Room(None, min(room.most + room.most // 2 + 65_536, LIMITS.chunk_size))
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes."""
+        made: Bytes = getattr(tiff_codes, f"{self.name}_decoded")(data, room.most + 1)
+        return made
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the compressed bytes."""
+        return as_bytes(getattr(tiff_codes, f"{self.name}_encoded")(data))
 
 
 @dataclass(frozen=True, slots=True)

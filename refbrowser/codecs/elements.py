@@ -1,13 +1,15 @@
-"""Codecs that change elements: delta, scale and offset, precision, type, bits and byte order."""
+"""Codecs that change elements: differences, scale and offset, precision, type, bits and byte order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.codecs import tiff_codes
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes, flat_bytes
 from refbrowser.errors import ErrorKind, RefbrowserError
 
@@ -86,6 +88,46 @@ class BitRound:
         return flat_bytes(
             np.asarray(Rounding(self.keep).encode(native)).view(native.dtype).astype(self.dtype)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """Elements of which a predictor of TIFF has the differences along each row.
+
+    Attributes
+    ----------
+    shape
+        Of a chunk.
+    axis
+        Along which rows go, from the last one.
+    of_bytes
+        Whether these are differences of the bytes of floats, the highest of a row first.
+    """
+
+    shape: tuple[int, ...]
+    dtype: DType
+    axis: int
+    of_bytes: bool
+
+    def encoded(self, room: Room) -> Room:
+        """Return `room`: the size does not change."""
+        return room
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the elements."""
+        function = tiff_codes.floats_restored if self.of_bytes else tiff_codes.summed
+        return flat_bytes(function(self._elements(data), self.axis))
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the differences."""
+        function = tiff_codes.floats_prepared if self.of_bytes else tiff_codes.differences
+        return flat_bytes(function(self._elements(data), self.axis))
+
+    def _elements(self, data: Bytes) -> npt.NDArray[Any]:
+        values = _elements(data, self.dtype)
+        if values.size != prod(self.shape):
+            raise DecodeError(f"{values.size} elements are no chunk of {self.shape}")
+        return values.reshape(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -162,6 +163,25 @@ def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
     known = before.dtype.itemsize if before.dtype is not None else 1
     made: ByteCodec = _class("shuffling.Shuffle")(size or known)
     return made
+
+
+def _predicted(kinds: str, *, of_bytes: bool) -> Factory:
+    """Return what makes a predictor of TIFF for elements of some kinds."""
+
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        dtype, shape = settings.dtype("dtype", kinds, before.dtype), settings.values.get("shape")
+        if not isinstance(shape, list) or not all(type(side) is int and side > 0 for side in shape):
+            raise settings.wrong("shape", "a list of positive integers")
+        if before.room.exact != prod(shape) * dtype.itemsize:
+            raise settings.wrong("shape", "the shape of a chunk")
+        axis = settings.integer("axis", -1, -len(shape), len(shape) - 1)
+        settings.integer("dist", 1, 1, 1)
+        made: ByteCodec = _class("elements.Predicted")(
+            tuple(shape), dtype, axis if axis < 0 else axis - len(shape), of_bytes
+        )
+        return made
+
+    return make
 
 
 def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
@@ -450,6 +470,13 @@ _ROWS = (
         draft=("preset",),
         stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
     ),
+    # Those of TIFF, under the names that imagecodecs gives them for numcodecs.
+    Codec(name="imagecodecs_lzw", make=lambda settings, before: _class("compressors.Runs")("lzw")),
+    Codec(name="imagecodecs_packbits", make=lambda settings, before: _class("compressors.Runs")("packbits")),
+    *(
+        Codec(name=name, make=_outside(name, "imagecodecs"), module="imagecodecs", package="imagecodecs")
+        for name in ("imagecodecs_jpeg", "imagecodecs_jpeg2k", "imagecodecs_lerc", "imagecodecs_webp")
+    ),
     Codec(name="shuffle", make=_shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
     Codec(name="base64", make=_made("elements.Base64")),
     # Checksums.
@@ -471,6 +498,18 @@ _ROWS = (
     Codec(name="quantize", kind=Kind.ELEMENTS, make=_quantize, v3="numcodecs.quantize"),
     Codec(name="astype", kind=Kind.ELEMENTS, make=_as_type, v3="numcodecs.astype"),
     Codec(name="bitround", kind=Kind.ELEMENTS, make=_bit_round, v3="numcodecs.bitround"),
+    Codec(
+        name="imagecodecs_delta",
+        kind=Kind.ELEMENTS,
+        make=_predicted("iuf", of_bytes=False),
+        is_ordered=True,
+    ),
+    Codec(
+        name="imagecodecs_floatpred",
+        kind=Kind.ELEMENTS,
+        make=_predicted("f", of_bytes=True),
+        is_ordered=True,
+    ),
     Codec(
         name="packbits",
         kind=Kind.ELEMENTS,

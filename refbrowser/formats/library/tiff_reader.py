@@ -5,19 +5,36 @@ No other file is ever opened: the library is given bytes, neither a path nor a n
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import logging
 import struct
 from collections.abc import Iterator
-from enum import Enum
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from math import gcd, prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tifffile
 from tifffile import TIFF
+
+
+def _loaded(path: Path) -> Any:
+    """Return a module that lies elsewhere and imports nothing of ours either."""
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_HERE = Path(__file__).parent
+tiff_codes = _loaded(_HERE.parents[1] / "codecs" / "tiff_codes.py")
+tiff_tags = _loaded(_HERE / "tiff_tags.py")
 
 #: Data of one page without compression that has more bytes is divided into chunks of at most so many.
 _LARGEST = 64 << 20
@@ -25,18 +42,14 @@ _LARGEST = 64 << 20
 _KEPT = 256 << 20
 #: Pages, series and problems that are told.
 _PROBLEMS = 20
-#: Tags that say where and how elements are stored.
-_LAYOUT = {
-    *range(255, 260), 266, 273, 277, 278, 279, 284, 288, 289, 317, 322, 323, 324, 325, 330, 338, 339,
-    347, 512, 513, 514, 519, 520, 521, 530, 531, 532, 32997, 32998, 33432, 34377, 34665, 34675,
-}  # fmt: skip
-#: Tags that are told in other words: those of GeoTIFF and GDAL.
-_TOLD = {33550, 33920, 33922, 34264, 34735, 34736, 34737, 42112, 42113, 50844}
-_RATIONAL = (5, 10)
 #: Pages of a file, at most.
 _PAGES = 1 << 20
-#: Codes of LZW, and the bits of the longest.
-_CLEAR, _END, _WIDEST = 256, 257, 12
+#: Bytes that a tile or strip can have.
+_MOST = 1 << 30
+#: Says that a page tells which elements of another one count.
+_MASK = 4
+#: Compressions as which JPEG is told.
+_JPEG = (6, 7, 34892, 33007)
 
 
 class TiffReader:
@@ -62,27 +75,37 @@ class TiffReader:
 
     def do_describe(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell series of pages as arrays, with all that is known of them but their values."""
-        most = request["objects"]
         yield {"head": {"order": self._file.byteorder, "big": self._file.is_bigtiff}}
-        found = self._series()
-        for number, series in enumerate(found):
-            above = f"/series_{number}" if len(found) > 1 else ""
-            levels = getattr(series, "levels", None) or [series]
-            for level, each in enumerate(levels):
-                group = f"{above}/overview_{level}" if level else above
-                if len(self._images) >= most:
-                    yield {"problem": f"only its first {most} images are shown"}
-                    return
-                path = f"{group}/image"
-                try:
-                    self._images[path] = image = _Image(self._file, each)
-                    told, columns = image.told(request, is_first=not level)
-                except Exception as error:  # noqa: BLE001 - one of them alone
-                    yield {"array": path, "error": f"{type(error).__name__}: {error}"[:500]}
-                else:
-                    yield ({"array": path, **told}, *columns)
+        for path, series, is_first in self._named():
+            if len(self._images) >= request["objects"]:
+                yield {"problem": f"only its first {len(self._images)} images are shown"}
+                return
+            try:
+                self._images[path] = image = _Image(self._file, series)
+                told, columns = image.told(request, is_first=is_first)
+            except Exception as error:  # noqa: BLE001 - one of them alone
+                yield {"array": path, "error": f"{type(error).__name__}: {error}"[:500]}
+            else:
+                yield ({"array": path, **told}, *columns)
         for each in self._problems[:_PROBLEMS]:
             yield {"problem": each[:500]}
+
+    def _named(self) -> Iterator[tuple[str, Any, bool]]:
+        """Yield paths of images and masks, what they are of, and whether it is in full size."""
+        found = self._series()
+        are_masks = [bool(getattr(each.keyframe, "subfiletype", 0) & _MASK) for each in found]
+        count = len(found) - sum(are_masks)
+        number, names = -1, set[str]()
+        for series, is_mask in zip(found, are_masks, strict=True):
+            is_mask = is_mask and number >= 0
+            number += not is_mask
+            above = f"/series_{number}" if count > 1 else ""
+            for level, each in enumerate(getattr(series, "levels", None) or [series]):
+                path = f"{above}{f'/overview_{level}' if level else ''}/{'mask' if is_mask else 'image'}"
+                while path in names:
+                    path += "_"
+                names.add(path)
+                yield path, each, not level
 
     def _series(self) -> list[Any]:
         """Return the series of pages: where the library knows none each page that can be read."""
@@ -137,7 +160,7 @@ class TiffReader:
             if not self._whole[0]:
                 self._whole = ("", None)
             return values[tuple(slice(*each) for each in box)].astype(image.dtype, copy=False)
-        made = np.full([stop - start for start, stop in box], image.nodata, image.dtype)
+        made = np.full([stop - start for start, stop in box], image.missing, image.dtype)
         for page, at in image.pages_of(box):
             if page is None:
                 continue
@@ -146,7 +169,7 @@ class TiffReader:
                 if not offset or not size:
                     continue
                 tables = {}
-                if image.key.compression in (6, 7, 34892, 33007):
+                if image.key.compression in _JPEG:
                     tables = {"jpegtables": page.jpegtables, "jpegheader": image.key.jpegheader}
                 values, _, sides = image.key.decode(self._read(offset, size), index, **tables)
                 if values is not None:
@@ -166,36 +189,23 @@ Reader = TiffReader
 
 
 def _lzw(data: Any, *, out: Any = None) -> bytes:
-    """Return what was compressed by LZW (TIFF 6.0, section 13)."""
-    most = out if isinstance(out, int) else None
-    first = [bytes([each]) for each in range(256)] + [b"", b""]
-    table, width, before = list(first), 9, b""
-    held = bits = size = 0
-    parts = []
-    for byte in bytes(data):
-        held, bits = held << 8 | byte, bits + 8
-        if bits < width:
-            continue
-        bits -= width
-        code, held = held >> bits, held & (1 << bits) - 1
-        if code == _CLEAR:
-            table, width, before = list(first), 9, b""
-            continue
-        if code == _END or (most is not None and size >= most):
-            break
-        if not before:
-            entry = table[code]
-        elif code <= len(table):
-            entry = table[code] if code < len(table) else before + before[:1]
-            table.append(before + entry[:1])
-        else:
-            raise ValueError("LZW names what it has not told")
-        parts.append(entry)
-        size += len(entry)
-        before = entry
-        if len(table) >= (1 << width) - 1 and width < _WIDEST:
-            width += 1
-    return b"".join(parts)
+    """Return what was compressed by LZW."""
+    made: bytes = tiff_codes.lzw_decoded(data, out if isinstance(out, int) else _MOST).tobytes()
+    return made
+
+
+def _floats(data: Any, axis: int = -1, dist: int = 1, *, out: Any = None) -> Any:
+    """Return floats that were prepared for compression."""
+    if dist != 1:
+        raise ValueError("only imagecodecs knows floats of which each second or fourth belong together")
+    return tiff_codes.floats_restored(data, axis)
+
+
+def _numbers(data: Any, dtype: Any, bitspersample: int, runlen: int = 0, *, out: Any = None) -> Any:
+    """Return numbers of few bits."""
+    if bitspersample in (8, 16, 32, 64):
+        return np.frombuffer(data, dtype)
+    return tiff_codes.numbers_of_bits(data, bitspersample, runlen, dtype)
 
 
 def _zstd(data: Any, *, out: Any = None) -> bytes:
@@ -211,6 +221,7 @@ def _complete() -> None:
     if codecs.__name__ == "imagecodecs":
         return
     codecs.lzw_decode, codecs.zstd_decode = _lzw, _zstd
+    codecs.floatpred_decode, codecs.packints_decode = _floats, _numbers
 
 
 class _Nameless(io.RawIOBase):
@@ -291,7 +302,8 @@ class _Gathered(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one complaint, once."""
         text = record.getMessage()
-        if len(self._problems) < _PROBLEMS and text not in self._problems:
+        # What elements that are missing hold is read here.
+        if "GDAL_NODATA" not in text and len(self._problems) < _PROBLEMS and text not in self._problems:
             self._problems.append(text)
 
 
@@ -315,7 +327,9 @@ class _Image:
     dtype
         Of its elements as they are stored.
     nodata
-        What missing elements hold.
+        What GDAL says that missing elements hold; None where it says nothing that they can.
+    missing
+        What elements of tiles hold that are not stored.
     """
 
     def __init__(self, file: Any, series: Any) -> None:
@@ -326,7 +340,7 @@ class _Image:
         if series.dtype is None:
             raise ValueError(f"elements of {key.bitspersample} bits of format {int(key.sampleformat)}")
         self.dtype = np.dtype(series.dtype).newbyteorder(file.byteorder)
-        self.nodata = key.nodata or 0
+        self.nodata, self.missing = tiff_tags.nodata_of(key.tags.valueof(42113), self.dtype)
         self.pages = list(series.pages)
         kept = [at for at, side in enumerate(self.shape) if side != 1 or self.axes[at] in "YX"]
         inner = [at for at, side in enumerate(key.shape) if side != 1 or key.axes[at] in "YX"]
@@ -366,9 +380,11 @@ class _Image:
             "compression": int(key.compression),
             "compression_name": getattr(key.compression, "name", str(key.compression)),
             "predictor": int(key.predictor),
-            "attributes": list(self._attributes(request["attribute"], is_first)),
-            "nodata": key.tags.valueof(42113),
-            "geo": self._geo(request["attribute"]),
+            "attributes": list(tiff_tags.attributes_of(self, request["attribute"], is_first)),
+            "said_nodata": key.tags.valueof(42113),
+            "nodata": self.nodata,
+            "settings": self._settings(),
+            "geo": tiff_tags.geo_of(self, request["attribute"]),
             "missing": self._missing(),
             "why": self._why(),
         }
@@ -387,7 +403,8 @@ class _Image:
             return {**told, "why": columns}, []
         coords, offsets, sizes = columns
         stored = (offsets > 0) & (sizes > 0)
-        told["sparse"] = not bool(stored.all())
+        if not stored.all():
+            told["unstored"] = self.missing
         columns = [coords[stored], offsets[stored], sizes[stored], np.zeros(int(stored.sum()), np.uint32)]
         return told, [_flat(each) for each in columns]
 
@@ -411,11 +428,38 @@ class _Image:
             return f"its numbers of {key.bitspersample} bits are not stored as numpy holds any"
         if int(key.fillorder) != 1:
             return "its bits are stored in reverse order"
-        if key.is_subsampled:
+        if key.is_subsampled and key.compression not in _JPEG:
             return "its colours are stored with fewer points than its brightness"
         if int(key.sampleformat) == 5:
             return "its numbers are complex integers"
+        if key.compression in _JPEG and any(
+            each is not None and each.jpegtables != key.jpegtables for each in self.pages
+        ):
+            return "its pages have tables of their own for what is compressed"
         return ""
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what imagecodecs must know to decode what is stored."""
+        key = self.key
+        if key.compression == 50001 and key.samplesperpixel == 4:
+            return {"hasalpha": True}
+        if key.compression not in _JPEG:
+            return {}
+        spaces = tifffile.tifffile.jpeg_decode_colorspace(
+            key.photometric, key.planarconfig, key.extrasamples, key.is_jfif
+        )
+        packed = [
+            None if each is None else base64.b64encode(each).decode()
+            for each in (key.jpegtables, key.jpegheader)
+        ]
+        numbers = [None if each is None else int(each) for each in spaces]
+        return {
+            "tables": packed[0],
+            "header": packed[1],
+            "bitspersample": key.bitspersample,
+            "colorspace_jpeg": numbers[0],
+            "colorspace_data": numbers[1],
+        }
 
     def _spread(self, of_page: list[int]) -> list[int]:
         """Return sides of a chunk of a page as those of the array."""
@@ -514,67 +558,6 @@ class _Image:
         made[:, :, self.of_page] = coords[:, self.in_page]
         return made.reshape(-1, len(self.shape)), offsets.reshape(-1), sizes.reshape(-1).astype(np.int64)
 
-    # Attributes
-
-    def _attributes(self, most: int, is_first: bool) -> Iterator[tuple[str, Any, str]]:
-        """Yield names, values, and why there is none."""
-        key = self.key
-        told = set()
-        for tag in key.tags:
-            if tag.code in _LAYOUT or tag.code in _TOLD:
-                continue
-            try:
-                value = _plain(tag)
-            except Exception as error:  # noqa: BLE001 - one tag alone
-                yield tag.name, None, f"{type(error).__name__}: {error}"[:200]
-                continue
-            if value is None:
-                continue
-            if tag.name in told or len(str(value)) > most:
-                yield tag.name, None, "it is too large" if tag.name not in told else "it is there twice"
-                continue
-            told.add(tag.name)
-            yield tag.name, value, ""
-        name = getattr(self.series, "name", "")
-        if is_first and name and getattr(self.series, "kind", "") == "ome":
-            yield "long_name", name, ""
-        for name, value in (self._gdal() if is_first else {}).items():
-            if name not in told:
-                yield name, value, ""
-
-    def _gdal(self) -> dict[str, str]:
-        """Return what GDAL says of the file and its bands."""
-        found: dict[str, str] = {}
-        text = self.key.tags.valueof(42112)
-        if not isinstance(text, str):
-            return found
-        from xml.etree import ElementTree
-
-        try:
-            items = ElementTree.fromstring(text).findall("Item")
-        except ElementTree.ParseError:
-            return {"GDAL_METADATA": text}
-        for item in items:
-            band = item.get("sample")
-            where = "" if band is None else f"band_{band}_"
-            domain = item.get("domain")
-            name = f"{where}{f'{domain}_' if domain else ''}{item.get('name', 'item')}"
-            found.setdefault(name, item.text or "")
-        return found
-
-    def _geo(self, most: int) -> dict[str, Any]:
-        try:
-            found = self.key.geotiff_tags or {}
-        except Exception:  # noqa: BLE001 - of foreign tags
-            return {}
-        return {
-            str(name): plain
-            for name, value in found.items()
-            if not isinstance(value, dict)
-            and (plain := _value(value)) is not None
-            and len(str(plain)) <= most
-        }
-
     # Pages and their chunks
 
     def pages_of(self, box: list[tuple[int, int]]) -> Iterator[tuple[Any, tuple[int, ...]]]:
@@ -641,31 +624,3 @@ class _Image:
 
 def _flat(values: Any) -> Any:
     return np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-
-
-def _plain(tag: Any) -> Any:
-    """Return the value of a tag as an attribute; None of what is none."""
-    value = tag.value
-    if int(tag.dtype) in _RATIONAL and isinstance(value, tuple):
-        found = [top / bottom if bottom else 0.0 for top, bottom in zip(value[::2], value[1::2], strict=True)]
-        return found[0] if len(found) == 1 else found
-    return _value(value)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, bytes):
-        try:
-            return value.rstrip(b"\0").decode("ascii") or None
-        except UnicodeDecodeError:
-            return None
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        found = [_value(each) for each in value]
-        if any(isinstance(each, list) for each in found):
-            found = [part for each in found for part in (each if isinstance(each, list) else [each])]
-        numbers = all(isinstance(each, int | float) for each in found)
-        return found if found and (numbers or all(isinstance(each, str) for each in found)) else None
-    return value if isinstance(value, str | int | float) and value != "" else None

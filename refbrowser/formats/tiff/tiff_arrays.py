@@ -29,10 +29,22 @@ _CODECS = {
     32946: CodecSpec("zlib", {"level": 6}),
     34925: CodecSpec("lzma", {"format": 1, "check": -1, "preset": None, "filters": None}),
     50000: CodecSpec("zstd", {"level": 9}),
+    **{
+        number: CodecSpec(f"imagecodecs_{name}")
+        for name, numbers in {
+            "lzw": (5,),
+            "packbits": (32773,),
+            "jpeg": (7, 33007, 34892),
+            "jpeg2k": (33003, 33004, 33005, 34712),
+            "lerc": (34887,),
+            "webp": (50001,),
+        }.items()
+        for number in numbers
+    },
 }
-_STANDARD = (1, 8, 32946)
+_STANDARD = (1, 5, 8, 32773, 32946)
 _PREDICTORS = {2: "differences along each row", 3: "differences of the bytes of floats along each row"}
-_DIFFERENCES = 2
+_DIFFERENCES, _OF_FLOATS = 2, 3
 #: Attributes that are not shown and told one by one.
 _NAMED = 20
 
@@ -46,7 +58,9 @@ _NAMES = {
     (_GEOGRAPHIC, "X"): {"standard_name": "longitude", "units": "degrees_east"},
     (_GEOGRAPHIC, "Y"): {"standard_name": "latitude", "units": "degrees_north"},
 }
+#: Units of lengths (EPSG), as udunits calls them; metres where nothing is said.
 _METRE = 9001
+_UNITS = {_METRE: "m", 9002: "foot", 9003: "US_survey_foot"}
 
 
 @dataclass(eq=False)
@@ -87,7 +101,7 @@ class TiffArrays:
             manifest.add_node(node)
             if stored is not None and len(stored):
                 manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
-            if node.error is None:
+            if node.error is None and node.name == "image":
                 series = path.rpartition("/")[0].partition("/overview_")[0]
                 for each, data in _coordinates(node, first.setdefault(series, told), told):
                     manifest.add_node(each)
@@ -119,7 +133,7 @@ class TiffArrays:
             values=Chunks(grid=asked_grid(shape, None, dtype.itemsize)),
         )
         stored = None
-        why = told["why"]
+        why = told["why"] or told["missing"]
         codecs: tuple[CodecSpec, ...] = ()
         if not why:
             stored = Stored.of(self.contents.chunks[path], len(shape))
@@ -147,14 +161,12 @@ class TiffArrays:
             else:
                 found[name] = value
         found |= {name: value for name, value in told["geo"].items() if name not in found}
-        # A tile that is not stored holds zeros where nothing else is said.
-        fill = dtype.type(0) if told.get("sparse") else None
-        if (said := told["nodata"]) is not None:
-            value = _nodata(str(said), dtype)
-            if value is None or dtype.kind == "c":
-                found["GDAL_NODATA"] = str(said)
-            else:
-                fill, found[FILL_ATTRIBUTE] = value, value.item()
+        fill = dtype.type(told["unstored"]) if "unstored" in told else None
+        if told["nodata"] is not None:
+            fill = dtype.type(told["nodata"])
+            found[FILL_ATTRIBUTE] = fill.item()
+        elif told["said_nodata"] is not None:
+            found["GDAL_NODATA"] = str(told["said_nodata"])
         return found, fill
 
     def _by_library(self, node: ArrayNode, path: str, told: Told, why: str) -> ArrayNode:
@@ -187,7 +199,7 @@ class TiffArrays:
         """Return why the chunks of an array are not what its codecs read; empty where they are."""
         if not node.codecs or not len(stored):
             return ""
-        if self.is_remote and told["compression"] in _STANDARD and told["predictor"] == 1:
+        if self.is_remote and told["compression"] in _STANDARD:
             return ""
         inside = np.flatnonzero(stored.offsets + stored.sizes <= self.size)
         if not len(inside):
@@ -220,28 +232,20 @@ def _codecs(told: Told, dtype: np.dtype[Any]) -> tuple[CodecSpec, ...] | str:
     if compression != 1:
         if compression not in _CODECS:
             return f"Zarr has no codec for its compression {quoted(told['compression_name'])}"
-        codecs = (_CODECS[compression],)
+        codec = _CODECS[compression]
+        codecs = (replace(codec, configuration={**codec.configuration, **told["settings"]}),)
     if predictor == 1:
         return codecs
     sides, axes = told["sides"], told["axes"]
     one_row = all(side == 1 for side, letter in zip(sides, axes, strict=True) if letter != "X")
     if predictor == _DIFFERENCES and one_row and dtype.kind in "iu":
         return (CodecSpec("delta", {"dtype": dtype.str, "astype": dtype.str}), *codecs)
-    named = _PREDICTORS.get(predictor, f"predictor {predictor}")
-    return f"Zarr has no codec for how it was prepared for compression: {named}"
-
-
-def _nodata(text: str, dtype: np.dtype[Any]) -> Any:
-    """Return what GDAL says that missing elements hold, as an element; None where it is none."""
-    try:
-        if dtype.kind in "fc":
-            return dtype.type(float(text))
-        if text.strip().lstrip("+-").isdigit():
-            return dtype.type(int(text))
-        number = float(text)
-        return dtype.type(int(number)) if number == int(number) else None
-    except (ValueError, OverflowError):
-        return None
+    name = {_DIFFERENCES: "delta", _OF_FLOATS: "floatpred"}.get(predictor)
+    if name is None or "X" not in axes:
+        named = _PREDICTORS.get(predictor, f"predictor {predictor}")
+        return f"Zarr has no codec for how it was prepared for compression: {named}"
+    settings = {"axis": axes.index("X") - len(axes), "dist": 1, "shape": list(sides), "dtype": dtype.str}
+    return (CodecSpec(f"imagecodecs_{name}", settings), *codecs)
 
 
 # Coordinates of GeoTIFF (OGC 19-008r4, 7.3 and B.6)
@@ -260,23 +264,24 @@ def _coordinates(
         What is told of this one: the same, or smaller.
     """
     geo = first["geo"]
-    scale, tie = geo.get("ModelPixelScale"), geo.get("ModelTiepoint")
-    if not _numbers(scale, 3) or not _numbers(tie, 6) or not all(scale[:2]):
+    straight = _straight(geo)
+    if straight is None:
         return
     model, half = geo.get("GTModelTypeGeoKey"), 0.0 if geo.get("GTRasterTypeGeoKey") == _POINTS else 0.5
     group = node.path.rpartition("/")[0]
-    for letter, at, sign in (("Y", 1, -1.0), ("X", 0, 1.0)):
+    for letter, (begin, tie, step) in straight.items():
         if letter not in told["axes"]:
             continue
         count = told["shape"][told["axes"].index(letter)]
         whole = first["shape"][first["axes"].index(letter)]
         if count > _MOST:
             continue
-        pixels = (np.arange(count) + half) * (whole / count) - tie[at]
-        values = (tie[3 + at] + sign * scale[at] * pixels).astype("<f8")
+        pixels = (np.arange(count) + half) * (whole / count) - tie
+        values = (begin + step * pixels).astype("<f8")
         attributes = dict(_NAMES.get((model, letter), {}))
-        if model == _PROJECTED and geo.get("ProjLinearUnitsGeoKey", _METRE) == _METRE:
-            attributes["units"] = "m"
+        unit = _UNITS.get(geo.get("ProjLinearUnitsGeoKey", _METRE))
+        if model == _PROJECTED and unit is not None:
+            attributes["units"] = unit
         yield (
             ArrayNode(
                 path=f"{group}/{letter}",
@@ -289,6 +294,17 @@ def _coordinates(
             ),
             values.tobytes(),
         )
+
+
+def _straight(geo: Mapping[str, Any]) -> dict[str, tuple[float, float, float]] | None:
+    """Return a coordinate of each axis, its pixel, and the step to the next; None of a turned image."""
+    names = ("PixelScale", "Tiepoint", "Transformation")
+    scale, tie, matrix = (geo.get(f"Model{name}", ()) for name in names)
+    if _numbers(scale, 3) and _numbers(tie, 6) and all(scale[:2]):
+        return {"Y": (tie[4], tie[1], -scale[1]), "X": (tie[3], tie[0], scale[0])}
+    if _numbers(matrix, 16) and matrix[0] and matrix[5] and not (matrix[1] or matrix[4]):
+        return {"Y": (matrix[7], 0.0, matrix[5]), "X": (matrix[3], 0.0, matrix[0])}
+    return None
 
 
 def _numbers(value: Any, count: int) -> bool:

@@ -216,7 +216,7 @@ def test_a_transpose_of_three_dimensions():
     assert CodecPipeline.for_array(node).axes == (2, 0, 1)
 
 
-@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_transposes_one_after_the_other(order):
     store = MemoryStore()
     values = np.arange(2 * 3 * 4, dtype="i2").reshape(2, 3, 4)
