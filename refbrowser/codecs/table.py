@@ -165,6 +165,10 @@ def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
     return made
 
 
+def _of_tiff(name: str) -> Factory:
+    return lambda settings, before: _class("compressors.Runs")(name)
+
+
 def _predicted(kinds: str, *, of_bytes: bool) -> Factory:
     """Return what makes a predictor of TIFF for elements of some kinds."""
 
@@ -331,6 +335,8 @@ class Codec:
         Must be installed beside numcodecs, and decodes in a process of its own.
     package
         Brings that module.
+    is_rare
+        Numcodecs does not bring it: stores are written with another one.
     """
 
     name: str
@@ -351,6 +357,7 @@ class Codec:
     only_decodes: bool = False
     module: str = ""
     package: str = ""
+    is_rare: bool = False
 
     def setting(self, name: str) -> Setting:
         """Return a setting; one of which nothing is known where the table has none of that name."""
@@ -471,10 +478,15 @@ _ROWS = (
         stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
     ),
     # Those of TIFF, under the names that imagecodecs gives them for numcodecs.
-    Codec(name="imagecodecs_lzw", make=lambda settings, before: _class("compressors.Runs")("lzw")),
-    Codec(name="imagecodecs_packbits", make=lambda settings, before: _class("compressors.Runs")("packbits")),
+    *(Codec(name=f"imagecodecs_{name}", make=_of_tiff(name), is_rare=True) for name in ("lzw", "packbits")),
     *(
-        Codec(name=name, make=_outside(name, "imagecodecs"), module="imagecodecs", package="imagecodecs")
+        Codec(
+            name=name,
+            make=_outside(name, "imagecodecs"),
+            module="imagecodecs",
+            package="imagecodecs",
+            is_rare=True,
+        )
         for name in ("imagecodecs_jpeg", "imagecodecs_jpeg2k", "imagecodecs_lerc", "imagecodecs_webp")
     ),
     Codec(name="shuffle", make=_shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
@@ -498,17 +510,12 @@ _ROWS = (
     Codec(name="quantize", kind=Kind.ELEMENTS, make=_quantize, v3="numcodecs.quantize"),
     Codec(name="astype", kind=Kind.ELEMENTS, make=_as_type, v3="numcodecs.astype"),
     Codec(name="bitround", kind=Kind.ELEMENTS, make=_bit_round, v3="numcodecs.bitround"),
-    Codec(
-        name="imagecodecs_delta",
-        kind=Kind.ELEMENTS,
-        make=_predicted("iuf", of_bytes=False),
-        is_ordered=True,
-    ),
-    Codec(
-        name="imagecodecs_floatpred",
-        kind=Kind.ELEMENTS,
-        make=_predicted("f", of_bytes=True),
-        is_ordered=True,
+    *(
+        Codec(name=name, kind=Kind.ELEMENTS, make=make, is_ordered=True, is_rare=True)
+        for name, make in (
+            ("imagecodecs_delta", _predicted("iuf", of_bytes=False)),
+            ("imagecodecs_floatpred", _predicted("f", of_bytes=True)),
+        )
     ),
     Codec(
         name="packbits",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import zarr
 from servers.http_server import HttpServer
 
 import refbrowser
@@ -281,6 +282,15 @@ def test_exports_have_the_values(tmp_path: Path) -> None:
             refbrowser.export(dataset, str(target), format="refs-v1")
         with refbrowser.open(str(target), allow=[str(tmp_path)]) as again:
             assert np.array_equal(again["/image"][...], LAYOUTS[name][0]), name
+    # Stores have codecs that everybody reads.
+    tifffile.imwrite(path, LAYOUTS["predictor"][0], **LAYOUTS["predictor"][1])
+    for format in ("zarr-v2", "zarr-v3"):
+        with refbrowser.open(str(path)) as dataset:
+            report = refbrowser.export(dataset, str(tmp_path / format), format=format)
+        assert "codec imagecodecs_delta is written as zstd, which everybody reads" in {
+            loss.what for loss in report.losses
+        }
+        assert np.array_equal(zarr.open_group(tmp_path / format)["image"][...], STACK)
 
 
 def test_a_remote_file_takes_few_requests(tmp_path: Path) -> None:
