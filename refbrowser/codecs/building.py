@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from refbrowser.codecs.base import ByteCodec, DType, Room
+from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.settings import Settings
-from refbrowser.codecs.table import CODECS, Elements, Kind, byte_codec, codec_of_v3, plain_name
+from refbrowser.codecs.table import CODECS, Kind, byte_codec, codec_of_v3, plain_name
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.dtypes import with_byte_order

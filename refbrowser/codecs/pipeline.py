@@ -24,10 +24,10 @@ from refbrowser.codecs.building import (
     no_object_codec,
     specs_in,
 )
+from refbrowser.codecs.makers import Elements
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import (
     CODECS,
-    Elements,
     byte_codec,
     codec_or_refusal,
     is_object_codec,

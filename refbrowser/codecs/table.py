@@ -12,15 +12,14 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
-from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from refbrowser.codecs.base import ByteCodec, Bytes, DType, Room
+from refbrowser.codecs import makers
+from refbrowser.codecs.base import ByteCodec, Bytes, Room
+from refbrowser.codecs.makers import Elements, Factory
 from refbrowser.codecs.settings import Flag, ItemSize, Number, NumberedWord, Setting, Settings, Word
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
@@ -60,205 +59,6 @@ class Refusal:
     def encode(self, data: Bytes) -> Bytes:
         """Raise the error."""
         raise self.error
-
-
-@dataclass(frozen=True, eq=False)
-class Elements:
-    """What stands before a codec when encoding: elements of `dtype`, or None after a compressor."""
-
-    dtype: DType | None
-    room: Room
-
-
-# Classes are imported when a codec is first made: most datasets have one or two of them.
-
-
-@cache
-def _class(name: str) -> Any:
-    """Return a class of this package, given as ``module.Class``."""
-    module, _, member = name.rpartition(".")
-    return getattr(import_module(f"refbrowser.codecs.{module}"), member)
-
-
-def _made(name: str, *settings: str) -> Factory:
-    """Return what makes a byte codec of a class from its settings, in their order."""
-    return lambda read, before: _class(name)(*(read[each] for each in settings))
-
-
-def _of_numcodecs(codec: Any, decoded: DType, stored: DType) -> ByteCodec:
-    from refbrowser.codecs.elements import NumcodecsElements
-
-    return NumcodecsElements(codec, decoded, stored)
-
-
-def _blosc(settings: Settings, before: Elements) -> ByteCodec:
-    known = before.dtype.itemsize if before.dtype is not None else 1
-    made: ByteCodec = _class("compressors.Blosc")(
-        settings["cname"],
-        settings["clevel"],
-        settings["shuffle"],
-        settings["blocksize"],
-        min(settings.integer("typesize", known, 1, LIMITS.element_size), 255),
-    )
-    return made
-
-
-def _lzma(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.compressors import LZMA
-
-    container = settings["format"]
-    filters = settings["filters"]
-    if filters is not None:
-        if not isinstance(filters, list) or not 0 < len(filters) <= 4:
-            raise settings.wrong("filters", "a list of at most 4 filters")
-        for item in filters:
-            if not isinstance(item, dict) or not all(type(value) is int for value in item.values()):
-                raise settings.wrong("filters", "a list of filters with integers")
-            if not 0 <= item.get("dict_size", 0) <= LIMITS.chunk_size:
-                raise settings.wrong("filters", f"filters with dictionaries below {LIMITS.chunk_size} bytes")
-    elif container == lzma.FORMAT_RAW:
-        raise settings.wrong("filters", "a list, which the raw format needs")
-    preset = None if settings["preset"] is None else settings.integer("preset", 6, 0, 9 | lzma.PRESET_EXTREME)
-    return LZMA(container, settings["check"], preset, None if filters is None else tuple(filters))
-
-
-def _delta(settings: Settings, before: Elements) -> ByteCodec:
-    from numcodecs import Delta
-
-    decoded = settings.dtype("dtype", "iuf", before.dtype)
-    stored = settings.dtype("astype", "iuf", decoded)
-    return _of_numcodecs(Delta(decoded, stored), decoded, stored)
-
-
-def _scale_offset(settings: Settings, before: Elements) -> ByteCodec:
-    from numcodecs import FixedScaleOffset
-
-    decoded = settings.dtype("dtype", "iuf", before.dtype)
-    stored = settings.dtype("astype", "iuf", decoded)
-    scale, offset = settings.number("scale"), settings.number("offset")
-    if scale == 0:
-        raise settings.wrong("scale", "a number other than 0")
-    return _of_numcodecs(FixedScaleOffset(offset, scale, decoded, stored), decoded, stored)
-
-
-def _quantize(settings: Settings, before: Elements) -> ByteCodec:
-    from numcodecs import Quantize
-
-    decoded = settings.dtype("dtype", "f", before.dtype)
-    stored = settings.dtype("astype", "f", decoded)
-    return _of_numcodecs(Quantize(settings.integer("digits", 0, -400, 400), decoded, stored), decoded, stored)
-
-
-def _as_type(settings: Settings, before: Elements) -> ByteCodec:
-    from numcodecs import AsType
-
-    stored = settings.dtype("encode_dtype", "biufc")
-    decoded = settings.dtype("decode_dtype", "biufc", before.dtype)
-    return _of_numcodecs(AsType(stored, decoded), decoded, stored)
-
-
-def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
-    size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
-    # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
-    known = before.dtype.itemsize if before.dtype is not None else 1
-    made: ByteCodec = _class("shuffling.Shuffle")(size or known)
-    return made
-
-
-def _of_tiff(name: str) -> Factory:
-    return lambda settings, before: _class("compressors.Runs")(name)
-
-
-def _predicted(kinds: str, *, of_bytes: bool) -> Factory:
-    """Return what makes a predictor of TIFF for elements of some kinds."""
-
-    def make(settings: Settings, before: Elements) -> ByteCodec:
-        dtype, shape = settings.dtype("dtype", kinds, before.dtype), settings.values.get("shape")
-        if not isinstance(shape, list) or not all(type(side) is int and side > 0 for side in shape):
-            raise settings.wrong("shape", "a list of positive integers")
-        if before.room.exact != prod(shape) * dtype.itemsize:
-            raise settings.wrong("shape", "the shape of a chunk")
-        axis = settings.integer("axis", -1, -len(shape), len(shape) - 1)
-        settings.integer("dist", 1, 1, 1)
-        made: ByteCodec = _class("elements.Predicted")(
-            tuple(shape), dtype, axis if axis < 0 else axis - len(shape), of_bytes
-        )
-        return made
-
-    return make
-
-
-def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.elements import BitRound
-
-    if before.dtype is None or before.dtype.kind != "f":
-        raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
-    return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
-
-
-def _labels(settings: Settings) -> tuple[str, ...]:
-    labels = settings.values.get("labels")
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise settings.wrong("labels", "a list of texts")
-    return tuple(labels)
-
-
-def _categorize(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.elements import Labels
-
-    decoded = settings.dtype("dtype", "U", before.dtype)
-    if decoded.itemsize == 0:
-        raise settings.wrong("dtype", "a type with room for text")
-    return Labels(_labels(settings), decoded, settings.dtype("astype", "iu", np.dtype("u1")))
-
-
-def _checksum(function: str) -> Factory:
-    return lambda settings, before: _class("checksums.Checksum")(
-        _class(f"checksums.{function}"), settings["location"] == "end"
-    )
-
-
-def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.checksums import Checksum, lookup3
-
-    if settings.values.get("prefix") is not None:
-        raise settings.wrong("prefix", "null, the only one that is known")
-    seed = settings.integer("initval", 0, 0, 2**32 - 1)
-    return Checksum(lambda data: lookup3(data, seed), True)
-
-
-def _outside(name: str, module: str) -> Factory:
-    def make(settings: Settings, before: Elements) -> ByteCodec:
-        from refbrowser.codecs.outside import Outside
-
-        if find_spec(module) is None:
-            raise unknown(name)
-        if before.dtype is None or before.dtype.kind not in "iuf":
-            raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
-        return Outside({**settings.values, "id": name}, before.dtype)
-
-    return make
-
-
-def _grib(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.outside import Outside
-
-    if find_spec("eccodes") is None:
-        raise RefbrowserError(
-            ErrorKind.META,
-            "codec 'grib' decodes with eccodes, which is not installed",
-            advice="pip install 'refbrowser[grib]'",
-        )
-    name = settings.values.get("var")
-    if not isinstance(name, str):
-        raise settings.wrong("var", "the name of what is read")
-    # As kerchunk has it: an array of one of these names has the places of the points.
-    is_place = name in ("latitude", "longitude")
-    dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
-    return Outside({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
-
-
-Factory = Callable[[Settings, Elements], ByteCodec]
 
 
 class Kind(StrEnum):
@@ -335,8 +135,6 @@ class Codec:
         Must be installed beside numcodecs, and decodes in a process of its own.
     package
         Brings that module.
-    is_rare
-        Numcodecs does not bring it: stores are written with another one.
     """
 
     name: str
@@ -357,7 +155,6 @@ class Codec:
     only_decodes: bool = False
     module: str = ""
     package: str = ""
-    is_rare: bool = False
 
     def setting(self, name: str) -> Setting:
         """Return a setting; one of which nothing is known where the table has none of that name."""
@@ -410,7 +207,7 @@ _ROWS = (
     # From bytes to bytes: compressors.
     Codec(
         name="zlib",
-        make=_made("deflating.Zlib", "level"),
+        make=makers.made("deflating.Zlib", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="numcodecs.zlib",
         draft=("level",),
@@ -422,7 +219,7 @@ _ROWS = (
     ),
     Codec(
         name="gzip",
-        make=_made("deflating.GZip", "level"),
+        make=makers.made("deflating.GZip", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="gzip",
         draft=("level",),
@@ -431,7 +228,7 @@ _ROWS = (
     ),
     Codec(
         name="zstd",
-        make=_made("compressors.Zstd", "level", "checksum"),
+        make=makers.made("compressors.Zstd", "level", "checksum"),
         settings=(Number("level", 0, low=-(2**17), high=22, preferred=3), Flag("checksum", False)),
         v3="zstd",
         draft=("level",),
@@ -441,7 +238,7 @@ _ROWS = (
     ),
     Codec(
         name="blosc",
-        make=_blosc,
+        make=makers.blosc,
         settings=_BLOSC_SETTINGS,
         v3="blosc",
         draft=("cname", "clevel", "shuffle", "blocksize"),
@@ -455,14 +252,14 @@ _ROWS = (
     ),
     Codec(
         name="lz4",
-        make=_made("compressors.LZ4", "acceleration"),
+        make=makers.made("compressors.LZ4", "acceleration"),
         settings=(_ACCELERATION,),
         v3="numcodecs.lz4",
         draft=("acceleration",),
     ),
     Codec(
         name="bz2",
-        make=_made("compressors.BZ2", "level"),
+        make=makers.made("compressors.BZ2", "level"),
         settings=(Number("level", 1, low=1),),
         v3="numcodecs.bz2",
         draft=("level",),
@@ -471,65 +268,70 @@ _ROWS = (
     ),
     Codec(
         name="lzma",
-        make=_lzma,
+        make=makers.lzma_codec,
         settings=_LZMA_SETTINGS,
         v3="numcodecs.lzma",
         draft=("preset",),
         stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
     ),
     # Those of TIFF, under the names that imagecodecs gives them for numcodecs.
-    *(Codec(name=f"imagecodecs_{name}", make=_of_tiff(name), is_rare=True) for name in ("lzw", "packbits")),
+    *(
+        Codec(name=f"imagecodecs_{name}", make=makers.of_tiff(name), only_decodes=True)
+        for name in ("lzw", "packbits")
+    ),
     *(
         Codec(
             name=name,
-            make=_outside(name, "imagecodecs"),
+            make=makers.outside(name),
             module="imagecodecs",
             package="imagecodecs",
-            is_rare=True,
+            only_decodes=True,
         )
         for name in ("imagecodecs_jpeg", "imagecodecs_jpeg2k", "imagecodecs_lerc", "imagecodecs_webp")
     ),
-    Codec(name="shuffle", make=_shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
-    Codec(name="base64", make=_made("elements.Base64")),
+    Codec(name="shuffle", make=makers.shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
+    Codec(name="base64", make=makers.made("elements.Base64")),
     # Checksums.
-    Codec(name="crc32", make=_checksum("crc32"), settings=(_AT_START,), v3="numcodecs.crc32", draft=()),
-    Codec(name="adler32", make=_checksum("adler32"), settings=(_AT_START,), v3="numcodecs.adler32"),
+    Codec(name="crc32", make=makers.checksum("crc32"), settings=(_AT_START,), v3="numcodecs.crc32", draft=()),
+    Codec(name="adler32", make=makers.checksum("adler32"), settings=(_AT_START,), v3="numcodecs.adler32"),
     # Zarr v3 has one of its own, which stands at the end only.
-    Codec(name="crc32c", make=_checksum("crc32c"), settings=(_TOLD_AT_END,), v3="numcodecs.crc32c"),
+    Codec(name="crc32c", make=makers.checksum("crc32c"), settings=(_TOLD_AT_END,), v3="numcodecs.crc32c"),
     Codec(
         name="fletcher32",
-        make=_checksum("fletcher32"),
+        make=makers.checksum("fletcher32"),
         settings=(_AT_END,),
         v3="numcodecs.fletcher32",
         netcdf="always",
     ),
-    Codec(name="jenkins_lookup3", make=_lookup3, v3="numcodecs.jenkins_lookup3"),
+    Codec(name="jenkins_lookup3", make=makers.lookup3, v3="numcodecs.jenkins_lookup3"),
     # From array to array.
-    Codec(name="delta", kind=Kind.ELEMENTS, make=_delta, v3="numcodecs.delta", is_ordered=True),
-    Codec(name="fixedscaleoffset", kind=Kind.ELEMENTS, make=_scale_offset, v3="numcodecs.fixedscaleoffset"),
-    Codec(name="quantize", kind=Kind.ELEMENTS, make=_quantize, v3="numcodecs.quantize"),
-    Codec(name="astype", kind=Kind.ELEMENTS, make=_as_type, v3="numcodecs.astype"),
-    Codec(name="bitround", kind=Kind.ELEMENTS, make=_bit_round, v3="numcodecs.bitround"),
+    Codec(name="delta", kind=Kind.ELEMENTS, make=makers.delta, v3="numcodecs.delta", is_ordered=True),
+    Codec(
+        name="fixedscaleoffset", kind=Kind.ELEMENTS, make=makers.scale_offset, v3="numcodecs.fixedscaleoffset"
+    ),
+    Codec(name="quantize", kind=Kind.ELEMENTS, make=makers.quantize, v3="numcodecs.quantize"),
+    Codec(name="astype", kind=Kind.ELEMENTS, make=makers.as_type, v3="numcodecs.astype"),
+    Codec(name="bitround", kind=Kind.ELEMENTS, make=makers.bit_round, v3="numcodecs.bitround"),
     *(
-        Codec(name=name, kind=Kind.ELEMENTS, make=make, is_ordered=True, is_rare=True)
+        Codec(name=name, kind=Kind.ELEMENTS, make=make, is_ordered=True, only_decodes=True)
         for name, make in (
-            ("imagecodecs_delta", _predicted("iuf", of_bytes=False)),
-            ("imagecodecs_floatpred", _predicted("f", of_bytes=True)),
+            ("imagecodecs_delta", makers.predicted("iuf", of_bytes=False)),
+            ("imagecodecs_floatpred", makers.predicted("f", of_bytes=True)),
         )
     ),
     Codec(
         name="packbits",
         kind=Kind.ELEMENTS,
-        make=_made("elements.PackBits"),
+        make=makers.made("elements.PackBits"),
         v3="numcodecs.packbits",
         is_ordered=True,
     ),
     Codec(
         name="categorize",
         kind=Kind.ELEMENTS,
-        make=_categorize,
-        objects=lambda settings: _class("objects.LabelObjects")(
-            _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
+        make=makers.categorize,
+        objects=lambda settings: makers.class_of("objects.LabelObjects")(
+            makers.labels_of(settings), settings.dtype("astype", "iu", np.dtype("u1"))
         ),
     ),
     Codec(name="transpose", kind=Kind.ELEMENTS, is_of_axes=True),
@@ -540,49 +342,49 @@ _ROWS = (
     Codec(
         name="vlen-utf8",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: _class("objects.VLenText")(),
+        objects=lambda settings: makers.class_of("objects.VLenText")(),
         v3="vlen-utf8",
         holds="string",
     ),
     Codec(
         name="vlen-bytes",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: _class("objects.VLenBytes")(),
+        objects=lambda settings: makers.class_of("objects.VLenBytes")(),
         v3="vlen-bytes",
         holds="bytes",
     ),
     Codec(
         name="vlen-array",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: _class("objects.VLenArray")(settings.dtype("dtype", "biufcSUVmM")),
+        objects=lambda settings: makers.class_of("objects.VLenArray")(settings.dtype("dtype", "biufcSUVmM")),
     ),
     Codec(
         name="json2",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: _class("objects.Json")(
+        objects=lambda settings: makers.class_of("objects.Json")(
             settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))
         ),
     ),
     Codec(
         name="msgpack2",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: _class("objects.MessagePack")(settings.values.get("raw") is True),
+        objects=lambda settings: makers.class_of("objects.MessagePack")(settings.values.get("raw") is True),
     ),
     Codec(
         name="pcodec",
         kind=Kind.SERIALIZER,
-        make=_outside("pcodec", "pcodec"),
+        make=makers.outside("pcodec"),
         module="pcodec",
         package="numcodecs[pcodec]",
     ),
     Codec(
         name="zfpy",
         kind=Kind.SERIALIZER,
-        make=_outside("zfpy", "zfpy"),
+        make=makers.outside("zfpy"),
         module="zfpy",
         package="numcodecs[zfpy]",
     ),
-    Codec(name="grib", kind=Kind.SERIALIZER, make=_grib, only_decodes=True),
+    Codec(name="grib", kind=Kind.SERIALIZER, make=makers.grib, only_decodes=True),
 )
 #: The table, by name.
 CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}
@@ -655,7 +457,7 @@ def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) ->
         `META`: not in the table, or its configuration is wrong. `UNSAFE`: it would run code.
     """
     row = CODECS.get(name)
-    if row is None or row.make is None:
+    if row is None or row.make is None or (row.module and find_spec(row.module) is None):
         raise unknown(name)
     return row.make(Settings(name, configuration, row.settings), before)
 
@@ -664,7 +466,7 @@ def decoded_alone(name: str, data: Bytes, room: Room) -> Bytes:
     """Return what the function of Python that is called as a codec makes of bytes; raises as codecs do."""
     if name == "lzma":
         # To that function the bytes tell the format.
-        codec: ByteCodec = _class("compressors.LZMA")(lzma.FORMAT_AUTO, -1, None, None)
+        codec: ByteCodec = makers.class_of("compressors.LZMA")(lzma.FORMAT_AUTO, -1, None, None)
     else:
         codec = byte_codec(name, {}, Elements(None, room))
     made = codec.decode(data, room, None)

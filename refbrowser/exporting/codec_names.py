@@ -126,15 +126,6 @@ def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
     return replace(node, format="zarr-v2", values=values)
 
 
-def commonly_read(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
-    """Return an array with a codec that everybody has where its own are rare, and what is told of that."""
-    rare = [codec.name for codec in node.codecs if codec.name in CODECS and CODECS[codec.name].is_rare]
-    usual = CodecChoice.from_text("zstd")
-    if not rare or usual is None:
-        return node, []
-    return chosen_codecs(node, usual), [f"codec {', '.join(rare)} is written as zstd, which everybody reads"]
-
-
 def _chosen_order(node: ArrayNode) -> str:
     """Return the order of the elements in chunks of v3 in the words of v2; C where v2 has none for it."""
     turned = [codec for codec in node.codecs if codec.name == "transpose"]

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Bytes of the longest floating and complex numbers that stores have.
 _LONGEST = {"f": 8, "c": 16}
+#: Stands for codecs by which nothing is encoded.
+_USUAL = CodecSpec("zstd", {"level": 3})
 #: The attributes of CF that name values.
 VALUES, MEANINGS = "flag_values", "flag_meanings"
 
@@ -60,8 +62,9 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         codecs = () if codec is None else (CodecSpec(codec),)
         values = Chunks(grid=node.grid, keys=node.chunk_keys, codecs=codecs)
         node = replace(node, values=values, format="zarr-v2")
-    elif any(only_decodes(each.name) for each in node.codecs):
-        node = replace(node, values=node.chunks.encoded_by((), "C"), format="zarr-v2")
+    elif rare := [each.name for each in node.codecs if only_decodes(each.name)]:
+        node = replace(node, values=node.chunks.encoded_by((_USUAL,), "C"), format="zarr-v2")
+        losses.append(f"codec {', '.join(rare)} is written as {_USUAL.name}, which everybody reads")
     return node, losses
 
 

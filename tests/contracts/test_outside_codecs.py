@@ -145,7 +145,8 @@ def test_elements_that_are_no_numbers(pipeline_of):
 @pytest.fixture
 def pipeline_of():
     from refbrowser.codecs.base import Room
-    from refbrowser.codecs.table import Elements, byte_codec
+    from refbrowser.codecs.makers import Elements
+    from refbrowser.codecs.table import byte_codec
 
     def made(dtype, codec):
         return byte_codec(codec["id"], {}, Elements(np.dtype(dtype), Room.of(8)))

@@ -139,7 +139,7 @@ def test_references_lead_to_the_messages(
     assert all(
         np.array_equal(codec.decode(each), own_values(each), equal_nan=True) for each in messages.values()
     )
-    monkeypatch.setattr("refbrowser.codecs.table.find_spec", lambda name: None)
+    monkeypatch.setattr("refbrowser.codecs.makers.find_spec", lambda name: None)
     with refbrowser.open(str(target), allow=[str(tmp_path)]) as dataset:
         with pytest.raises(RefbrowserError) as caught:
             dataset["/grid_1/t"][0, 0]

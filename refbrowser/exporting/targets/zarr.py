@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.codec_names import CodecsV2, codecs_v2, codecs_v3, commonly_read, with_shards
+from refbrowser.exporting.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
 from refbrowser.exporting.layout import (
     ArrayLayout,
     PlainName,
@@ -47,7 +47,6 @@ class ZarrLayout:
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
-        wanted, replaced = commonly_read(wanted)
         planned, arguments, lost = self._planned(wanted)
         # The codecs that are wanted may be in the words of the other version: keys are as those of the node.
         keys_stay = node.format == self.flavour
@@ -70,9 +69,7 @@ class ZarrLayout:
         keys, told = _made_by_zarr(planned.path, arguments)
         self._arguments[planned.path] = arguments
         target = _parsed(planned, keys)
-        return laid_out(
-            node, selection, wanted, target, [*losses, *replaced, *names_left_out(node.dtype), *lost, *told]
-        )
+        return laid_out(node, selection, wanted, target, [*losses, *names_left_out(node.dtype), *lost, *told])
 
     def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
         """Return how an array is laid out: as one array."""

@@ -1,0 +1,232 @@
+"""What makes a codec of the settings that metadata has, and of what stands before it."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from refbrowser.codecs.base import ByteCodec, DType, Room
+from refbrowser.codecs.settings import Settings
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """What stands before a codec when encoding: elements of `dtype`, or None after a compressor."""
+
+    dtype: DType | None
+    room: Room
+
+
+# Classes are imported when a codec is first made: most datasets have one or two of them.
+
+
+@cache
+def class_of(name: str) -> Any:
+    """Return a class of this package, given as ``module.Class``."""
+    module, _, member = name.rpartition(".")
+    return getattr(import_module(f"refbrowser.codecs.{module}"), member)
+
+
+def made(name: str, *settings: str) -> Factory:
+    """Return what makes a byte codec of a class from its settings, in their order."""
+    return lambda read, before: class_of(name)(*(read[each] for each in settings))
+
+
+def _of_numcodecs(codec: Any, decoded: DType, stored: DType) -> ByteCodec:
+    from refbrowser.codecs.elements import NumcodecsElements
+
+    return NumcodecsElements(codec, decoded, stored)
+
+
+def blosc(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `compressors.Blosc`."""
+    known = before.dtype.itemsize if before.dtype is not None else 1
+    made: ByteCodec = class_of("compressors.Blosc")(
+        settings["cname"],
+        settings["clevel"],
+        settings["shuffle"],
+        settings["blocksize"],
+        min(settings.integer("typesize", known, 1, LIMITS.element_size), 255),
+    )
+    return made
+
+
+def lzma_codec(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `compressors.LZMA`."""
+    from refbrowser.codecs.compressors import LZMA
+
+    container = settings["format"]
+    filters = settings["filters"]
+    if filters is not None:
+        if not isinstance(filters, list) or not 0 < len(filters) <= 4:
+            raise settings.wrong("filters", "a list of at most 4 filters")
+        for item in filters:
+            if not isinstance(item, dict) or not all(type(value) is int for value in item.values()):
+                raise settings.wrong("filters", "a list of filters with integers")
+            if not 0 <= item.get("dict_size", 0) <= LIMITS.chunk_size:
+                raise settings.wrong("filters", f"filters with dictionaries below {LIMITS.chunk_size} bytes")
+    elif container == lzma.FORMAT_RAW:
+        raise settings.wrong("filters", "a list, which the raw format needs")
+    preset = None if settings["preset"] is None else settings.integer("preset", 6, 0, 9 | lzma.PRESET_EXTREME)
+    return LZMA(container, settings["check"], preset, None if filters is None else tuple(filters))
+
+
+def delta(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the filter of differences that numcodecs has."""
+    from numcodecs import Delta
+
+    decoded = settings.dtype("dtype", "iuf", before.dtype)
+    stored = settings.dtype("astype", "iuf", decoded)
+    return _of_numcodecs(Delta(decoded, stored), decoded, stored)
+
+
+def scale_offset(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the filter of scale and offset."""
+    from numcodecs import FixedScaleOffset
+
+    decoded = settings.dtype("dtype", "iuf", before.dtype)
+    stored = settings.dtype("astype", "iuf", decoded)
+    scale, offset = settings.number("scale"), settings.number("offset")
+    if scale == 0:
+        raise settings.wrong("scale", "a number other than 0")
+    return _of_numcodecs(FixedScaleOffset(offset, scale, decoded, stored), decoded, stored)
+
+
+def quantize(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the filter that rounds to decimal digits."""
+    from numcodecs import Quantize
+
+    decoded = settings.dtype("dtype", "f", before.dtype)
+    stored = settings.dtype("astype", "f", decoded)
+    return _of_numcodecs(Quantize(settings.integer("digits", 0, -400, 400), decoded, stored), decoded, stored)
+
+
+def as_type(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the filter that changes the type."""
+    from numcodecs import AsType
+
+    stored = settings.dtype("encode_dtype", "biufc")
+    decoded = settings.dtype("decode_dtype", "biufc", before.dtype)
+    return _of_numcodecs(AsType(stored, decoded), decoded, stored)
+
+
+def shuffle(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `shuffling.Shuffle`."""
+    size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
+    # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
+    known = before.dtype.itemsize if before.dtype is not None else 1
+    made: ByteCodec = class_of("shuffling.Shuffle")(size or known)
+    return made
+
+
+def of_tiff(name: str) -> Factory:
+    """Return what makes a compression of TIFF, by its name in `tiff_codes`."""
+    return lambda settings, before: class_of("compressors.Runs")(name)
+
+
+def predicted(kinds: str, *, of_bytes: bool) -> Factory:
+    """Return what makes a predictor of TIFF for elements of some kinds."""
+
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        dtype, shape = settings.dtype("dtype", kinds, before.dtype), settings.values.get("shape")
+        if not isinstance(shape, list) or not all(type(side) is int and side > 0 for side in shape):
+            raise settings.wrong("shape", "a list of positive integers")
+        if before.room.exact != prod(shape) * dtype.itemsize:
+            raise settings.wrong("shape", "the shape of a chunk")
+        axis = settings.integer("axis", -1, -len(shape), len(shape) - 1)
+        settings.integer("dist", 1, 1, 1)
+        made: ByteCodec = class_of("elements.Predicted")(
+            tuple(shape), dtype, axis if axis < 0 else axis - len(shape), of_bytes
+        )
+        return made
+
+    return make
+
+
+def bit_round(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `elements.BitRound`."""
+    from refbrowser.codecs.elements import BitRound
+
+    if before.dtype is None or before.dtype.kind != "f":
+        raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
+    return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
+
+
+def labels_of(settings: Settings) -> tuple[str, ...]:
+    """Return the labels in settings."""
+    labels = settings.values.get("labels")
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise settings.wrong("labels", "a list of texts")
+    return tuple(labels)
+
+
+def categorize(settings: Settings, before: Elements) -> ByteCodec:
+    """Make `elements.Labels`."""
+    from refbrowser.codecs.elements import Labels
+
+    decoded = settings.dtype("dtype", "U", before.dtype)
+    if decoded.itemsize == 0:
+        raise settings.wrong("dtype", "a type with room for text")
+    return Labels(labels_of(settings), decoded, settings.dtype("astype", "iu", np.dtype("u1")))
+
+
+def checksum(function: str) -> Factory:
+    """Return what makes a checksum, by its name in `checksums`."""
+    return lambda settings, before: class_of("checksums.Checksum")(
+        class_of(f"checksums.{function}"), settings["location"] == "end"
+    )
+
+
+def lookup3(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the checksum of Bob Jenkins."""
+    from refbrowser.codecs.checksums import Checksum, lookup3
+
+    if settings.values.get("prefix") is not None:
+        raise settings.wrong("prefix", "null, the only one that is known")
+    seed = settings.integer("initval", 0, 0, 2**32 - 1)
+    return Checksum(lambda data: lookup3(data, seed), True)
+
+
+def outside(name: str) -> Factory:
+    """Return what makes a codec of a package that is not bundled."""
+
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        from refbrowser.codecs.outside import Outside
+
+        if before.dtype is None or before.dtype.kind not in "iuf":
+            raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
+        return Outside({**settings.values, "id": name}, before.dtype)
+
+    return make
+
+
+def grib(settings: Settings, before: Elements) -> ByteCodec:
+    """Make the codec of kerchunk for messages of GRIB."""
+    from refbrowser.codecs.outside import Outside
+
+    if find_spec("eccodes") is None:
+        raise RefbrowserError(
+            ErrorKind.META,
+            "codec 'grib' decodes with eccodes, which is not installed",
+            advice="pip install 'refbrowser[grib]'",
+        )
+    name = settings.values.get("var")
+    if not isinstance(name, str):
+        raise settings.wrong("var", "the name of what is read")
+    # As kerchunk has it: an array of one of these names has the places of the points.
+    is_place = name in ("latitude", "longitude")
+    dtype = settings.dtype("dtype", "f", np.dtype("<f8" if is_place else "<f4"))
+    return Outside({"id": "grib", "key": f"{name}s" if is_place else "values"}, dtype)
+
+
+Factory = Callable[[Settings, Elements], ByteCodec]
