@@ -179,10 +179,17 @@ WIDTH = 30
 
 
 class ProgressBar:
-    """Draws the progress that a job tells; silent where standard error is not a terminal."""
+    """Draws the progress that a job tells; silent where standard error is not a terminal.
 
-    def __init__(self, title: str) -> None:
+    Parameters
+    ----------
+    unit
+        Of what is counted; then its rate is told, and how long the rest will take.
+    """
+
+    def __init__(self, title: str, unit: str = "") -> None:
         self.title = title
+        self.unit = unit
         self._shown = False
         self._start = self._last = time.monotonic()
         self._values: dict[str, Any] = {}
@@ -218,7 +225,14 @@ class ProgressBar:
             return f"{self.title}  {done}{read}{note}"
         filled = min(WIDTH, WIDTH * done // total)
         bar = "#" * filled + "-" * (WIDTH - filled)
-        return f"{self.title} [{bar}] {100 * done // total:3d} %{read}{note}"
+        return f"{self.title} [{bar}] {100 * done // total:3d} %{self._rate(done, total)}{read}{note}"
+
+    def _rate(self, done: int, total: int) -> str:
+        if not self.unit or not done:
+            return ""
+        rate = done / max(time.monotonic() - self._start, 1e-3)
+        minutes, seconds = divmod(round((total - done) / rate), 60)
+        return f"  {done} of {total} {self.unit}, {rate:.3g}/s, {minutes}:{seconds:02d} left"
 
 
 def size_text(count: float) -> str:

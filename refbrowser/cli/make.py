@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         storage_options=tuple(arguments.storage_option),
     )
     compute = compute_of(arguments)
-    with ProgressBar("making") as bar:
+    with ProgressBar("making", "files") as bar:
         report = make(request, job_control(token, bar), compute)
     for _, error in report.left_out:
         tell_warning(error)
@@ -120,5 +120,5 @@ def _line(made: Made) -> str:
     unread = f", {made.unread} cannot be read" if made.unread else ""
     return (
         f"{plain(made.target)}: {made.arrays} arrays, {made.references} references; "
-        f"{made.compared} chunks compared with the file{unread}"
+        f"{made.compared} chunks compared with {made.with_what}{unread}"
     )

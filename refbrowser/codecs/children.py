@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -229,7 +230,51 @@ class _Nurseries:
             each.end()
 
 
+class Watchman:
+    """Ends what takes too long: one thread for all, as starting one costs more than most questions."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have no thread, and watch nothing: in a copy of this process too."""
+        self._changed = threading.Condition()
+        self._watched: dict[object, tuple[float, Callable[[], object]]] = {}
+        self._wakes: float | None = None
+
+    def begin(self, work: object, seconds: float, end: Callable[[], object]) -> None:
+        """Have `end` called after so many seconds, unless the work stops before."""
+        until = time.monotonic() + max(seconds, 0)
+        with self._changed:
+            self._watched[work] = until, end
+            if self._wakes is None:
+                self._wakes = until
+                threading.Thread(target=self._run, name="watching libraries", daemon=True).start()
+            elif until < self._wakes:
+                self._changed.notify()
+
+    def stop(self, work: object) -> bool:
+        """Watch work no more; tell whether its time was over, and its end was called."""
+        with self._changed:
+            return self._watched.pop(work, None) is None
+
+    def _run(self) -> None:
+        with self._changed:
+            while self._watched:
+                now = time.monotonic()
+                for work, (until, end) in list(self._watched.items()):
+                    if until <= now:
+                        del self._watched[work]
+                        end()
+                # Nobody wakes it for what begins meanwhile and ends later.
+                self._wakes = min((until for until, _ in self._watched.values()), default=now)
+                self._changed.wait(max(self._wakes - now, 0))
+            self._wakes = None
+
+
+WATCHMAN = Watchman()
 _NURSERIES = _Nurseries()
 atexit.register(_NURSERIES.end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_NURSERIES.forget)
+    os.register_at_fork(after_in_child=WATCHMAN.forget)

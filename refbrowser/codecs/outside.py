@@ -8,14 +8,13 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes
-from refbrowser.codecs.children import Child, start_child
+from refbrowser.codecs.children import WATCHMAN, Child, start_child
 from refbrowser.limits import LIMITS
 
 #: What knows the codecs that numcodecs has of other packages, and those that have a script of their own.
@@ -134,49 +133,7 @@ class _Workers:
             worker.end()
 
 
-class _Watch:
-    """Ends processes that take too long: one thread for all, as starting one costs more than most chunks."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Have no thread, in a copy of the process that has it."""
-        self._changed = threading.Condition()
-        self._until: dict[_Worker, float] = {}
-        self._thread: threading.Thread | None = None
-        self._sleeps = False
-
-    def begin(self, worker: _Worker) -> None:
-        """Let the time of a process run."""
-        with self._changed:
-            self._until[worker] = time.monotonic() + LIMITS.outside_time
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, daemon=True)
-                self._thread.start()
-            elif self._sleeps:
-                self._changed.notify()
-
-    def stop(self, worker: _Worker) -> bool:
-        """Let the time of a process run no more; tell whether it was over, and the process ended."""
-        with self._changed:
-            return self._until.pop(worker, None) is None
-
-    def _run(self) -> None:
-        with self._changed:
-            while True:
-                now = time.monotonic()
-                for worker, until in list(self._until.items()):
-                    if until <= now:
-                        del self._until[worker]
-                        worker.end()
-                self._sleeps = not self._until
-                # What begins meanwhile ends later than all that have begun.
-                self._changed.wait(min(self._until.values()) - now if self._until else None)
-
-
 _WORKERS = _Workers()
-_WATCH = _Watch()
 
 
 def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memoryview:
@@ -191,7 +148,7 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memor
         worker = _WORKERS.take(codec)
     except (OSError, ValueError) as error:
         raise DecodeError(f"no process can be started that decodes: {error}") from None
-    _WATCH.begin(worker)
+    WATCHMAN.begin(worker, LIMITS.outside_time, worker.end)
     is_good = False
     try:
         answer = worker.ask(request, data, most)
@@ -201,11 +158,11 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memor
         is_good = True
         raise
     except (OSError, EOFError, ValueError) as error:
-        if _WATCH.stop(worker):
+        if WATCHMAN.stop(worker):
             raise DecodeError(f"it took more than {LIMITS.outside_time:g} s") from None
         raise DecodeError(str(error) or "the process that decodes has died") from None
     finally:
-        if _WATCH.stop(worker) or not is_good:
+        if WATCHMAN.stop(worker) or not is_good:
             worker.end()
         else:
             _WORKERS.give_back(worker)
@@ -213,4 +170,3 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memor
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WORKERS.forget)
-    os.register_at_fork(after_in_child=_WATCH.forget)

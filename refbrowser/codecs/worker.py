@@ -1,20 +1,24 @@
-"""A process that reads one file, or decodes chunks, with a library of others: it imports nothing of ours.
+"""A process that reads a file, or decodes chunks, with a library of others: it imports nothing of ours.
 
 It is started with the path of a script, whose ``Reader`` knows the library. Requests come from standard
 input, answers go to standard output: each is a line of JSON, whose member ``bytes`` tells how many bytes
 follow it. The first request tells how much memory there is, and which file is read: its path, or its size
-where its bytes are asked for as they are needed; where chunks are decoded, by which codec. The last answer to
-a request is ``{"done": true}`` or has a ``fault``.
+where its bytes are asked for as they are needed; where chunks are decoded, by which codec. Another one of
+that kind has another file read instead. A request whose member ``each`` has many of its kind is answered as
+all of these are. The last answer to a request is ``{"done": true}`` or has a ``fault``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import socket
 import sys
 from collections import OrderedDict
+from collections.abc import Iterator
+from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, BinaryIO
 
@@ -184,18 +188,33 @@ def _reap(how: int) -> None:
 
 
 def _serve(library: Any, link: Link) -> None:
-    """Answer requests until there are no more."""
-    reader = library.Reader()
-    first = link.receive()
-    if first is None:
-        return
-    limit_memory(int(first[0]["memory"]))
-    limit_files()
-    opened: Any = first[0]["path"] if "path" in first[0] else AskedFile(link, int(first[0]["size"]))
-    _answer(link, lambda: [reader.open(opened)])
+    """Answer requests until there are no more; one that names a file has that read from then on."""
+    reader: Any = None
     while (request := link.receive()) is not None:
         asked = {**request[0], "data": request[1]}
-        _answer(link, lambda asked=asked: getattr(reader, f"do_{asked['operation']}")(asked))
+        if "operation" in asked:
+            _answer(link, partial(_answers, reader, asked))
+            continue
+        if reader is None:
+            limit_memory(int(asked["memory"]))
+            limit_files()
+        elif hasattr(reader, "close"):
+            with contextlib.suppress(Exception):
+                reader.close()
+        reader = library.Reader()
+        opened = asked["path"] if "path" in asked else AskedFile(link, int(asked["size"]))
+        _answer(link, partial(_opening, reader, opened))
+
+
+def _opening(reader: Any, opened: Any) -> Iterator[Any]:
+    yield reader.open(opened)
+
+
+def _answers(reader: Any, asked: dict[str, Any]) -> Iterator[Any]:
+    """Yield the answers to a request, or to each of many of one kind."""
+    work = getattr(reader, f"do_{asked['operation']}")
+    for each in asked.get("each", (asked,)):
+        yield from work(each)
 
 
 def _answer(link: Link, work: Any) -> None:

@@ -340,8 +340,9 @@ def _quiet() -> Iterator[None]:
 
 def check_workers(executor: Executor) -> None:
     """Raise `E_SOURCE` where a worker has other versions than this program, as far as that is told."""
-    here = versions_here()
-    for worker, found in executor.versions().items():
+    versions = executor.versions()
+    here = versions_here() if versions else {}
+    for worker, found in versions.items():
         check_versions(f"worker {quoted(worker)}", found, here)
 
 

@@ -137,7 +137,8 @@ def made_text(made: Made) -> str:
     chunks = f"{count_text(made.compared)} chunk{'' if made.compared == 1 else 's'}"
     unread = f", {count_text(made.unread)} cannot be read" if made.unread else ""
     references = f"{count_text(made.references)} reference{'' if made.references == 1 else 's'}"
-    return f"{references}, {chunks} compared{unread}"
+    alone = f" with {made.with_what}" if made.alone else ""
+    return f"{references}, {chunks} compared{alone}{unread}"
 
 
 def report_text(report: MakeReport) -> str:

@@ -5,38 +5,48 @@ from __future__ import annotations
 import glob
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from importlib import import_module
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
-from refbrowser.engine.dataset import Array, Dataset
+from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.saving.proving import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
-from refbrowser.formats.registry import form_named
+from refbrowser.formats.library.process import Chain, end_spare, one_after_another
+from refbrowser.formats.registry import form_named, formats
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
-from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.selection import Selection
+from refbrowser.references.document.document import Document
 
 #: Forms of references.
 FORMS = ("refs-v1", "refs-v0", "refs-parquet")
-#: Files that are worth starting processes for.
-_MANY = 8
+#: Files that are worth starting a process for.
+_MANY = 20
+#: Threads that only wait.
+_WAITING = {"MainThread", "interrupts"}
+#: What is imported late, and here once for all processes that are copies of this one.
+_NEEDED = (
+    "refbrowser.engine.reading.reader",
+    "refbrowser.exporting.streams.virtual",
+    "refbrowser.formats.awkward0.opening",
+    "refbrowser.formats.hierarchies",
+    "refbrowser.formats.zarr.hierarchy",
+    "refbrowser.formats.zarr.v2",
+    "refbrowser.io.fetch",
+)
 #: Lines of a list of files, and of its bytes, at most.
 _LISTED, _LIST_SIZE = 1_000_000, 256 << 20
-#: Elements of a chunk that are compared.
-_COMPARED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +105,9 @@ class Made:
     compared
         Chunks whose values were those of the file.
     unread
-        Chunks of these that cannot be read of the file either.
+        Chunks that cannot be read of the file either.
+    alone
+        How many of the compared ones no library has read, only the reader of this program.
     losses
         What references cannot hold, or have otherwise.
     was_there
@@ -108,8 +120,18 @@ class Made:
     references: int = 0
     compared: int = 0
     unread: int = 0
+    alone: int = 0
     losses: tuple[str, ...] = ()
     was_there: bool = False
+
+    @property
+    def with_what(self) -> str:
+        """What the chunks were compared with, in words."""
+        if not self.alone:
+            return "the file"
+        if self.alone == self.compared:
+            return "our own reader only"
+        return f"the file, {self.alone} of them with our own reader only"
 
 
 @dataclass(slots=True)
@@ -132,6 +154,8 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
         message = f"{quoted(request.format)} is no form of references"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     sources = sources_of(request.sources)
+    # It goes to other processes with each file.
+    request = replace(request, sources=())
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to make references of")
     suffix = form_named(request.format).suffix
@@ -235,11 +259,21 @@ def _computing(compute: Compute, files: int) -> Iterator[Compute]:
     count = min(os.cpu_count() or 1, files // _MANY)
     if not compute.is_here or count < 2:
         yield compute
+        end_spare()
         return
     with ExitStack() as stack:
-        pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+        pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(_way_to_start()))
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         yield replace(compute, given=pool)
+
+
+def _way_to_start() -> str:
+    """Return how processes are started: as copies of this one where no thread could hold what they need."""
+    if sys.platform != "linux" or {each.name for each in threading.enumerate()} - _WAITING:
+        return "spawn"
+    for name in (*_NEEDED, *(each.opener.partition(":")[0] for each in formats() if each.is_data)):
+        import_module(name)
+    return "fork"
 
 
 class ProvedReferences(ReferencesTarget):
@@ -248,26 +282,43 @@ class ProvedReferences(ReferencesTarget):
     #: The file, and how the document is opened, but for its path.
     source: Dataset
     opening: OpenRequest
-    #: Arrays, and of their chunks those that were compared, and those that are unreadable in the file too.
-    proved = (0, 0, 0)
+    proof = Proof()
+    #: Whether chunks that cannot be read may be so because of other files.
+    is_mixed = False
 
-    def prove(self, path: str) -> None:
+    def prove(self, path: str, document: Document, token: CancelToken) -> None:
         """Raise `E_IO` where a document gives other values than the file."""
         with open_dataset(replace(self.opening, path=path)) as references:
-            self.proved = _compared(self.source, references)
+            self.check_rows(references.document, document)
+            self.proof = proved(self.source, references, token)
+        if self.is_mixed and self.proof.unread:
+            raise RefbrowserError(ErrorKind.IO, "chunks of the file cannot be read")
 
 
 def make_one(task: MakeTask) -> Made:
     """Make the references of one file, and compare some values that they give with those of the file.
+
+    What a library does not read in a process that has read other files is read again in one that has not.
 
     Raises
     ------
     RefbrowserError
         None can be made; or they give other values: then there is no document, or the one that was there.
     """
-    request = task.request
-    if request.resume and _is_newer(task):
+    if task.request.resume and _is_newer(task):
         return Made(source=task.source, target=task.target, was_there=True)
+    chain = None
+    try:
+        with one_after_another() as chain:
+            return _made(task, chain)
+    except RefbrowserError:
+        if chain is None or not chain.is_mixed:
+            raise
+    return _made(task)
+
+
+def _made(task: MakeTask, chain: Chain | None = None) -> Made:
+    request = task.request
     opening = OpenRequest(
         task.source,
         allow=request.allow,
@@ -275,6 +326,9 @@ def make_one(task: MakeTask) -> Made:
         settings=request.settings,
     )
     with open_dataset(opening) as dataset:
+        is_mixed = chain is not None and chain.is_mixed
+        if is_mixed and dataset.document.notes:
+            raise RefbrowserError(ErrorKind.FORMAT, dataset.document.notes[0].message)
         writing = ExportRequest(
             task.target,
             request.format,
@@ -288,17 +342,18 @@ def make_one(task: MakeTask) -> Made:
         target = exporter.target
         assert isinstance(target, ProvedReferences)
         target.source, target.opening = dataset, replace(opening, allow=allow)
+        target.is_mixed = is_mixed
         report = exporter.run(JobControl())
-    arrays, compared, unread = target.proved
-    losses = tuple(dict.fromkeys(str(each) for each in report.losses))
+    proof = target.proof
     return Made(
         source=task.source,
         target=task.target,
-        arrays=arrays,
+        arrays=proof.arrays,
         references=report.chunks,
-        compared=compared,
-        unread=unread,
-        losses=losses,
+        compared=proof.compared,
+        unread=proof.unread,
+        alone=proof.alone,
+        losses=tuple(dict.fromkeys(str(each) for each in report.losses)),
     )
 
 
@@ -314,109 +369,3 @@ def _is_newer(task: MakeTask) -> bool:
 
 def _origin(dataset: Dataset) -> object:
     return dataset.access.locate(dataset.path).origin
-
-
-def _compared(dataset: Dataset, references: Dataset) -> tuple[int, int, int]:
-    """Return how many arrays references have, and how many of their chunks were compared and unreadable.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_IO`: they give other values than the file.
-    """
-    compared = unread = 0
-    for path, array in references.arrays.items():
-        original = dataset.arrays.get(path)
-        if original is None or array.shape != original.shape:
-            raise _different(path, "the file has no such array")
-        if not array.node.has_grid or not prod(array.shape):
-            continue
-        # One read of all of them costs a third; it fails as a whole.
-        across = _across(array.node.grid)
-        try:
-            _compare(dataset, original, array, across)
-            compared += array.node.grid.count(Selection.from_index(across, array.shape))
-        except _NotThereError:
-            for index in _samples(array.node.grid):
-                try:
-                    _compare(dataset, original, array, index)
-                    compared += 1
-                except _NotThereError:
-                    unread += 1
-    return len(references.arrays), compared, unread
-
-
-class _NotThereError(Exception):
-    """The file itself does not give the values."""
-
-
-def _compare(dataset: Dataset, original: Array, array: Array, index: tuple[slice, ...]) -> None:
-    try:
-        expected = np.asarray(_of_library(dataset, original, index))
-    except RefbrowserError as error:
-        raise _NotThereError from error
-    if not _is_same(np.asarray(array[index]), expected):
-        raise _different(array.path, "their values are not those of the file")
-
-
-def _of_library(dataset: Dataset, array: Array, index: tuple[slice, ...]) -> Any:
-    """Return values as the library of the file reads them, where there is one that does."""
-    node = dataset.document.by_library(array.node)
-    if node is None:
-        return array[index]
-    return dataset.session.read(node, dataset.access, Selection.from_index(index, array.shape))
-
-
-def _different(path: str, what: str) -> RefbrowserError:
-    message = f"verification failed: references were made of {quoted(path)}, but {what}"
-    return RefbrowserError(ErrorKind.IO, message, Place(path=path))
-
-
-def _is_same(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
-    if found.shape != expected.shape:
-        return False
-    if found.dtype.hasobject or expected.dtype.hasobject:
-        return bool(repr(found.tolist()) == repr(expected.tolist()))
-    if expected.dtype.names is not None:
-        # What fills up structures is a member in Zarr.
-        names = set(expected.dtype.names)
-        return names <= set(found.dtype.names or ()) and all(
-            _is_same(found[name], expected[name]) for name in names
-        )
-    little = expected.astype(found.dtype, copy=False)
-    return found.tobytes() == little.tobytes()
-
-
-def _across(grid: RegularChunkGrid) -> tuple[slice, ...]:
-    """Return a part of an array with something of its first chunk and its last one, and one between."""
-    counts, room = grid.grid_shape, _COMPARED
-    longest = counts.index(max(counts)) if counts else -1
-    sides: list[slice] = []
-    for axis in reversed(range(grid.ndim)):
-        last, side = counts[axis] - 1, grid.chunk_shape[axis]
-        if axis == longest and last:
-            step = (last if last % 2 else last // 2) * side
-            sides.insert(0, slice(0, last * side + 1, step))
-        else:
-            length = max(1, min(grid.shape[axis] - last * side, room))
-            room //= length
-            sides.insert(0, slice(last * side, last * side + length))
-    return tuple(sides)
-
-
-def _samples(grid: RegularChunkGrid) -> Sequence[tuple[slice, ...]]:
-    """Return parts of an array to be compared: of its first chunk, its middle and its last one."""
-    numbers = sorted({0, grid.size // 2, grid.size - 1})
-    found = []
-    for number in numbers:
-        coords: list[int] = []
-        for count in reversed(grid.grid_shape):
-            number, at = divmod(number, count)
-            coords.insert(0, at)
-        begins, room = grid.origin(tuple(coords)), _COMPARED
-        sides: list[int] = []
-        for length in reversed(grid.extent(tuple(coords))):
-            sides.insert(0, max(1, min(length, room)))
-            room //= sides[0]
-        found.append(tuple(slice(at, at + side) for at, side in zip(begins, sides, strict=True)))
-    return found

@@ -177,8 +177,16 @@ class ReferencesTarget(Target):
         """Return how many entries there are: they were read again before the document got its name."""
         return tally.chunks
 
-    def prove(self, path: str) -> None:
+    def prove(self, path: str, document: Document, token: CancelToken) -> None:
         """Look at a document that was written, before it gets its name; raises what speaks against it."""
+        if self.request.format != "refs-parquet":
+            again = open_references(path, values=document.templates.values, cancel=token)
+            self.check_rows(again, document)
+
+    def check_rows(self, again: Document, document: Document) -> None:
+        """Raise `E_IO` where a document that was read again has not as many keys as what was written."""
+        if self.request.format == "refs-v1" and again.expansion.rows != document.expansion.rows:
+            raise self._not_written()
 
     # The document to be written
 
@@ -352,28 +360,24 @@ class ReferencesTarget(Target):
                 yield block
 
         def prove(made: str) -> None:
-            self._verify(made, digest.hexdigest(), document, control.token)
-            self.prove(made)
+            self._check_bytes(made, digest.hexdigest())
+            self.prove(made, document, control.token)
 
         write_atomically(path, blocks(), cancel=control.token, prove=prove)
         return written
 
-    def _verify(self, path: str, digest: str, document: Document, token: CancelToken) -> None:
-        """Read the file again: its bytes by hash, and its keys by number."""
+    def _check_bytes(self, path: str, digest: str) -> None:
+        """Read the bytes of a file again."""
         found = hashlib.sha256()
         with open(path, "rb") as stream:
             while block := stream.read(1 << 20):
                 found.update(block)
-        same = found.hexdigest() == digest
-        if same:
-            again = open_references(path, values=document.templates.values, cancel=token)
-            same = self.request.format == "refs-v0" or again.expansion.rows == document.expansion.rows
-        if not same:
-            raise RefbrowserError(
-                ErrorKind.IO,
-                "verification failed: the file is not what was written",
-                Place(path=self.request.target),
-            )
+        if found.hexdigest() != digest:
+            raise self._not_written()
+
+    def _not_written(self) -> RefbrowserError:
+        message = "verification failed: the file is not what was written"
+        return RefbrowserError(ErrorKind.IO, message, Place(path=self.request.target))
 
     def _parquet(
         self, document: Document, path: str, skipped: list[RefbrowserError], control: JobControl
@@ -386,7 +390,7 @@ class ReferencesTarget(Target):
             force=self.request.force,
             cancel=control.token,
             skip=skipped.append if self.request.skip_bad else None,
-            prove=self.prove,
+            prove=lambda made: self.prove(made, document, control.token),
         )
 
 

@@ -44,11 +44,14 @@ class FitsArrays:
     ----------
     problems
         Which arrays cannot be referenced.
+    sources
+        What has arrays that are chunks read by the library, by path.
     """
 
     file: LibraryFile
     units: Units
     problems: list[Finding] = field(init=False, default_factory=list)
+    sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
     _sizes: dict[str, int] = field(init=False, default_factory=dict)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
@@ -108,6 +111,7 @@ class FitsArrays:
         else:
             grid = RegularChunkGrid(shape, sides)
             manifest.add_node(replace(node, values=Chunks(grid=grid, codecs=codecs)))
+            self.sources[path] = LibrarySource(self.file, path, tree, asked_grid(shape, None, size))
             if prod(shape):
                 self._add_chunks(manifest, node.key_prefix, grid, told["offset"], prod(sides) * size)
         for column in told.get("columns", ()):

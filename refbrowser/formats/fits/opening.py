@@ -47,6 +47,7 @@ def open_named_fits(opening: Opening) -> Opened:
         format="fits",
         file=named.file,
         problems=tuple(arrays.problems),
+        sources=arrays.sources,
         facts=(Fact("Size", named.size, is_size=True), Fact("Header-data units", len(units.told))),
     )
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(units.findings))

@@ -293,9 +293,7 @@ class Arrays:
         elif not why:
             node = replace(node, values=self._chunks(node, sides, codecs))
         if not why:
-            if "chunks" in told:
-                # What is not divided is stored as it is.
-                self.sources[node.path] = self._source(node, path, told, tree, inner)
+            self.sources[node.path] = self._source(node, path, told, tree, inner)
             return node
         missing = [each.title for each in filters if each.number in told.get("missing_filters", ())]
         if missing:

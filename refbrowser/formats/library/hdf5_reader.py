@@ -40,7 +40,7 @@ _FAILURES = (
     SystemError,
 )  # fmt: skip
 _COMPLEX = getattr(h5t, "COMPLEX", None)
-#: Filters that every HDF5 has, and those of the package hdf5plugin.
+#: Filters of the package hdf5plugin.
 _PLUGINS = range(256, 65536)
 
 
@@ -50,7 +50,6 @@ class Reader:
     def open(self, place: Any) -> dict[str, Any]:
         """Open a file: its path, or an object that reads it."""
         self._cut: _Cut | None = None
-        self._sizes: list[int] = []
         try:
             self._file = h5py.File(place, "r")
         except OSError as error:
@@ -61,14 +60,14 @@ class Reader:
                 self._file = h5py.File(self._cut, "r")
             else:
                 raise
-        self._root = self._file.id
+        self._root, self.close = self._file.id, self._file.close
         return {}
 
     def _padded(self, place: Any) -> _Cut:
         """Return a file that was cut as if it were whole, so that what there is of it can be read."""
         raw = place if hasattr(place, "readinto") else open(place, "rb", buffering=0)  # noqa: SIM115
         size = raw.seek(0, 2)
-        self._sizes = [size, _end_of_file(raw, size)]
+        self._sizes: list[int] = [size, _end_of_file(raw, size)]
         return _Cut(raw, *self._sizes)
 
     # What there is

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.library.process import LibraryFile
+from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType, RowType, named_values, rows_type
 from refbrowser.model.dtypes import type_name
@@ -200,19 +201,22 @@ class LibrarySource:
         )
 
     def _read(self, origin: tuple[int, ...], extent: tuple[int, ...]) -> npt.NDArray[Any]:
-        ndim = len(extent) - len(self.inner)
-        box = [[start, start + side] for start, side in zip(origin[:ndim], extent[:ndim], strict=True)]
-        found: list[npt.NDArray[Any]] = []
-        count = prod(extent[:ndim]) * prod(self.inner)
-
-        def take(answer: dict[str, Any], data: memoryview) -> None:
-            found.append(unpacked(self.tree, count, data))
-
         try:
-            self.file.ask("read", {"path": self.path, "box": box}, take)
+            return _boxes_read([(self, origin, extent)])[0]
         except RefbrowserError as error:
             raise error.at(replace(error.place, path=self.path)) from None
-        whole = found[0].reshape(extent[:ndim] + self.inner)
+
+    def request(self, origin: tuple[int, ...], extent: tuple[int, ...]) -> dict[str, Any]:
+        """Return what asks for the elements of a box."""
+        ndim = len(extent) - len(self.inner)
+        box = [[start, start + side] for start, side in zip(origin[:ndim], extent[:ndim], strict=True)]
+        return {"path": self.path, "box": box}
+
+    def values(self, origin: tuple[int, ...], extent: tuple[int, ...], data: memoryview) -> npt.NDArray[Any]:
+        """Return the elements of a box from what was answered."""
+        ndim = len(extent) - len(self.inner)
+        whole = unpacked(self.tree, prod(extent[:ndim]) * prod(self.inner), data)
+        whole = whole.reshape(extent[:ndim] + self.inner)
         inner = tuple(
             slice(start, start + side) for start, side in zip(origin[ndim:], extent[ndim:], strict=True)
         )
@@ -228,3 +232,41 @@ class LibrarySource:
 
     def stored(self) -> None:
         """Return None: it is not counted."""
+
+
+#: A part of an array: what reads it, where it begins, and its sides.
+Box: TypeAlias = tuple[LibrarySource, tuple[int, ...], tuple[int, ...]]
+
+
+def read_boxes(
+    boxes: Sequence[Box], token: CancelToken | None = None
+) -> list[npt.NDArray[Any] | RefbrowserError]:
+    """Return the elements of parts of the arrays of one file, or why they cannot be read.
+
+    One question asks for all of them; where it fails each is asked for alone.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    if not boxes:
+        return []
+    try:
+        return [*_boxes_read(boxes, token)]
+    except RefbrowserError as error:
+        if len(boxes) == 1:
+            return [error]
+    return [read_boxes([each], token)[0] for each in boxes]
+
+
+def _boxes_read(boxes: Sequence[Box], token: CancelToken | None = None) -> list[npt.NDArray[Any]]:
+    found: list[npt.NDArray[Any]] = []
+
+    def take(answer: dict[str, Any], data: memoryview) -> None:
+        source, origin, extent = boxes[len(found)]
+        found.append(source.values(origin, extent, data))
+
+    requests = [source.request(origin, extent) for source, origin, extent in boxes]
+    boxes[0][0].file.ask("read", {"each": requests}, take, token)
+    return found

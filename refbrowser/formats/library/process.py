@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
+import os
 import threading
 import time
 import weakref
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refbrowser.codecs.children import Child, start_child
+from refbrowser.codecs.children import WATCHMAN, Child, start_child
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import ByteSource
@@ -28,6 +31,8 @@ HDF5 = Path(__file__).with_name("hdf5_reader.py")
 FITS = Path(__file__).with_name("fits_reader.py")
 #: What knows GRIB.
 GRIB = Path(__file__).with_name("grib_reader.py")
+#: What knows classic netCDF, where one of its libraries is installed.
+NETCDF3 = Path(__file__).with_name("netcdf3_reader.py")
 #: What knows TIFF.
 TIFF = Path(__file__).with_name("tiff_reader.py")
 #: Processes that are kept for the next question.
@@ -71,6 +76,10 @@ class LibraryFile:
         self.identity = identity
         self._lock = threading.Lock()
         self._process: Child | None = None
+        self._finalizer: weakref.finalize[Any, LibraryFile] | None = None
+        self._chain = getattr(_THREAD, "chain", None)
+        if self._chain is not None:
+            self._chain.files.append(self)
 
     def ask(
         self, operation: str, request: dict[str, Any], take: Take, token: CancelToken | None = None
@@ -124,6 +133,18 @@ class LibraryFile:
         with self._lock:
             self._end()
 
+    def hand_on(self) -> None:
+        """Leave the process, where all went well with it, to a file that is read after this one."""
+        with self._lock:
+            process = self._process
+            if process is None or not process.is_open or not self.is_here:
+                self._end()
+                return
+            self._process = None
+            if self._finalizer is not None:
+                self._finalizer.detach()
+            _SPARE.add(self.script, process)
+
     def close_idle(self) -> bool:
         """End the process where it has nothing to do; tell whether there is none now."""
         if not self._lock.acquire(blocking=False):
@@ -154,8 +175,9 @@ class LibraryFile:
             process.end()
 
     def _started(self) -> Child:
-        started = start_child(self.script)
-        weakref.finalize(self, started.end)
+        started = self._chain.taken(self.script) if self._chain is not None and self.is_here else None
+        started = started or start_child(self.script)
+        self._finalizer = weakref.finalize(self, started.end)
         return started
 
     @property
@@ -210,6 +232,95 @@ class LibraryFile:
         process.send({}, data)
 
 
+# Files that are read one after the other
+
+
+class Chain:
+    """Files that one thread reads, and the processes that they have from files before them.
+
+    Attributes
+    ----------
+    is_mixed
+        Whether one of them was read by a process that had read others: what is wrong with it may be of those.
+    """
+
+    def __init__(self) -> None:
+        self.files: list[LibraryFile] = []
+        self.is_mixed = False
+
+    def taken(self, script: Path) -> Child | None:
+        """Return a process that has read other files; None where there is none."""
+        found = _SPARE.take(script)
+        self.is_mixed |= found is not None
+        return found
+
+
+@contextmanager
+def one_after_another() -> Iterator[Chain]:
+    """Have files that this thread opens in the block read by processes that have read others.
+
+    Starting one takes longer than most files take. At the end the processes are there for those that follow;
+    after an error they end.
+    """
+    chain = _THREAD.chain = Chain()
+    is_well = False
+    try:
+        yield chain
+        is_well = True
+    finally:
+        _THREAD.chain = None
+        for each in chain.files:
+            if is_well:
+                each.hand_on()
+            else:
+                each.close()
+
+
+class _Spare:
+    """Processes whose files have been read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: list[tuple[Path, Child]] = []
+
+    def add(self, script: Path, child: Child) -> None:
+        """Add one; that which has waited longest ends where there are too many."""
+        with self._lock:
+            self._known.append((script, child))
+            over = self._known.pop(0) if len(self._known) > _KEPT else None
+        if over is not None:
+            over[1].end()
+
+    def take(self, script: Path) -> Child | None:
+        """Return that which was added last; None where there is none."""
+        with self._lock:
+            at = next((at for at, each in enumerate(self._known) if each[0] == script), None)
+            if at is None:
+                return None
+            child = self._known.pop(at)[1]
+        child.is_open = False
+        return child
+
+    def end(self) -> None:
+        """End all."""
+        with self._lock:
+            known, self._known = self._known, []
+        for _, child in known:
+            child.end()
+
+    def forget(self) -> None:
+        """Leave all to the process of which this one is a copy."""
+        self._lock, self._known = threading.Lock(), []
+
+
+_THREAD = threading.local()
+_SPARE = _Spare()
+end_spare = _SPARE.end
+atexit.register(_SPARE.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SPARE.forget)
+
+
 _LOCK = threading.Lock()
 #: The file that one format has looked into and found not to be its own.
 _LEFT: list[LibraryFile] = []
@@ -243,7 +354,7 @@ class _ToldError(Exception):
 
 
 class _Watch:
-    """Ends a process that takes too long."""
+    """Ends a process that takes too long, unless its time does not count."""
 
     def __init__(self, process: Child, seconds: float) -> None:
         self._process = process
@@ -252,27 +363,24 @@ class _Watch:
         self._begin()
 
     def _begin(self) -> None:
-        self._since = time.monotonic()
-        self._timer = threading.Timer(max(self._left, 0), self._over)
-        self._timer.daemon = True
-        self._timer.start()
+        self._until = time.monotonic() + max(self._left, 0)
+        WATCHMAN.begin(self, self._left, self._end)
 
-    def _over(self) -> None:
+    def _end(self) -> None:
         self.is_over = True
         self._process.kill()
 
     def stop(self) -> None:
         """Let it be; it may be at ending the process right now."""
-        self._timer.cancel()
-        self._timer.join()
+        WATCHMAN.stop(self)
 
     def resting(self) -> _Watch:
         """Return what lets time not count."""
         return self
 
     def __enter__(self) -> None:
-        self._timer.cancel()
-        self._left -= time.monotonic() - self._since
+        self.stop()
+        self._left = self._until - time.monotonic()
 
     def __exit__(self, *exception: object) -> None:
         self._begin()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Severity, quoted
 from refbrowser.formats.format import Opened, Opening
+from refbrowser.formats.library.library_source import LibrarySource, asked_grid
+from refbrowser.formats.library.process import NETCDF3, LibraryFile
 from refbrowser.formats.netcdf3.chunks import Run, read_together, run_of
 from refbrowser.formats.netcdf3.header import (
     MAGIC,
@@ -29,7 +32,7 @@ from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
-from refbrowser.model.values import Chunks
+from refbrowser.model.values import Chunks, Pieces, SourceManifest
 from refbrowser.references.document.made_text import plain_attribute
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument, unheld_name
 from refbrowser.references.document.origins import Fact, PlainAnswers
@@ -38,6 +41,8 @@ from refbrowser.references.rules.layouts import RangeLayout
 #: Chunks of a file of which each has a reference of its own; where there are more, those of variables with
 #: many are computed. Rules would be fewer, but other software takes milliseconds for each row of one.
 _LISTED, _MANY = 250_000, 1_000
+#: What reads such files too.
+_LIBRARIES = ("netCDF4", "scipy")
 _VERSIONS = {1: "CDF-1 (classic)", 2: "CDF-2 (64-bit offsets)", 5: "CDF-5 (64-bit data)"}
 
 
@@ -54,11 +59,14 @@ class ClassicOrigin(PlainAnswers):
         software would take their chunks for missing.
     runs
         The chunks of the arrays.
+    library
+        What has a library read values of it, to be compared with ours; None where none can.
     """
 
     header: ClassicHeader
     nodes: Mapping[str, Node]
     runs: Mapping[str, Run]
+    library: LibraryFile | None = None
     format: str = "netcdf3"
 
     @property
@@ -74,6 +82,20 @@ class ClassicOrigin(PlainAnswers):
             Fact("Records", header.records),
             Fact("Size", header.file_size, is_size=True),
         )
+
+    def by_library(self, node: ArrayNode) -> ArrayNode | None:
+        """Return an array that a library reads; None where none can, or its data cannot be placed."""
+        there = self.nodes.get(node.path)
+        if self.library is None or not isinstance(there, ArrayNode) or there.error is not None:
+            return None
+        if there.shape != node.shape:
+            return None
+        dtype = there.known_dtype.newbyteorder("=")
+        grid = asked_grid(node.shape, None, dtype.itemsize)
+        tree = {"kind": "plain", "dtype": dtype.str, "exact": True}
+        source = LibrarySource(self.library, node.path, tree, grid)
+        manifest = SourceManifest(source, node.path, grid)
+        return replace(node, values=Pieces(grid=grid, manifest=manifest, source=source))
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
         """Return a hierarchy with the dimensions that the file declares.
@@ -160,7 +182,11 @@ def open_named_classic(opening: Opening) -> Opened:
             url = access.resolve(opening.path).url
         _check_is_classic(source, opening.path)
         header = read_header(source, url, opening.token.check)
-    return Opened(document_of_header(header, name=opening.path), access, identity or source.identity)
+    library = None
+    if opening.seen.local is not None and any(find_spec(name) is not None for name in _LIBRARIES):
+        library = LibraryFile(NETCDF3, "netCDF", url, identity=identity)
+    document = document_of_header(header, name=opening.path, library=library)
+    return Opened(document, access, identity or source.identity)
 
 
 def _check_is_classic(source: ByteSource, path: str) -> None:
@@ -173,13 +199,17 @@ def _check_is_classic(source: ByteSource, path: str) -> None:
     raise error
 
 
-def document_of_header(header: ClassicHeader, *, name: str) -> ManifestDocument:
+def document_of_header(
+    header: ClassicHeader, *, name: str, library: LibraryFile | None = None
+) -> ManifestDocument:
     """Return the document of a file whose header was read.
 
     Parameters
     ----------
     name
         For messages.
+    library
+        What has a library read it.
     """
     manifest = ManifestBuilder(header.url)
     attributes, types = _attributes(header.attributes)
@@ -205,7 +235,7 @@ def document_of_header(header: ClassicHeader, *, name: str) -> ManifestDocument:
         _add_chunks(manifest, path[1:], run, _LISTED if are_listed else _MANY)
     _judge_places(header, runs)
     return manifest.document(
-        name=name, origin=ClassicOrigin(header, nodes, runs), notes=tuple(header.findings)
+        name=name, origin=ClassicOrigin(header, nodes, runs, library), notes=tuple(header.findings)
     )
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import base64
 import concurrent.futures
 import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
+import h5py
 import netCDF4
 import numpy as np
 import pytest
+import tifffile
+from astropy.io import fits
 
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.compute import Compute
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving import making
-from refbrowser.exporting.saving.making import MakeRequest, make, make_one, tasks_of
+from refbrowser.exporting.saving import making, proving
+from refbrowser.exporting.saving.making import MakeRequest, MakeTask, make, make_one, tasks_of
+from refbrowser.exporting.saving.proving import is_same, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.formats.netcdf3 import opening
+from refbrowser.io.cancel import CancelToken
 
 
 @pytest.fixture
@@ -43,7 +50,7 @@ def test_a_document_is_made_of_each_file(files: Path, tmp_path: Path) -> None:
         report = refbrowser.make(sources, out, format=form, options=options)
         assert sorted(os.path.basename(each.source) for each in report.made) == ["f0.nc", "f1.nc", "f3.nc"]
         for each in report.made:
-            assert (each.arrays, each.references > 8, each.compared, each.unread) == (3, True, 5, 0)
+            assert (each.arrays, each.references > 8, each.compared, each.unread) == (3, True, 7, 0)
             with refbrowser.open(each.target, allow=[str(files)]) as dataset:
                 assert dataset["/v"][0, 0] == int(os.path.basename(each.source)[1])
         with pytest.raises(RefbrowserError) as caught:
@@ -75,7 +82,7 @@ def test_bad_files_end_all_or_are_left_out(files: Path, tmp_path: Path) -> None:
 def test_references_to_other_values_are_no_document(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    same = making._is_same
+    same = proving.is_same
     for form, name in (("refs-v1", "one.json"), ("refs-parquet", "one.parq")):
         request = MakeRequest(
             sources=(str(files / "f0.nc"),), target=str(tmp_path / "out" / name), format=form
@@ -83,18 +90,93 @@ def test_references_to_other_values_are_no_document(
         (tmp_path / "out").mkdir(exist_ok=True)
         (task,) = tasks_of(request)
         with monkeypatch.context() as broken:
-            broken.setattr(making, "_is_same", lambda found, expected: same(found, expected + 1))
+            broken.setattr(proving, "is_same", lambda found, expected: same(found, expected + 1))
             with pytest.raises(RefbrowserError, match="not those of the file"):
                 make_one(task)
             assert not (tmp_path / "out").joinpath(name).exists()
-        assert make_one(task).compared == 5
+        assert make_one(task).compared == 7
         before = _bytes_below(tmp_path / "out")
         with monkeypatch.context() as broken:
-            broken.setattr(making, "_is_same", lambda found, expected: same(found, expected + 1))
+            broken.setattr(proving, "is_same", lambda found, expected: same(found, expected + 1))
             with pytest.raises(RefbrowserError, match="not those of the file"):
                 make_one(replace(task, request=replace(request, force=True)))
         # The old document is there, and nothing else.
         assert _bytes_below(tmp_path / "out") == before
+
+
+def _written_files(folder: Path) -> list[Path]:
+    """Write files that libraries read too: with chunks at the edge, and some that are not stored."""
+    values = np.arange(7 * 11, dtype="f4").reshape(7, 11)
+    values[0, 0] = np.nan
+    with netCDF4.Dataset(folder / "a.nc", "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 11)
+        file.createVariable("v", "f4", ("time", "x"))[:] = values
+        file.createVariable("w", "f4", ("time", "x"))[:] = values
+        file.createVariable("c", "S1", ("x",))[:] = np.array([*b"abcdefghijk"], "u1").view("S1")
+        file.createVariable("s", "i4", ())[...] = 7
+    with h5py.File(folder / "b.h5", "w") as file:
+        array = file.create_dataset("v", (9, 11), "f4", chunks=(3, 4), compression="gzip", fillvalue=5)
+        array[:7] = values
+        file["w"] = values
+    fits.ImageHDU(np.arange(77, dtype=">i2").reshape(7, 11)).writeto(folder / "c.fits")
+    tifffile.imwrite(folder / "d.tif", values, tile=(16, 16), compression="zlib")
+    return sorted(folder.iterdir())
+
+
+def test_whole_chunks_are_compared_with_what_the_library_of_the_file_reads(tmp_path: Path) -> None:
+    def not_wanted(*_: object) -> None:
+        raise AssertionError("our own reader was asked")
+
+    (tmp_path / "data").mkdir()
+    for path in _written_files(tmp_path / "data"):
+        out = tmp_path / f"{path.name}.json"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(proving, "_own", not_wanted)
+            made = make_one(MakeTask(str(path), str(out), MakeRequest(sources=(), target=str(out))))
+        assert (made.alone, made.unread) == (0, 0)
+        document = json.loads(out.read_bytes())
+        chunks = {key: each for key, each in document["refs"].items() if isinstance(each, list)}
+        arrays = [key.rpartition("/")[0] for key in document["refs"] if key.endswith(".zarray")]
+        assert made.compared >= len(arrays)
+        for array in arrays:
+            # The last byte of each array is in a chunk that is compared whole.
+            key = max((key for key in chunks if key.startswith(f"{array}/")), default=None)
+            if key is None:
+                continue
+            other = json.loads(out.read_bytes())
+            _, start, length = other["refs"][key]
+            data = bytearray(path.read_bytes()[start : start + length])
+            data[-1] ^= 1
+            other["refs"][key] = "base64:" + base64.b64encode(data).decode()
+            (tmp_path / "other.json").write_text(json.dumps(other))
+            with (
+                refbrowser.open(path) as source,
+                refbrowser.open(tmp_path / "other.json", allow=[str(path.parent)]) as references,
+                pytest.raises(RefbrowserError, match=r"not those of the file|cannot be read"),
+            ):
+                proved(source, references, CancelToken())
+
+
+def test_without_a_library_the_result_says_so(files: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "_LIBRARIES", ())
+        (made,) = refbrowser.make(files / "f0.nc", tmp_path / "one.json").made
+    assert (made.alone, made.with_what) == (7, "our own reader only")
+
+
+def test_values_are_the_same_bit_for_bit_but_what_is_no_number() -> None:
+    nans = np.array([0x7FC00000, 0xFFC00001], "u4").view("f4")
+    for found, expected, same in (
+        (np.array([0.0, nans[0]]), np.array([0.0, nans[0]]), True),
+        (nans[:1], nans[1:], True),
+        (np.array([0.0]), np.array([-0.0]), False),
+        (np.array([np.nan, 1]), np.array([np.nan, 2]), False),
+        (np.array([np.nan]), np.array([1.0]), False),
+        (np.array([1, 2], ">i2"), np.array([1, 2], "<i2"), True),
+        (np.array([1, 2]), np.array([[1, 2]]), False),
+    ):
+        assert is_same(found, expected) is same
 
 
 def _bytes_below(folder: Path) -> dict[Path, bytes]:
@@ -133,7 +215,7 @@ def test_the_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "E_FORMAT" in capsys.readouterr().err
     assert main(["make", str(files / "*.nc"), "-o", out, "--skip-bad", "--force", "--relative"]) == 0
     told = capsys.readouterr()
-    assert told.out.count("5 chunks compared with the file") == 5
+    assert told.out.count("7 chunks compared with the file") == 5
     assert "left out" in told.out
     assert "warning[E_FORMAT]" in told.err
     text = json.loads((tmp_path / "out" / "f0.nc.refs.json").read_bytes())

@@ -154,6 +154,24 @@ def test_arrays_are_read_by_their_library_too(opened: refbrowser.Dataset) -> Non
     assert opened.document.by_library(opened["/rows"].node) is None
 
 
+def test_filters_of_local_files_are_proved_and_usual_ones_of_remote_files_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name, options in (("usual", {"compression": "gzip"}), ("rare", {"compression": "lzf"})):
+            file.create_dataset(name, data=np.zeros((6, 6)), chunks=(3, 3), **options)
+    monkeypatch.setattr(hdf5_arrays, "codecs_of", lambda filters, size: ())
+    monkeypatch.setattr(hdf5_arrays, "refuted", lambda *_: "it was refuted")
+
+    def refuted(path: str) -> set[str]:
+        with refbrowser.open(path) as dataset:
+            return {name for name, array in dataset.arrays.items() if array.node.values.why}
+
+    assert refuted(str(tmp_path / "a.h5")) == {"/usual", "/rare"}
+    with HttpServer({"/a.h5": (tmp_path / "a.h5").read_bytes()}) as server:
+        assert refuted(server.url("/a.h5")) == {"/rare"}
+
+
 def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
     for path, array in opened.arrays.items():
         why = array.node.not_referencable

@@ -13,7 +13,14 @@ import pytest
 from refbrowser.codecs import children
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.library import process
-from refbrowser.formats.library.process import LibraryFile, leave, library_file
+from refbrowser.formats.library.process import (
+    Chain,
+    LibraryFile,
+    end_spare,
+    leave,
+    library_file,
+    one_after_another,
+)
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -148,6 +155,43 @@ def test_processes_that_nobody_asks_end(script: Path, tmp_path: Path) -> None:
         asked(files[-1], "echo", say=number)
     assert sum(each.has_process for each in files) <= 4
     assert files[-1].has_process
+
+
+def test_one_process_reads_files_one_after_another(script: Path, tmp_path: Path) -> None:
+    def read(name: str, *operations: str) -> tuple[Any, Chain]:
+        path = tmp_path / name
+        path.write_bytes(b"")
+        with one_after_another() as chain:
+            file = LibraryFile(script, "Data", str(path))
+            told = asked(file, "echo", say=name)[0]
+            for operation in operations:
+                asked(file, operation)
+        return told["pid"], chain
+
+    end_spare()
+    first, chain = read("a")
+    assert not chain.is_mixed
+    second, chain = read("b")
+    assert (second, chain.is_mixed) == (first, True)
+    # What ends with an error leaves no process to others.
+    for operations in (("crash",), ("nothing",)):
+        with pytest.raises(RefbrowserError):
+            read("c", *operations)
+        third, chain = read("d")
+        assert (third != first, chain.is_mixed) == (True, False)
+        first = third
+    file = LibraryFile(script, "Data", str(tmp_path / "a"))
+    assert asked(file, "echo", say=1)[0]["pid"] != first
+    end_spare()
+    assert read("a")[0] != first
+    end_spare()
+
+
+def test_one_question_asks_for_many(file: LibraryFile) -> None:
+    said: list[Any] = []
+    requests = {"each": [{"say": number} for number in range(3)]}
+    file.ask("echo", requests, lambda answer, data: said.append(answer.get("said", bytes(data))))
+    assert said == [0, b"abc", 1, b"abc", 2, b"abc"]
 
 
 @pytest.mark.parametrize("start", [children.start_child, lambda script: children.start_alone(script)])
