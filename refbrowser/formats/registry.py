@@ -87,6 +87,13 @@ def _of_grib(seen: Seen) -> Score:
     return Score.SUFFIX if seen.local is None and seen.ends(GRIB.suffixes) else Score.NO
 
 
+def _of_fits(seen: Seen) -> Score:
+    if seen.kind is not None:
+        # It may be packed by gzip.
+        return Score.MAGIC if seen.kind is FileKind.FITS else Score.NO
+    return Score.SUFFIX if seen.local is None and seen.ends(FITS.suffixes) else Score.NO
+
+
 def _of_service(seen: Seen) -> Score:
     if http_url(seen.path) != seen.path:
         return Score.SCHEME
@@ -358,8 +365,9 @@ FITS = Format(
     title="FITS",
     holds="FITS files",
     opener="refbrowser.formats.fits.opening:open_named_fits",
-    suffixes=(".fits", ".fit", ".fts"),
+    suffixes=(".fits", ".fit", ".fts", ".fits.gz", ".fit.gz", ".fts.gz"),
     begins=(b"SIMPLE  =",),
+    sniff=_of_fits,
     noun="the FITS file",
     is_data=True,
     facets=_MESSAGES,

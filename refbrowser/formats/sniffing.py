@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.compression import find_compression
+from refbrowser.formats.compression import decompress, find_compression
 from refbrowser.references.text.json_text import BYTE_ORDER_MARK
 
 #: Bytes that are looked at.
@@ -17,6 +17,7 @@ HEAD = 4096
 SHOWN = 48
 #: Entries of a folder that are looked at, and documents in it that are named.
 ENTRIES, NAMED = 10_000, 50
+_FITS = b"SIMPLE  ="
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 #: What the names of reference documents end with.
 DOCUMENTS = (".json", ".json.gz", ".json.zst")
@@ -65,7 +66,7 @@ _BEGINNINGS = (
     (b"II+\x00", FileKind.TIFF),
     (b"MM\x00+", FileKind.TIFF),
     (b"\x0e\x03\x13\x01", FileKind.HDF4),
-    (b"SIMPLE  =", FileKind.FITS),
+    (_FITS, FileKind.FITS),
     (b"PK\x03\x04", FileKind.ZIP),
     (b"PK\x05\x06", FileKind.ZIP),
     (b"PAR1", FileKind.PARQUET),
@@ -148,6 +149,8 @@ def file_kind(head: bytes) -> FileKind:
     # A user block of 512 bytes or twice as many, and so on, may stand before the data.
     if any(head[at : at + len(_HDF5)] == _HDF5 for at in (512, 1024, 2048)):
         return FileKind.HDF5
+    if _unpacked_head(head).startswith(_FITS):
+        return FileKind.FITS
     # A bulletin's heading of some lines may stand before the message.
     at = head.find(b"GRIB", 0, 256)
     if at >= 0 and head[at + 7 : at + 8] in (b"\x01", b"\x02"):
@@ -155,6 +158,16 @@ def file_kind(head: bytes) -> FileKind:
     if head.lstrip().lower().startswith(_PAGES):
         return FileKind.PAGE
     return FileKind.TEXT if _is_text(head) else FileKind.UNKNOWN
+
+
+def _unpacked_head(head: bytes) -> bytes:
+    """Return the first bytes of what is packed by gzip; nothing where it is not."""
+    if find_compression(head) != "gzip":
+        return b""
+    try:
+        return next(decompress("gzip", (head,)), b"")
+    except ValueError:
+        return b""
 
 
 def _is_text(head: bytes) -> bool:

@@ -167,12 +167,16 @@ class FitsArrays:
                 self.units.findings.append(unnamed)
             return
         axes = ["row", *(f"element{axis}" for axis in range(1, len(shape)))]
-        said = {"units": column["units"]} if column["units"] else {}
+        said: dict[str, Any] = {"units": column["units"]} if column["units"] else {}
+        if column["fill"] is not None:
+            said[FILL_ATTRIBUTE] = column["fill"]
         fields = {"attributes": said, "internal_attributes": {}}
         node = self._node(where, shape, axes, data_type_of(tree), fields)
         if tree["kind"] != "plain":
             fill = "" if tree["kind"] == "string" else np.empty(0, dtype_of(tree["of"]))
             node = replace(node, fill_value=fill)
+        elif column["fill"] is not None:
+            node = replace(node, fill_value=dtype_of(tree).type(column["fill"]))
         manifest.add_node(self._by_library(node, tree, column["why"]))
 
     def _node(

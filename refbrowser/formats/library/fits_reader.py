@@ -11,6 +11,7 @@ import io
 import math
 import re
 import warnings
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,9 @@ _ROWS = re.compile(r"\s*[01]?([PQ])([LXBIJKEDCMA])")
 #: What only says how the data lies.
 _STRUCTURE = re.compile(r"SIMPLE|XTENSION|BITPIX|NAXIS\d*|EXTEND|PCOUNT|GCOUNT|GROUPS|END")
 _BLOCK = 2880
+_GZIP = b"\x1f\x8b"
+#: Bytes that a packed file may have unpacked, and that are unpacked at a time.
+_UNPACKED, _PORTION = 512 << 20, 1 << 20
 _TEXTS = ("COMMENT", "HISTORY", "")
 #: Things that are wrong and told one by one, of a file.
 _NAMED = 100
@@ -45,15 +49,40 @@ class FitsReader:
         # Given a path, astropy would unpack what is compressed.
         self._place: Any = io.FileIO(place) if isinstance(place, str) else place
         self._place = io.BufferedReader(self._place)
+        self._problems: list[str] = []
+        self._is_packed = self._place.peek(2)[:2] == _GZIP
+        if self._is_packed:
+            self._place = self._unpacked()
         self._size = self._place.seek(0, io.SEEK_END)
         self._place.seek(0)
-        self._problems: list[str] = []
         with self._noting():
             self._hdus = fits.open(
                 self._place, memmap=False, do_not_scale_image_data=True, lazy_load_hdus=True
             )
         self._paths: dict[str, tuple[Any, int]] = {}
         return {}
+
+    def _unpacked(self) -> io.BytesIO:
+        """Return what is in a file that is packed by gzip."""
+        made, stream = io.BytesIO(), zlib.decompressobj(16 + zlib.MAX_WBITS)
+        try:
+            while (
+                rest := stream.unconsumed_tail
+                or stream.unused_data.lstrip(b"\0")
+                or self._place.read(_PORTION)
+            ):
+                if stream.eof:
+                    # Members follow each other.
+                    stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
+                made.write(stream.decompress(rest, _PORTION))
+                if made.tell() > _UNPACKED:
+                    raise ValueError(f"unpacked it has more than {_UNPACKED} bytes")
+        except (OSError, zlib.error) as error:
+            self._problems.append(f"it cannot be unpacked to its end: {error}")
+        else:
+            if not stream.eof:
+                self._problems.append("it cannot be unpacked to its end: it was cut")
+        return made
 
     def do_describe(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the units of the file, and where their data is."""
@@ -66,6 +95,8 @@ class FitsReader:
             try:
                 with self._noting():
                     told |= self._described(hdu, name, number)
+                if self._is_packed:
+                    told.setdefault("why", "the file is packed by gzip: nothing lies in it as it is")
                 told["cards"], told["structure"] = self._cards(hdu, request["attribute"])
             except _FAILURES as error:
                 told["error"] = f"{type(error).__name__}: {error}"[:500]
@@ -86,6 +117,11 @@ class FitsReader:
                 yield ({}, *self._column(hdu, column, box))
             elif isinstance(hdu, fits.TableHDU):
                 yield ({}, *self._text_rows(hdu, box[0]))
+            elif isinstance(hdu, fits.BinTableHDU | fits.GroupsHDU) and not isinstance(
+                hdu, fits.CompImageHDU
+            ):
+                rows = self._rows(hdu, box[0])
+                yield ({}, *(np.ascontiguousarray(rows[name]) for name in rows.dtype.names))
             else:
                 yield {}, np.ascontiguousarray(_plain(hdu.section[box], hdu.header))
 
@@ -150,7 +186,7 @@ class FitsReader:
             if sum(each["size"] for each in columns) != header["NAXIS1"]:
                 raise ValueError(f"its columns have not the {header['NAXIS1']} bytes of its rows")
             special = [
-                {key: each[key] for key in ("name", "why", "type", "units")}
+                {key: each[key] for key in ("name", "why", "type", "units", "fill")}
                 | {"shape": [] if each["rows"] else each["shape"]}
                 for each in columns
                 if each["why"]
@@ -188,6 +224,15 @@ class FitsReader:
             if text:
                 shown[name] = text[:most]
         return list(shown.items()), list(inner.items())
+
+    def _rows(self, hdu: Any, rows: slice) -> Any:
+        """Return rows of a table as they are told."""
+        fields = _fields(hdu.columns.dtype)
+        if isinstance(hdu, fits.BinTableHDU):
+            fields = [[each["name"], each["dtype"], each["shape"]] for each in _columns(hdu) if each["size"]]
+        dtype = np.dtype([(name, code, tuple(shape)) for name, code, shape in fields])
+        offset = hdu.fileinfo()["datLoc"] + rows.start * dtype.itemsize
+        return np.frombuffer(self._bytes(offset, (rows.stop - rows.start) * dtype.itemsize), dtype)
 
     def _raw_rows(self, hdu: Any, rows: slice) -> bytes:
         """Return rows of a table as they are stored."""
@@ -242,8 +287,15 @@ class FitsReader:
         table = fits.TableHDU.fromstring(
             header.tostring().encode("ascii") + data + b" " * (-len(data) % _BLOCK)
         )
+        raw = np.frombuffer(data, np.uint8).reshape(-1, header["NAXIS1"])
         for number, (_, dtype, _) in enumerate(_text_fields(hdu)):
             values = np.asarray(table.data.field(number)).astype(dtype)
+            column = hdu.columns[number]
+            if column.null is not None and values.dtype.kind == "f":
+                # The library takes them for zeros.
+                begin, width = column.start - 1, hdu.columns._spans[number]
+                cells = np.ascontiguousarray(raw[:, begin : begin + width]).view(f"S{width}")[:, 0]
+                values[np.char.strip(cells) == str(column.null).strip().encode("ascii")] = np.nan
             yield np.ascontiguousarray(
                 np.char.rstrip(values).astype(dtype) if values.dtype.kind == "S" else values
             )
@@ -372,10 +424,16 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
             "zero": zero,
             "units": str(column.unit or ""),
             "meant": element.str,
+            "null": _null(header.get(f"TNULL{number}"), element) if is_number else None,
+            "fill": None,
         }
         if is_number and (scale != 1 or zero != 0):
             told["meant"] = _unsigned(element, scale, zero) or (">c16" if element.kind == "c" else ">f8")
             told["why"] = "its numbers are stored with a scale or offset"
+        if told["null"] is not None:
+            told["why"] = told["why"] or "a structure has no fill value for one column"
+            is_float = np.dtype(told["meant"]).kind == "f"
+            told["fill"] = math.nan if is_float else told["null"] + int(zero)
         told["type"] = {"kind": "plain", "dtype": told["meant"], "exact": True}
         if rows:
             told["why"] = "its rows have lengths of their own, and lie elsewhere in the file"
@@ -390,7 +448,18 @@ def _scaled(values: Any, column: dict[str, Any]) -> Any:
         return values
     if meant.kind in "iu":
         return _shifted(values, meant.str)
-    return (values.astype(meant) * column["scale"] + column["zero"]).astype(meant)
+    made = (values.astype(meant) * column["scale"] + column["zero"]).astype(meant)
+    if column["null"] is not None:
+        made[values == column["null"]] = np.nan
+    return made
+
+
+def _null(said: Any, dtype: Any) -> int | None:
+    """Return the number that stands for no value in a column (FITS standard 4.0, 7.3.2)."""
+    if dtype.kind not in "iu" or not isinstance(said, int) or isinstance(said, bool):
+        return None
+    info = np.iinfo(dtype)
+    return said if info.min <= said <= info.max else None
 
 
 def _text_fields(hdu: Any) -> list[Any]:
@@ -407,6 +476,7 @@ def _text_fields(hdu: Any) -> list[Any]:
             dtype = f"S{int(form[1:] or 1)}"
         else:
             is_scaled = column.bscale not in (None, 1, "") or column.bzero not in (None, 0, "")
-            dtype = "<i8" if form[:1] == "I" and not is_scaled else "<f8"
+            is_whole = form[:1] == "I" and not is_scaled and column.null is None
+            dtype = "<i8" if is_whole else "<f8"
         found.append([name, dtype, []])
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,56 @@ def test_every_kind_reads_as_astropy_reads_it(everything: Path) -> None:
         assert dataset["/SCI"].node.attributes["units"] == "Jy"
         assert dataset["/SCI"].node.dimensions == ("y", "x")
         assert dataset["/UNSIGNED"].node.dimensions == ("z", "y_7", "x_8")
+
+
+def test_missing_values_of_tables_are_no_numbers(tmp_path: Path) -> None:
+    """What TNULL names is the fill value of a column, NaN where numbers are computed, and zero nowhere."""
+    path = tmp_path / "a.fits"
+    column = fits.Column
+    table = fits.BinTableHDU.from_columns(
+        [
+            column("plain", "J", null=-99, array=np.array([1, -99])),
+            column("scaled", "I", null=-1, array=np.array([21, -1])),
+            column("unsigned", "I", bzero=32768, null=-32768, array=np.array([1, 0], "u2")),
+        ],
+        name="T",
+    )
+    table.header["TSCAL2"], table.header["TZERO2"] = 0.5, 10.0
+    lines = fits.TableHDU.from_columns(
+        [column("n", "I6", null="NONE", array=[7, 8]), column("x", "F8.3", array=[1.5, 2])], name="L"
+    )
+    fits.HDUList([fits.PrimaryHDU(), table, lines]).writeto(path, output_verify="ignore")
+    head, _, tail = path.read_bytes().rpartition(b"     8")
+    path.write_bytes(head + b"  NONE" + tail)
+    with refbrowser.open(str(path)) as dataset:
+        for name, fill, values in (
+            ("plain", -99, [1, -99]),
+            ("scaled", np.nan, [20.5, np.nan]),
+            ("unsigned", 0, [1, 0]),
+        ):
+            array = dataset[f"/T.{name}"]
+            assert np.array_equal(array.node.fill_value, fill, equal_nan=True), name
+            assert np.array_equal(array[...], values, equal_nan=True), name
+            assert "_FillValue" in array.node.attributes
+        assert dataset["/T"][...]["plain"].tolist() == [1, -99]
+        assert np.array_equal(dataset["/L"][...]["n"], [7, np.nan], equal_nan=True)
+
+
+def test_packed_files_are_read_and_refer_to_nothing(everything: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.fits.gz"
+    packed = gzip.compress(everything.read_bytes())
+    path.write_bytes(packed)
+    with HttpServer({"/a.fits.gz": packed}) as server:
+        for name in (str(path), server.url("/a.fits.gz")):
+            with refbrowser.open(name) as dataset:
+                assert dataset.format == "fits"
+                check_values(dataset, everything)
+                assert all(array.node.not_referencable for array in dataset.arrays.values())
+                assert "packed by gzip" in dataset["/SCI"].node.not_referencable
+    path.write_bytes(packed[: len(packed) // 2])
+    with refbrowser.open(str(path)) as dataset:
+        assert any("cannot be unpacked" in each.message for each in dataset.document.notes)
+        assert dataset["/SCI"][...].shape == (5, 7)
 
 
 def test_it_is_listed_and_read_by_the_command_line(
