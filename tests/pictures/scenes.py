@@ -655,6 +655,7 @@ def make_references(stage: Stage) -> QWidget:
         )
         sheet._got((made.source, made))
     sheet.files.tell(FileFacts("/data/cut.nc", error=error))
+    sheet.files.rows.put_trouble_first()
     sheet.files.expandAll()
     sheet.findChild(QLineEdit, "makeTarget").setText("/data/refs")  # type: ignore[union-attr]
     QTest.qWait(400)

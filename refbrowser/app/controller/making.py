@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.compute import HERE
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
@@ -138,7 +139,7 @@ def made_text(made: Made) -> str:
     unread = f", {count_text(made.unread)} cannot be read" if made.unread else ""
     references = f"{count_text(made.references)} reference{'' if made.references == 1 else 's'}"
     alone = f" with {made.with_what}" if made.alone else ""
-    return f"{references}, {chunks} compared{alone}{unread}"
+    return f"{references}; {chunks} compared{alone}, equal{unread}"
 
 
 def report_text(report: MakeReport) -> str:
@@ -212,13 +213,17 @@ def look_at_files(
     found = sources_of(texts)
     control.send(found)
     sources = list(dict.fromkeys((*more, *found)))
-    for number, source in enumerate(sources):
-        control.progress(number, len(sources), note=os.path.basename(source))
-        control.send(_facts_of(source, settings, control))
+    with HERE.open(control.token) as executor:
+        looked = executor.run(lambda source: _facts_of(source, settings, control), sources, control.token)
+        for number, (source, facts) in enumerate(looked):
+            if isinstance(facts, BaseException):
+                # Not of the file: those are among the facts.
+                raise facts
+            control.send(facts)
+            control.progress(number + 1, len(sources), note=os.path.basename(source))
 
 
 def _facts_of(source: str, settings: Settings, control: TaskControl) -> FileFacts:
-    control.check()
     try:
         if (path := local_path(source)) is not None and not os.path.exists(path):
             raise RefbrowserError(ErrorKind.IO, "there is no such file")

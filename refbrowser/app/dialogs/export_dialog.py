@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMessageBox,
-    QProgressBar,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -33,11 +25,12 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_options import OptionsForm, has_chunks_of_arrays
+from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
 from refbrowser.app.shell.latest import Latest
-from refbrowser.app.shell.tasks import Priority, TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
@@ -45,7 +38,7 @@ from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.origins import OBJECT_STORES, Origin
 from refbrowser.views.computing import ComputeChoice, where_text
-from refbrowser.views.speed import SEPARATOR, Speed, speed_words
+from refbrowser.views.speed import speed_words
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -64,50 +57,6 @@ _OPTIONS = {
 }
 #: Lines that are seen at once.
 _LINES = 6
-
-
-class CostCard(QFrame):
-    """Some lines of text, which scroll.
-
-    Parameters
-    ----------
-    name
-        Of the text.
-    described
-        What it tells.
-    options
-        What options of the command line are called here.
-    lines
-        That are seen at once.
-    """
-
-    def __init__(self, name: str, described: str, options: Mapping[str, str], lines: int) -> None:
-        super().__init__()
-        self.setObjectName("card")
-        self._options = options
-        self._text = plain_label("")
-        self._text.setObjectName(name)
-        self._text.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
-        self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
-        area = QScrollArea()
-        area.setObjectName(f"{name}Area")
-        area.setAccessibleName(described)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self._text)
-        inside = QVBoxLayout(self)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(area)
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
-
-    def say(self, text: str, role: str) -> None:
-        """Show a text, as that of a role of the theme; options are called as they are in the dialog."""
-        self._text.setProperty("role", role)
-        self._text.style().unpolish(self._text)
-        self._text.style().polish(self._text)
-        for option, words in self._options.items():
-            text = text.replace(option, words)
-        self._text.setText(text)
 
 
 def ask_leftover(parent: QWidget, target: str, answered: Callable[[bool], object], *, is_same: bool) -> None:
@@ -154,11 +103,7 @@ def ask_leftover(parent: QWidget, target: str, answered: Callable[[bool], object
     box.open()
 
 
-#: The cost is computed after this pause, in milliseconds.
-PAUSE = 250
-
-
-class ExportDialog(QDialog):
+class ExportDialog(WorkingDialog):
     """Asks for an export and carries it out; the window stays usable meanwhile.
 
     Signals
@@ -167,52 +112,37 @@ class ExportDialog(QDialog):
         The user wants to open the document that was written.
     connectTarget(str)
         The user wants to say how to connect to the bucket of this URL.
-    changeCompute()
-        The user wants to choose where exports run.
     """
 
     openPath = Signal(str)
     connectTarget = Signal(str)
-    changeCompute = Signal()
 
     def __init__(self, document: OpenDocument, array: str | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(document.tasks, "export", "Export", parent)
         self.setObjectName("exportDialog")
-        self.setWindowTitle("Export")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._document = document
         self._estimating = Latest(self, "export cost")
-        self._job: int | None = None
-        self._speed = Speed()
         self._result = ""
         self._carried: Order | None = None
         #: What an interrupted export left at the target: the value of `Leftover`.
         self._leftover = ""
         self._is_check = False
         self._suffix_chosen = ""
-        self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
         self.resize(max(760, self.sizeHint().width()), 700)
         if array is not None:
             self.arrays.show_path(array)
         self._format_chosen()
-        document.tasks.statusChanged.connect(self._follow)
         document.trustChanged.connect(self.refresh)
         self._changed()
 
     # Parts
 
     def _build(self) -> None:
-        heading = plain_label(f"Export {one_line(self._document.title)}")
-        heading.setFont(theme.heading_font())
         hierarchy = self._document.hierarchy
         assert hierarchy is not None
         self.arrays = ArraysTable(hierarchy)
         self.arrays.edited.connect(self._changed)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
-        whole.setSpacing(theme.LARGE)
-        whole.addWidget(heading)
         body = QWidget()
         layout = QVBoxLayout(body)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -220,7 +150,7 @@ class ExportDialog(QDialog):
         #: What most look for comes first.
         self.formats = sorted(written().values(), key=lambda form: form.rank)
         self._forms = {group: OptionsForm(group) for group in groups()}
-        layout.addLayout(self._make_form())
+        layout.addLayout(self._make_fields())
         # One of them is seen, in the same room.
         self._options = QStackedWidget()
         self._options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -232,11 +162,9 @@ class ExportDialog(QDialog):
         self._cost = CostCard("exportCost", "What the export costs and loses", _OPTIONS, _LINES)
         self._cost.say("Computing the cost…", "")
         layout.addWidget(self._cost)
-        whole.addWidget(framed(body), 1)
-        whole.addWidget(self._make_progress())
-        whole.addLayout(self._make_buttons())
+        self._lay_out(f"Export {one_line(self._document.title)}", body, self._make_foot())
 
-    def _make_form(self) -> QFormLayout:
+    def _make_fields(self) -> QFormLayout:
         self._format = QComboBox()
         self._format.setObjectName("exportFormat")
         self._format.setAccessibleName("Format of the target")
@@ -262,46 +190,22 @@ class ExportDialog(QDialog):
         self._force = self._check("exportForce", "Replace what is there")
         self._resume = self._check("exportResume", "Go on with an interrupted export")
         self._skip = self._check("exportSkipBad", "Leave out what cannot be read")
-        options = QHBoxLayout()
-        options.setSpacing(theme.HUGE)
-        for box in (self._force, self._resume, self._skip):
-            options.addWidget(box)
-        options.addStretch(1)
-        form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.setHorizontalSpacing(theme.MEDIUM)
-        form.setVerticalSpacing(theme.MEDIUM)
-        form.addRow("&Format", self._format)
-        form.addRow("&Target", where)
-        form.addRow("", options)
-        form.addRow("Runs", self._make_where())
-        label = form.labelForField(where)
-        if isinstance(label, QLabel):
-            label.setBuddy(self._target)
-            width = max(below.width_of_labels() for below in self._forms.values())
-            label.setMinimumWidth(width)
-            for below in self._forms.values():
-                below.align(width)
-        return form
-
-    def _make_where(self) -> QHBoxLayout:
-        self._where = plain_label("")
-        self._where.setObjectName("exportWhere")
-        self._where.setAccessibleName("Where the export runs")
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(self._where, 1)
-        change = push_button("Change…", "exportComputeButton", self.changeCompute.emit, flat=True)
-        change.setAccessibleName("Change where exports run")
-        line.addWidget(change)
-        return line
-
-    def _check(self, name: str, text: str) -> QCheckBox:
-        box = QCheckBox(text)
-        box.setObjectName(name)
-        box.setAccessibleName(text)
-        box.toggled.connect(lambda _on: self._changed())
-        return box
+        ticks = self._make_ticks_line((self._force, self._resume, self._skip))
+        runs = self._make_where("Where the export runs", "Change where exports run")
+        self._fields = (
+            *(self._format, self._target, self._browsing, self.arrays, self._force, self._skip),
+            *self._forms.values(),
+        )
+        rows = (
+            ("&Format", self._format, None),
+            ("&Target", where, self._target),
+            ("", ticks, None),
+            ("Runs", runs, None),
+        )
+        width = max(below.width_of_labels() for below in self._forms.values())
+        for below in self._forms.values():
+            below.align(width)
+        return self._make_form(rows, width)
 
     def _make_pages(self) -> QStackedWidget:
         """Return the arrays, and in their place what a check of the result found."""
@@ -326,41 +230,13 @@ class ExportDialog(QDialog):
         )
         return line
 
-    def _make_progress(self) -> QWidget:
-        self._progress = QWidget()
-        self._bar = QProgressBar()
-        self._bar.setObjectName("exportProgress")
-        self._bar.setAccessibleName("Progress of the export")
-        self._bar.setTextVisible(False)
-        self._amount = plain_label("", role="muted", wrap=False)
-        line = QHBoxLayout(self._progress)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.LARGE)
-        line.addWidget(self._bar, 1)
-        line.addWidget(self._amount)
-        self._progress.hide()
-        return self._progress
-
-    def _make_buttons(self) -> QHBoxLayout:
+    def _make_foot(self) -> QHBoxLayout:
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
         self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
         self._check_it.setToolTip(
             "Read the result with zarr-python, netCDF4, h5py or siphon, and compare it with the source"
         )
-        self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
-        self._close = push_button("Close", "exportCloseButton", self.close)
-        self._start = push_button("Export", "exportStartButton", self.start)
-        self._start.setDefault(True)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(self._open)
-        line.addWidget(self._check_it)
-        line.addStretch(1)
-        for button in (self._cancel, self._close, self._start):
-            line.addWidget(button)
-        for button in (self._open, self._check_it, self._cancel):
-            button.hide()
-        return line
+        return self._make_buttons((self._open, self._check_it), "Cancel the export", "Export", self.start)
 
     # What is asked for
 
@@ -463,7 +339,7 @@ class ExportDialog(QDialog):
         self._pages.setCurrentIndex(0)
         self._pause.start()
 
-    def _estimate(self) -> None:
+    def _look_ahead(self) -> None:
         self._compute(self._show_cost, self._show_error)
 
     def _look(self) -> None:
@@ -532,59 +408,38 @@ class ExportDialog(QDialog):
         self._result, self._carried = order.target, order
         where = "" if order.compute == ComputeChoice() else f" {order.compute.words}"
         self._cost.say(f"Writing {order.target}{where}", "")
-        handle = document.tasks.run(
+        self._run(
             document.owner("export"),
             f"Export {document.title} to {Path(order.target).name}{where}",
             export,
             self._done,
             self._failed,
-            priority=Priority.EXPORT,
         )
-        self._job = handle.number
-        self._show_running(True)
         if where:
             self._amount.setText("waiting for workers")
 
     def _show_running(self, running: bool) -> None:
-        self._progress.setVisible(running)
-        self._speed = Speed()
-        self._bar.setRange(0, 0)
-        self._amount.setText("")
-        self._cancel.setVisible(running)
+        super()._show_running(running)
         self._cancel.setText("Cancel the check" if self._is_check else "Cancel the export")
         self._open.setEnabled(not running)
         self._check_it.setEnabled(not running)
-        self._start.setEnabled(not running)
-        for each in self._forms.values():
-            each.set_running(running)
-        for widget in (self._format, self._target, self._browsing, self.arrays, self._force, self._skip):
-            widget.setEnabled(not running)
         self._resume.setEnabled(not running and self.format.resumes)
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
-        for status in statuses:
-            if status.number != self._job:
-                continue
-            self._speed.take(status, time.monotonic())
-            show_progress(self._bar, status.done, status.total)
-            if status.total:
-                what = "parts" if self._is_check else "chunks"
-                amount = f"{count_text(status.done)} of {count_text(status.total)} {what}"
-                read = [] if self._is_check else [f"{size_text(status.read_bytes)} read"]
-                self._amount.setText(SEPARATOR.join([amount, *read, *speed_words(self._speed)]))
-            if status.state == "cancelled":
-                (self._check_ended if self._is_check else self._cancelled)()
-
-    def _cancel_export(self) -> None:
-        if self._job is not None:
-            self._document.tasks.cancel(self._job)
+    def _words_of(self, status: JobStatus) -> list[str]:
+        what = "parts" if self._is_check else "chunks"
+        amount = f"{count_text(status.done)} of {count_text(status.total or 0)} {what}"
+        read = [] if self._is_check else [f"{size_text(status.read_bytes)} read"]
+        return [amount, *read, *speed_words(self._speed)]
 
     def _cancelled(self) -> None:
+        if self._is_check:
+            self._check_ended()
+            return
         more = (
             "What is written stays: Export goes on from there, or begins anew where "
             "“Go on with an interrupted export” is not ticked."
         )
-        self._ended(f"Cancelled. {more if self.format.resumes else 'Nothing is left of it.'}", "warning")
+        self._told(f"Cancelled. {more if self.format.resumes else 'Nothing is left of it.'}", "warning")
         self._resume.setChecked(self.format.resumes)
         self._pause.stop()
         self._start.setEnabled(True)
@@ -593,20 +448,18 @@ class ExportDialog(QDialog):
     def _done(self, report: ExportReport) -> None:
         from refbrowser.app.controller.exporting import report_text
 
-        self._ended(report_text(report), "")
+        self._told(report_text(report), "")
         self._open.setVisible(True)
         self._check_it.setVisible(bool(form_named(report.format).readers))
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:
-        self._ended(error_text(error), "fault")
+        self._told(error_text(error), "fault")
         self._look()
 
-    def _ended(self, text: str, role: str) -> None:
-        self._job = None
-        self._show_running(False)
+    def _told(self, text: str, role: str) -> None:
+        self._ended()
         self._cost.say(text, role)
-        self.show()
 
     # Checking the result
 
@@ -623,16 +476,8 @@ class ExportDialog(QDialog):
             return check_with_others(dataset, order, control)
 
         title = f"Check {Path(order.target).name} with other software"
-        handle = document.tasks.run(
-            document.owner("export check"),
-            title,
-            check,
-            self._checked,
-            self._check_failed,
-            priority=Priority.EXPORT,
-        )
-        self._job, self._is_check = handle.number, True
-        self._show_running(True)
+        self._is_check = True
+        self._run(document.owner("export check"), title, check, self._checked, self._check_failed)
 
     def _checked(self, report: CheckReport) -> None:
         self._check_ended()
@@ -644,29 +489,13 @@ class ExportDialog(QDialog):
         self._cost.say(error_text(error), "fault")
 
     def _check_ended(self) -> None:
-        self._job, self._is_check = None, False
-        self._show_running(False)
+        self._is_check = False
+        self._ended()
         self._start.setEnabled(False)
-        self.show()
 
     def _open_result(self) -> None:
         self.openPath.emit(self._result)
         self.close()
-
-    def reject(self) -> None:
-        """Close the dialog, as Escape does; one whose export runs comes back with the result."""
-        if self._job is not None:
-            self.hide()
-        else:
-            super().reject()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if self._job is not None:
-            # The export goes on (Jobs shows it).
-            event.ignore()
-            self.hide()
-            return
-        super().closeEvent(event)
 
 
 def is_bucket(target: str) -> bool:

@@ -326,10 +326,6 @@ class OptionsForm(QWidget):
             each.set_format(name)
         self._show_usable()
 
-    def set_running(self, running: bool) -> None:
-        """Let nothing be changed while an export runs."""
-        self.setEnabled(not running)
-
     def said(self) -> dict[str, Any]:
         """Return what is said of the options that can be used, as the command line takes it."""
         found: dict[str, Any] = {}

@@ -2,191 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
-from refbrowser.app.widgets import theme
+from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem
+from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.widgets.table_models import ROOT, Index
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.making import FileFacts
     from refbrowser.exporting.saving.making import Made
 
-#: Files that have a row; of more, references are made all the same.
-ROWS = 2_000
 _FILE, _KIND, _VARIABLES, _RESULT = range(4)
-_TITLES = ["File", "What it is", "Can be referenced", "Result"]
+_TITLES = ("File", "What it is", "Can be referenced", "Result")
+#: Rows are put in order so many milliseconds after something was told of one.
+SORTING = 500
+#: Reasons that are told where the pointer rests on a file.
+_REASONS = 10
 
 
-class FilesTable(QTreeWidget):
-    """A row for each file; below it what cannot be referenced, or could not be kept.
+class _Cell(NamedTuple):
+    """A text, the role of the theme that colours it, what is told where the pointer rests, and an icon."""
 
-    Signals
-    -------
-    openWanted()
-        The user wants to open the document of the current row.
-    removeWanted()
-        The user wants the selected files not to be in the list.
-    """
+    text: str = ""
+    role: str = "text"
+    tip: str = ""
+    icon: str = ""
 
-    openWanted = Signal()
-    removeWanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("makeFiles")
-        self.setAccessibleName("Files to make references of")
-        self.setUniformRowHeights(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setHeaderLabels(_TITLES)
-        self.header().setStretchLastSection(False)
-        self.header().setSectionResizeMode(_RESULT, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((_FILE, 200), (_KIND, 148), (_VARIABLES, 180)):
-            self.header().resizeSection(section, width)
-        self.setMinimumHeight(5 * theme.ROW)
-        self._sources: list[str] = []
-        self._rows: dict[str, ThemedItem] = {}
-        self._facts: dict[str, FileFacts] = {}
-        self._more: QTreeWidgetItem | None = None
-        self.itemDoubleClicked.connect(lambda *_: self.openWanted.emit())
+_Cells = tuple[_Cell, ...]
 
-    # What is in it
 
-    def sources(self) -> tuple[str, ...]:
-        """Return all files, also those that have no row."""
-        return tuple(self._sources)
+@dataclass(slots=True, eq=False)
+class _File:
+    """One file: its number, the row it has, what is known of it, and what became of it."""
 
-    def unknown(self) -> list[str]:
-        """Return the files with a row that were not looked at yet."""
-        return [source for source in self._rows if source not in self._facts]
+    source: str
+    number: int
+    row: int
+    facts: FileFacts | None = None
+    answer: Made | BaseException | None = None
+    cells: _Cells = ()
+    below: tuple[_Cells, ...] = ()
 
-    def errors(self) -> int:
-        """Return how many files cannot be opened."""
-        return sum(facts.error is not None for facts in self._facts.values())
+    @property
+    def trouble(self) -> int:
+        """Where it comes: first what cannot be made, then what is not whole, then the rest."""
+        facts = self.facts
+        if isinstance(self.answer, BaseException) or (facts is not None and facts.error is not None):
+            return 0
+        return 1 if self.below else 2
 
-    def chosen(self) -> list[str]:
-        """Return the files of the selected rows, in their order."""
-        rows = {id(_file_row(item)) for item in self.selectedItems()}
-        return [source for source, row in self._rows.items() if id(row) in rows]
+    def describe(self) -> tuple[_Cells, tuple[_Cells, ...]]:
+        """Return its cells, and those of the rows below it."""
+        name = one_line(self.source.rstrip("/").rsplit("/", 1)[-1] or self.source)
+        kind, variables, result, below = _Cell(), _Cell(), _Cell(), list[_Cells]()
+        if self.facts is not None:
+            kind, variables, result = _facts_cells(self.facts)
+            below += _hindered_cells(self.facts)
+        elif self.answer is None:
+            kind = _Cell("looking…", "muted")
+        if isinstance(self.answer, BaseException):
+            result = _Cell(_short(self.answer), "fault", error_text(self.answer), "fault")
+        elif self.answer is not None:
+            from refbrowser.app.controller.making import made_text
 
-    def add(self, sources: Iterable[str]) -> None:
-        """Add files that are not there yet."""
-        known = set(self._sources)
-        fresh = [source for source in sources if source not in known]
-        self._sources += fresh
-        rows = []
-        for source in fresh[: max(0, ROWS - len(self._rows))]:
-            name = one_line(source.rstrip("/").rsplit("/", 1)[-1] or source)
-            row = self._rows[source] = ThemedItem([name, "looking…", "", ""])
-            row.color(_KIND, "muted")
-            row.setToolTip(_FILE, theme.plain_tooltip(source))
-            row.setSizeHint(_FILE, QSize(0, theme.ROW))
-            rows.append(row)
-        self.addTopLevelItems(rows)
-        self._count_more()
+            words = made_text(self.answer)
+            result = _Cell(words, "text", f"{self.answer.target}\n{words}", "done")
+            below += [_below("", "", "not kept", loss) for loss in self.answer.losses]
+        return (_Cell(name, "text", self.source), kind, variables, result), tuple(below)
 
-    def remove_chosen(self) -> None:
-        """Take the files of the selected rows out of the list."""
-        gone = set(self.chosen())
-        self._sources = [source for source in self._sources if source not in gone]
-        for source in gone:
-            self.takeTopLevelItem(self.indexOfTopLevelItem(self._rows.pop(source)))
-            self._facts.pop(source, None)
-        # Others have room now.
-        if self._more is not None:
-            unlisted = self._sources[len(self._rows) :]
-            self._sources = self._sources[: len(self._rows)]
-            self.add(unlisted)
-        self._count_more()
 
-    def _count_more(self) -> None:
-        if self._more is not None:
-            self.takeTopLevelItem(self.indexOfTopLevelItem(self._more))
-            self._more = None
-        if (count := len(self._sources) - len(self._rows)) > 0:
-            self._more = ThemedItem([f"and {count_text(count)} more", "not looked at", "", ""])
-            self._more.setFlags(Qt.ItemFlag.ItemIsEnabled)
-            self.addTopLevelItem(self._more)
+def _facts_cells(facts: FileFacts) -> _Cells:
+    if facts.error is not None:
+        what = error_text(facts.error)
+        return (
+            _Cell("cannot be opened", "fault", what, "fault"),
+            _Cell(),
+            _Cell(_short(facts.error), "muted", what),
+        )
+    whole, known = facts.variables - facts.hindered, count_text(facts.variables)
+    words = f"{count_text(whole)} of {known} variables" if facts.hindered else f"all {known} variables"
+    if facts.variables == 1:
+        words = "no variable of one" if facts.hindered else "its variable"
+    reasons = "\n".join(f"{each.path}: {each.why}" for each in facts.listed[:_REASONS])
+    mark = "warning" if facts.hindered else ""
+    return _Cell(facts.kind, "muted", facts.kind), _Cell(words, mark or "text", reasons, mark), _Cell()
 
-    # What is known of them
 
-    def tell(self, facts: FileFacts) -> None:
-        """Say what a file is; nothing where that is said already, or it is not in the list any more."""
-        row = self._rows.get(facts.source)
-        if row is not None and facts.source not in self._facts:
-            self._facts[facts.source] = facts
-            self._show(row, facts)
+def _hindered_cells(facts: FileFacts) -> Iterator[_Cells]:
+    for each in facts.listed:
+        yield _below(each.path, each.what, "no", each.why)
+    if (more := facts.hindered - len(facts.listed)) > 0:
+        yield _below(f"and {count_text(more)} more", "", "no", "")
 
-    def _show(self, row: ThemedItem, facts: FileFacts) -> None:
-        if facts.error is not None:
-            row.mark(_KIND, "fault", "fault")
-            self._say(row, _KIND, "cannot be opened", error_text(facts.error), "fault")
-            self._say(row, _RESULT, _short(facts.error), error_text(facts.error), "muted")
-            return
-        self._say(row, _KIND, facts.kind, facts.kind, "muted")
-        whole = facts.variables - facts.hindered
-        words = f"{count_text(whole)} of {count_text(facts.variables)}" if facts.hindered else "all "
-        words += " variables" if facts.hindered else f"{count_text(facts.variables)} variables"
-        if facts.variables == 1:
-            words = "no variable of one" if facts.hindered else "its variable"
-        if facts.hindered:
-            row.mark(_VARIABLES, "warning", "warning")
-        tip = "\n".join(f"{each.path}: {each.why}" for each in facts.listed[:10])
-        self._say(row, _VARIABLES, words, tip, "warning" if facts.hindered else "text")
-        for each in facts.listed:
-            self._below(row, [one_line(each.path), one_line(each.what), "no", one_line(each.why)], each.why)
-        if (more := facts.hindered - len(facts.listed)) > 0:
-            self._below(row, [f"and {count_text(more)} more", "", "no", ""], "")
 
-    def tell_result(self, source: str, answer: Made | BaseException) -> None:
-        """Say what became of a file."""
-        row = self._rows.get(source)
-        if row is None:
-            return
-        if isinstance(answer, BaseException):
-            row.mark(_RESULT, "fault", "fault")
-            self._say(row, _RESULT, _short(answer), error_text(answer), "fault")
-            return
-        from refbrowser.app.controller.making import made_text
-
-        row.mark(_RESULT, "done", "accent")
-        tip = f"{answer.target}\n{made_text(answer)}"
-        self._say(row, _RESULT, made_text(answer), tip, "text")
-        for loss in answer.losses:
-            self._below(row, ["", "", "not kept", one_line(loss)], loss)
-
-    def forget_results(self) -> None:
-        """Say nothing of what became of files before."""
-        for source, row in self._rows.items():
-            row.unmark(_RESULT)
-            row.takeChildren()
-            self._say(row, _RESULT, "", "", "text")
-            if (facts := self._facts.get(source)) is not None:
-                self._show(row, facts)
-
-    def _say(self, row: ThemedItem, column: int, text: str, tip: str, role: str) -> None:
-        row.setText(column, text)
-        row.setToolTip(column, theme.plain_tooltip(tip))
-        row.color(column, role)
-
-    def _below(self, row: ThemedItem, texts: Sequence[str], tip: str) -> None:
-        child = ThemedItem(texts)
-        for column in (_FILE, _KIND, _VARIABLES, _RESULT):
-            child.color(column, "muted")
-        child.setToolTip(_RESULT, theme.plain_tooltip(tip))
-        row.addChild(child)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete:
-            self.removeWanted.emit()
-        else:
-            super().keyPressEvent(event)
+def _below(*texts: str) -> _Cells:
+    return tuple(_Cell(one_line(text), "muted", text) for text in texts)
 
 
 def _short(error: BaseException) -> str:
@@ -194,6 +113,239 @@ def _short(error: BaseException) -> str:
     return one_line(getattr(error, "message", str(error)))
 
 
-def _file_row(item: QTreeWidgetItem) -> QTreeWidgetItem:
-    above = item.parent()
-    return item if above is None else above
+class FilesModel(QAbstractItemModel):
+    """A row for each file, those with trouble first; below it what cannot be referenced, or was not kept."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.files: dict[str, _File] = {}
+        self._shown: list[_File] = []
+        #: By their numbers, which rows below them have.
+        self._numbered: dict[int, _File] = {}
+        self._next = 1
+
+    def file(self, index: Index) -> _File:
+        """Return the file of a row, or that above it."""
+        return self._numbered[index.internalId()] if index.internalId() else self._shown[index.row()]
+
+    def add(self, sources: Iterable[str]) -> None:
+        """Add files that are not there yet."""
+        fresh = [source for source in dict.fromkeys(sources) if source not in self.files]
+        first = len(self._shown)
+        if not fresh:
+            return
+        self.beginInsertRows(ROOT, first, first + len(fresh) - 1)
+        for source in fresh:
+            file = _File(source, self._next, len(self._shown))
+            file.cells, _ = file.describe()
+            self.files[source] = self._numbered[file.number] = file
+            self._shown.append(file)
+            self._next += 1
+        self.endInsertRows()
+
+    def remove(self, sources: Iterable[str]) -> None:
+        """Take files out of the list."""
+        self.beginResetModel()
+        for source in sources:
+            del self._numbered[self.files.pop(source).number]
+        self._shown = [file for file in self._shown if file.source in self.files]
+        self._number_rows()
+        self.endResetModel()
+
+    def update(self, file: _File) -> None:
+        """Show what is known of a file by now."""
+        cells, below = file.describe()
+        row = self.index(file.row, 0)
+        if below != file.below:
+            if file.below:
+                self.beginRemoveRows(row, 0, len(file.below) - 1)
+                file.below = ()
+                self.endRemoveRows()
+            if below:
+                self.beginInsertRows(row, 0, len(below) - 1)
+                file.below = below
+                self.endInsertRows()
+        if cells != file.cells:
+            file.cells = cells
+            self.dataChanged.emit(row, self.index(file.row, _RESULT))
+
+    def put_trouble_first(self) -> None:
+        """Put rows in order; what is selected or unfolded stays that."""
+        shown = sorted(self._shown, key=lambda file: (file.trouble, file.number))
+        if shown == self._shown:
+            return
+        self.layoutAboutToBeChanged.emit()
+        kept = [each for each in self.persistentIndexList() if not each.internalId()]
+        files = [self._shown[each.row()] for each in kept]
+        self._shown = shown
+        self._number_rows()
+        moved = [self.index(file.row, each.column()) for file, each in zip(files, kept, strict=True)]
+        self.changePersistentIndexList(kept, moved)
+        self.layoutChanged.emit()
+
+    def _number_rows(self) -> None:
+        for row, file in enumerate(self._shown):
+            file.row = row
+
+    # Qt's side
+
+    def index(self, row: int, column: int, parent: Index = ROOT) -> QModelIndex:
+        if not (0 <= column < len(_TITLES) and 0 <= row < self.rowCount(parent)):
+            return QModelIndex()
+        return self.createIndex(row, column, self.file(parent).number if parent.isValid() else 0)
+
+    def parent(self, index: Index = ROOT) -> QModelIndex:  # type: ignore[override]
+        if not index.isValid() or not index.internalId():
+            return QModelIndex()
+        return self.createIndex(self.file(index).row, 0, 0)
+
+    def rowCount(self, parent: Index = ROOT) -> int:
+        if not parent.isValid():
+            return len(self._shown)
+        is_file = not parent.internalId() and parent.column() == 0
+        return len(self.file(parent).below) if is_file else 0
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return len(_TITLES)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        is_title = orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return _TITLES[section] if is_title else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        file = self.file(index)
+        cell = (file.below[index.row()] if index.internalId() else file.cells)[index.column()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return cell.text
+            case Qt.ItemDataRole.ToolTipRole:
+                return theme.plain_tooltip(cell.tip)
+            case Qt.ItemDataRole.ForegroundRole:
+                return QColor(getattr(theme.colors(), cell.role))
+            case Qt.ItemDataRole.DecorationRole if cell.icon:
+                role_of_icon = "accent" if cell.icon == "done" else cell.icon
+                return icons.icon(cell.icon, getattr(theme.colors(), role_of_icon))
+            case Qt.ItemDataRole.SizeHintRole if index.column() == _FILE:
+                return QSize(0, theme.ROW)
+        return None
+
+
+class FilesTable(QTreeView):
+    """The files and what is known of them.
+
+    Signals
+    -------
+    openWanted()
+        The user wants to open the documents of the selected rows.
+    removeWanted()
+        The user wants the selected files not to be in the list.
+    chosenChanged()
+        Others are selected.
+    """
+
+    openWanted = Signal()
+    removeWanted = Signal()
+    chosenChanged = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("makeFiles")
+        self.setAccessibleName("Files to make references of")
+        self.rows = FilesModel(self)
+        self.setModel(self.rows)
+        self._sorting = one_shot(self, SORTING, self.rows.put_trouble_first)
+        self.setUniformRowHeights(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(_RESULT, QHeaderView.ResizeMode.Stretch)
+        for section, width in ((_FILE, 200), (_KIND, 148), (_VARIABLES, 180)):
+            self.header().resizeSection(section, width)
+        self.setMinimumHeight(5 * theme.ROW)
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosenChanged.emit())
+        self.doubleClicked.connect(lambda _index: self.openWanted.emit())
+
+    # What is in it
+
+    def sources(self) -> tuple[str, ...]:
+        """Return all files, as they were added."""
+        return tuple(self.rows.files)
+
+    def unknown(self) -> list[str]:
+        """Return the files of which nothing is known yet."""
+        return [
+            file.source for file in self.rows.files.values() if file.facts is None and file.answer is None
+        ]
+
+    def errors(self) -> int:
+        """Return how many files cannot be opened."""
+        known = (file.facts for file in self.rows.files.values())
+        return sum(facts is not None and facts.error is not None for facts in known)
+
+    def has_chosen(self) -> bool:
+        """Whether a file is selected."""
+        return self.selectionModel().hasSelection()
+
+    def chosen(self) -> Iterator[str]:
+        """Yield the files of the selected rows, in the order of the rows."""
+        found = set[str]()
+        for each in sorted(self._ranges(), key=lambda each: self.rows.file(each.topLeft()).row):
+            for row in range(each.top(), each.bottom() + 1):
+                source = self.rows.file(self.rows.index(row, 0, each.parent())).source
+                if source not in found:
+                    found.add(source)
+                    yield source
+
+    def _ranges(self) -> list[QItemSelectionRange]:
+        selection = self.selectionModel().selection()
+        return [selection.at(number) for number in range(selection.count())]
+
+    def add(self, sources: Iterable[str]) -> None:
+        """Add files that are not there yet."""
+        self.rows.add(sources)
+
+    def remove_chosen(self) -> None:
+        """Take the files of the selected rows out of the list."""
+        self.rows.remove(set(self.chosen()))
+        self.chosenChanged.emit()
+
+    # What is known of them
+
+    def tell(self, facts: FileFacts) -> None:
+        """Say what a file is; nothing where that is said already, or it is not in the list any more."""
+        file = self.rows.files.get(facts.source)
+        if file is not None and file.facts is None:
+            file.facts = facts
+            self._update(file)
+
+    def tell_result(self, source: str, answer: Made | BaseException) -> None:
+        """Say what became of a file."""
+        file = self.rows.files.get(source)
+        if file is not None:
+            file.answer = answer
+            self._update(file)
+
+    def forget_results(self) -> None:
+        """Say nothing of what became of files before."""
+        for file in self.rows.files.values():
+            if file.answer is not None:
+                file.answer = None
+                self._update(file)
+
+    def _update(self, file: _File) -> None:
+        self.rows.update(file)
+        # Not each time: rows would never stand still while much is told.
+        if not self._sorting.isActive():
+            self._sorting.start()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete:
+            self.removeWanted.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            # Else the button of the sheet that makes references would be pressed.
+            self.openWanted.emit()
+        else:
+            super().keyPressEvent(event)

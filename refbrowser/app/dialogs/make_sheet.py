@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
-    QProgressBar,
     QVBoxLayout,
     QWidget,
 )
 
 from refbrowser.app.controller.documents import Documents
-from refbrowser.app.dialogs.export_dialog import CostCard
 from refbrowser.app.dialogs.export_options import OptionsForm
 from refbrowser.app.dialogs.make_files import FilesTable
+from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
 from refbrowser.app.shell.drops import DROP_LIMIT
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import framed, one_shot, plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.registry import REFERENCES, form_named, formats
 from refbrowser.io.origins import local_path
 from refbrowser.views.computing import where_text
-from refbrowser.views.speed import SEPARATOR, Speed, speed_words
+from refbrowser.views.speed import speed_words
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
@@ -60,43 +55,32 @@ _ABOUT = (
 )
 #: Lines of what is told that are seen at once.
 _LINES = 4
-#: What is made is foretold after this pause, in milliseconds.
-PAUSE = 250
 
 
-class MakeSheet(QDialog):
+class MakeSheet(WorkingDialog):
     """Asks of which files references are made, and makes them; the window stays usable meanwhile.
 
     Signals
     -------
     openPaths(list)
         The user wants to open documents that were made.
-    changeCompute()
-        The user wants to choose where exports run.
     """
 
     openPaths = Signal(list)
-    changeCompute = Signal()
 
     def __init__(self, documents: Documents, tasks: Tasks, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(tasks, "make", "Make references", parent)
         self.setObjectName("makeSheet")
-        self.setWindowTitle("Make references")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._documents, self.tasks = documents, tasks
+        self._documents = documents
         self._looking = Latest(self, "make look")
         self._planning = Latest(self, "make plan")
-        self._job: int | None = None
-        self._speed = Speed()
         self._made: dict[str, str] = {}
         #: The target that was chosen by the sheet itself, and follows the files.
         self._target_chosen = ""
         self._asked: list[str] = []
-        self._pause = one_shot(self, PAUSE, self._plan)
         self._build()
         self._skip.setChecked(True)
         self.resize(max(820, self.sizeHint().width()), 700)
-        tasks.statusChanged.connect(self._follow)
         documents.computeChanged.connect(self._changed)
         self._format_chosen()
 
@@ -107,12 +91,10 @@ class MakeSheet(QDialog):
     # Parts
 
     def _build(self) -> None:
-        heading = plain_label("Make references")
-        heading.setFont(theme.heading_font())
         self.files = FilesTable()
         self.files.openWanted.connect(self.open_made)
         self.files.removeWanted.connect(self.remove_files)
-        self.files.itemSelectionChanged.connect(self._update_buttons)
+        self.files.chosenChanged.connect(self._update_buttons)
         self._cost = CostCard("makeCost", "What is made", _OPTIONS, _LINES)
         self._options = OptionsForm(ReferenceOptions)
         self._options.changed.connect(self._changed)
@@ -123,16 +105,12 @@ class MakeSheet(QDialog):
         layout.addWidget(plain_label(_ABOUT, role="muted"))
         layout.addLayout(self._make_adding())
         layout.addWidget(self.files, 1)
-        layout.addLayout(self._make_form())
+        layout.addLayout(self._make_fields())
         layout.addWidget(self._options)
         layout.addWidget(self._cost)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
-        whole.setSpacing(theme.LARGE)
-        whole.addWidget(heading)
-        whole.addWidget(framed(body), 1)
-        whole.addWidget(self._make_progress())
-        whole.addLayout(self._make_buttons())
+        self._open = push_button("Open the document", "makeOpenButton", self.open_made)
+        foot = self._make_buttons((self._open,), "Cancel", "Make references", self.start)
+        self._lay_out("Make references", body, foot)
 
     def _make_adding(self) -> QHBoxLayout:
         self._add = push_button("A&dd", "makeAddButton", self._add_named)
@@ -155,7 +133,7 @@ class MakeSheet(QDialog):
             line.addWidget(button)
         return line
 
-    def _make_form(self) -> QFormLayout:
+    def _make_fields(self) -> QFormLayout:
         self._format = QComboBox()
         self._format.setObjectName("makeFormat")
         self._format.setAccessibleName("Form of the documents")
@@ -177,72 +155,19 @@ class MakeSheet(QDialog):
         self._skip = self._check("makeSkipBad", "Leave out files that cannot be read")
         self._resume.setToolTip("So goes on what was cancelled: what is made already is not made again")
         self._skip.setToolTip("Else the first file of which no references can be made ends all")
-        ticks = QHBoxLayout()
-        ticks.setSpacing(theme.HUGE)
-        for box in (self._force, self._resume, self._skip):
-            ticks.addWidget(box)
-        ticks.addStretch(1)
-        self._where = plain_label("")
-        self._where.setObjectName("makeWhere")
-        self._where.setAccessibleName("Where references are made")
-        change = push_button("Change…", "makeComputeButton", self.changeCompute.emit, flat=True)
-        change.setAccessibleName("Change where references are made")
-        runs = QHBoxLayout()
-        runs.setSpacing(theme.MEDIUM)
-        runs.addWidget(self._where, 1)
-        runs.addWidget(change)
-        form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.setHorizontalSpacing(theme.MEDIUM)
-        form.setVerticalSpacing(theme.MEDIUM)
-        form.addRow("For&m", self._format)
-        form.addRow("In&to", where)
-        form.addRow("", ticks)
-        form.addRow("Runs", runs)
-        label = form.labelForField(where)
-        if isinstance(label, QLabel):
-            label.setBuddy(self._target)
-            label.setMinimumWidth(self._options.width_of_labels())
-        return form
-
-    def _check(self, name: str, text: str) -> QCheckBox:
-        box = QCheckBox(text)
-        box.setObjectName(name)
-        box.setAccessibleName(text)
-        box.toggled.connect(lambda _on: self._changed())
-        return box
-
-    def _make_progress(self) -> QWidget:
-        self._progress = QWidget()
-        self._bar = QProgressBar()
-        self._bar.setObjectName("makeProgress")
-        self._bar.setAccessibleName("Progress of making references")
-        self._bar.setTextVisible(False)
-        self._amount = plain_label("", role="muted", wrap=False)
-        self._amount.setObjectName("makeAmount")
-        line = QHBoxLayout(self._progress)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.LARGE)
-        line.addWidget(self._bar, 1)
-        line.addWidget(self._amount)
-        self._progress.hide()
-        return self._progress
-
-    def _make_buttons(self) -> QHBoxLayout:
-        self._open = push_button("Open the document", "makeOpenButton", self.open_made)
-        self._cancel = push_button("Cancel", "makeCancelButton", self._cancel_making)
-        self._close = push_button("Close", "makeCloseButton", self.close)
-        self._start = push_button("Make references", "makeStartButton", self.start)
-        self._start.setDefault(True)
-        line = QHBoxLayout()
-        line.setSpacing(theme.MEDIUM)
-        line.addWidget(self._open)
-        line.addStretch(1)
-        for button in (self._cancel, self._close, self._start):
-            line.addWidget(button)
-        self._open.hide()
-        self._cancel.hide()
-        return line
+        ticks = self._make_ticks_line((self._force, self._resume, self._skip))
+        runs = self._make_where("Where references are made", "Change where references are made")
+        self._fields = (
+            *(self._format, self._target, self._browse, self._named, self._browse_files, self._options),
+            *(self._force, self._resume, self._skip),
+        )
+        rows = (
+            ("For&m", self._format, None),
+            ("In&to", where, self._target),
+            ("", ticks, None),
+            ("Runs", runs, None),
+        )
+        return self._make_form(rows, self._options.width_of_labels())
 
     # Files
 
@@ -310,7 +235,7 @@ class MakeSheet(QDialog):
 
     def remove_files(self) -> None:
         """Take the selected files out of the list."""
-        if self._job is None and self.files.chosen():
+        if self._job is None and self.files.has_chosen():
             self.files.remove_chosen()
             self._look()
             self._choose_target()
@@ -364,7 +289,7 @@ class MakeSheet(QDialog):
         self._start.setEnabled(False)
         self._pause.start()
 
-    def _plan(self) -> None:
+    def _look_ahead(self) -> None:
         if self._job is not None:
             return
         if not self.files.sources():
@@ -411,17 +336,7 @@ class MakeSheet(QDialog):
         self._made.clear()
         self.files.forget_results()
         self._cost.say(f"Writing into {order.target}", "")
-        handle = self.tasks.run(
-            self.owner("make"),
-            f"Make references of {what}",
-            make,
-            self._done,
-            self._failed,
-            received=self._got,
-            priority=Priority.EXPORT,
-        )
-        self._job = handle.number
-        self._show_running(True)
+        self._run(self.owner("make"), f"Make references of {what}", make, self._done, self._failed, self._got)
 
     def _got(self, news: tuple[str, Made | BaseException]) -> None:
         source, answer = news
@@ -431,42 +346,21 @@ class MakeSheet(QDialog):
         self._update_buttons()
 
     def _show_running(self, running: bool) -> None:
-        self._speed = Speed()
-        self._bar.setRange(0, 0)
-        self._amount.setText("")
-        self._progress.setVisible(running)
-        self._cancel.setVisible(running)
-        self._start.setEnabled(not running)
-        self._options.set_running(running)
-        fields: tuple[Any, ...] = (self._format, self._target, self._browse, self._named, self._browse_files)
-        for widget in (*fields, self._force, self._resume, self._skip):
-            widget.setEnabled(not running)
+        super()._show_running(running)
         self._add.setEnabled(not running and bool(self._named.text().strip()))
         self._update_buttons()
 
     def _update_buttons(self) -> None:
-        self._remove.setEnabled(self._job is None and bool(self.files.chosen()))
+        self._remove.setEnabled(self._job is None and self.files.has_chosen())
         count = len(self._to_open())
         self._open.setVisible(bool(self._made))
         self._open.setEnabled(bool(count))
         self._open.setText(f"Open {count} documents" if count > 1 else "Open the document")
 
-    def _follow(self, statuses: list[JobStatus]) -> None:
-        for status in statuses:
-            if status.number != self._job:
-                continue
-            self._speed.take(status, time.monotonic())
-            show_progress(self._bar, status.done, status.total)
-            if status.total:
-                files = f"{count_text(status.done)} of {count_text(status.total)} files"
-                rate = [f"{self._speed.rate:.3g} files/s"] if self._speed.rate > 0 else []
-                self._amount.setText(SEPARATOR.join([files, *rate, *speed_words(self._speed)]))
-            if status.state == "cancelled":
-                self._cancelled()
-
-    def _cancel_making(self) -> None:
-        if self._job is not None:
-            self.tasks.cancel(self._job)
+    def _words_of(self, status: JobStatus) -> list[str]:
+        files = f"{count_text(status.done)} of {count_text(status.total or 0)} files"
+        rate = [f"{self._speed.rate:.3g} files/s"] if self._speed.rate > 0 else []
+        return [files, *rate, *speed_words(self._speed)]
 
     def _cancelled(self) -> None:
         self._resume.setChecked(True)
@@ -474,12 +368,12 @@ class MakeSheet(QDialog):
         some = (
             f"{count_text(made)} document{' is' if made == 1 else 's are'} made and stay{'s' * (made == 1)}"
         )
-        self._ended(f"Cancelled. {some}: Make references goes on from there.", "warning")
+        self._told(f"Cancelled. {some}: Make references goes on from there.", "warning")
 
     def _done(self, report: MakeReport) -> None:
         from refbrowser.app.controller.making import report_text
 
-        self._ended(report_text(report), "warning" if report.left_out else "")
+        self._told(report_text(report), "warning" if report.left_out else "")
         # Until something else is asked for.
         self._start.setEnabled(False)
 
@@ -487,24 +381,22 @@ class MakeSheet(QDialog):
         more = "\nWhat was made stays." if self._made else ""
         if self._made:
             self._resume.setChecked(True)
-        self._ended(f"{error_text(error)}{more}", "fault")
+        self._told(f"{error_text(error)}{more}", "fault")
 
-    def _ended(self, text: str, role: str) -> None:
-        self._job = None
-        self._show_running(False)
+    def _told(self, text: str, role: str) -> None:
+        self._ended()
         self._pause.stop()
         self._cost.say(text, role)
         # At what was not looked at yet.
         if self._asked or self.files.unknown():
             self._look()
-        self.show()
 
     # What was made
 
     def _to_open(self) -> list[str]:
         """Return the documents of the selected files, or the only one that was made."""
-        chosen = [self._made[source] for source in self.files.chosen() if source in self._made]
-        return chosen[:DROP_LIMIT] or (list(self._made.values()) if len(self._made) == 1 else [])
+        chosen = (self._made[source] for source in self.files.chosen() if source in self._made)
+        return list(islice(chosen, DROP_LIMIT)) or (list(self._made.values()) if len(self._made) == 1 else [])
 
     def open_made(self) -> None:
         """Open the documents that were made of the selected files."""
@@ -512,18 +404,3 @@ class MakeSheet(QDialog):
             self.openPaths.emit(paths)
             if self._job is None and len(self._made) == 1:
                 self.close()
-
-    def reject(self) -> None:
-        """Close the sheet, as Escape does; one that makes references comes back with the result."""
-        if self._job is not None:
-            self.hide()
-        else:
-            super().reject()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if self._job is not None:
-            # It goes on (Jobs shows it).
-            event.ignore()
-            self.hide()
-            return
-        super().closeEvent(event)

@@ -272,7 +272,7 @@ QAbstractItemView, PaintedView, QTextEdit {{ border: 1px solid transparent; }}
 QAbstractItemView:focus, PaintedView:focus, QTextEdit:focus {{ border-color: {c.accent}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
 QComboBox QAbstractItemView {{ border: 1px solid {c.border}; }}
-QDialog QTreeWidget {{ border: 1px solid {c.border}; border-radius: 6px; }}
+QDialog QTreeView {{ border: 1px solid {c.border}; border-radius: 6px; }}
 QTreeView::item:hover {{ background: {c.hover}; }}
 QTreeView::item:selected, QTableView::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
 QHeaderView {{ background: {c.raised}; border: 0; }}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,23 +13,27 @@ import h5py
 import netCDF4
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QModelIndex, Qt, QUrl
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QProgressBar, QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 import refbrowser
-from refbrowser.app.controller.making import plan_of
+from refbrowser.app.controller import making as looking
+from refbrowser.app.controller.making import FileFacts, Hindered, plan_of
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs import make_files
 from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.panes.hierarchy_model import tooltip_of
 from refbrowser.app.shell.drops import read_drop
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.saving import making
+from refbrowser.exporting.saving.making import Made
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.option_fields import declared
-from refbrowser.io.cancel import Cancelled
+from refbrowser.io.cancel import Cancelled, CancelToken
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -70,14 +76,30 @@ def part(sheet: QWidget, kind: type, name: str) -> Any:
 
 def rows(sheet: MakeSheet) -> Rows:
     """Return the texts of all rows, those below files with an indent."""
-    found: Rows = []
-    for number in range(sheet.files.topLevelItemCount()):
-        item = sheet.files.topLevelItem(number)
-        assert item is not None
-        found.append([item.text(column) for column in range(4)])
-        below = [item.child(each) for each in range(item.childCount())]
-        found += [["  " + each.text(0), *(each.text(column) for column in range(1, 4))] for each in below]
-    return found
+    model = sheet.files.model()
+
+    def texts(parent: QModelIndex, indent: str) -> Rows:
+        found: Rows = []
+        for row in range(model.rowCount(parent)):
+            first, *rest = (model.index(row, column, parent) for column in range(4))
+            found.append([indent + first.data(), *(each.data() for each in rest)])
+            found += texts(first, indent + "  ")
+        return found
+
+    return texts(QModelIndex(), "")
+
+
+def names(sheet: MakeSheet) -> list[str]:
+    """Return the files in the order of their rows."""
+    return [row[0] for row in rows(sheet) if not row[0].startswith(" ")]
+
+
+def choose(sheet: MakeSheet, name: str) -> None:
+    """Select the row of a file, and no other."""
+    files = sheet.files.rows.files.values()
+    row = next(file.row for file in files if os.path.basename(file.source) == name)
+    sheet.files.setCurrentIndex(sheet.files.rows.index(row, 0))
+    assert list(map(os.path.basename, sheet.files.chosen())) == [name]
 
 
 def words(sheet: MakeSheet) -> str:
@@ -94,20 +116,22 @@ def wait_for(qtbot: QtBot, sheet: MakeSheet, text: str) -> None:
 def test_what_is_dropped_is_opened_listed_made_and_opened(
     window: MainWindow, data: Path, settle: Settle, qtbot: QtBot
 ) -> None:
-    names = ("f0.nc", "rows.h5", "cut.nc")
-    drop(window, *(QUrl.fromLocalFile(str(data / name)) for name in names))
-    assert [document.name for document in window.documents.all()] == list(names)
+    dropped = ("f0.nc", "rows.h5", "cut.nc")
+    drop(window, *(QUrl.fromLocalFile(str(data / name)) for name in dropped))
+    assert [document.name for document in window.documents.all()] == list(dropped)
     sheet = window.findChild(MakeSheet)
     assert sheet is not None
     wait_for(qtbot, sheet, "cannot be opened, left out")
     settle()
+    # What is in trouble comes first.
+    qtbot.waitUntil(lambda: names(sheet) == ["cut.nc", "rows.h5", "f0.nc"])
     facts = rows(sheet)
-    assert facts[0] == ["f0.nc", "netCDF classic", "all 2 variables", ""]
+    assert facts[0][:2] == ["cut.nc", "cannot be opened"]
+    assert "ends within" in facts[0][3]
+    assert facts[3] == ["f0.nc", "netCDF classic", "all 2 variables", ""]
     assert facts[1] == ["rows.h5", "HDF5 and netCDF-4", "1 of 2 variables", ""]
     assert facts[2][:3] == ["  /rows", "3×* i4", "no"]
     assert "lengths of their own" in facts[2][3]
-    assert facts[3][:2] == ["cut.nc", "cannot be opened"]
-    assert "ends within" in facts[3][3]
     assert part(sheet, QLineEdit, "makeTarget").text() == str(data)
     assert words(sheet).startswith(f"Makes {data}/f0.nc.refs.json and 2 more.")
 
@@ -120,7 +144,7 @@ def test_what_is_dropped_is_opened_listed_made_and_opened(
     wait_for(qtbot, sheet, "Done: 2 documents made.")
     assert "1 file is left out" in words(sheet)
     made = [row for row in rows(sheet) if "compared" in row[3]]
-    assert [row[0] for row in made] == ["f0.nc", "rows.h5"]
+    assert {row[0] for row in made} == {"f0.nc", "rows.h5"}
     assert any(row[2] == "not kept" and "/rows" in row[3] for row in rows(sheet))
     document = data / "f0.nc.refs.json"
     assert str(data) not in document.read_text()
@@ -133,10 +157,11 @@ def test_what_is_dropped_is_opened_listed_made_and_opened(
     assert not start.isEnabled()
     sheet.files.selectAll()
     assert opening.text() == "Open 2 documents"
-    sheet.files.clearSelection()
-    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
+    choose(sheet, "f0.nc")
     assert opening.text() == "Open the document"
-    opening.click()
+    # The key opens it, and does not make it again.
+    qtbot.keyClick(sheet.files, Qt.Key.Key_Return)
+    assert not start.isEnabled()
     assert window.documents.current is not None
     assert window.documents.current.path == str(document)
     settle()
@@ -162,8 +187,8 @@ def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path,
     assert '"templates"' not in (data / "f1.nc.refs.json").read_text()
 
     # They are there now: that is said before anything is done.
-    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
-    button(sheet, "makeRemoveButton").click()
+    choose(sheet, "f0.nc")
+    qtbot.keyClick(sheet.files, Qt.Key.Key_Delete)
     wait_for(qtbot, sheet, "document is there already")
     assert not start.isEnabled()
     before = (data / "f1.nc.refs.json").stat().st_mtime_ns
@@ -224,7 +249,7 @@ def test_what_was_cancelled_goes_on(
     start.click()
     wait_for(qtbot, sheet, "Done: ")
     assert (data / "f1.nc.refs.json").exists()
-    assert "newer than its file" in rows(sheet)[0][3]
+    assert "newer than its file" in next(row[3] for row in rows(sheet) if row[0] == "f0.nc")
 
 
 def test_the_bar_of_a_file_of_data_leads_there(
@@ -276,17 +301,50 @@ def test_the_bar_of_a_file_of_data_leads_there(
     bar._dismissed = None
 
 
-def test_more_files_than_rows_are_made_all_the_same(
-    sheet: MakeSheet, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
-) -> None:
-    monkeypatch.setattr(make_files, "ROWS", 2)
-    names = [f"/nowhere/{number}.nc" for number in range(5)]
-    sheet.files.add(names)
-    assert [row[0] for row in rows(sheet)] == ["0.nc", "1.nc", "and 3 more"]
-    sheet.files.setCurrentItem(sheet.files.topLevelItem(0))
-    sheet.files.remove_chosen()
-    assert sheet.files.sources() == tuple(names[1:])
-    assert [row[0] for row in rows(sheet)] == ["1.nc", "2.nc", "and 2 more"]
+def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSheet, qtbot: QtBot) -> None:
+    """No widget and no text is made for what is not seen; what is selected or unfolded stays that."""
+    files, sources = sheet.files, [f"/nowhere/{number}.nc" for number in range(20_000)]
+    began = time.process_time()
+    files.add([*sources, sources[7]])
+    assert files.sources() == tuple(sources)
+    cut = RefbrowserError(ErrorKind.FORMAT, "it was cut")
+    rows_of = (Hindered("/rows", "3", "rows"), Hindered("/texts", "3", "texts"))
+    for number in (19_000, 5):
+        files.tell(FileFacts(sources[number], "HDF5", 9, 2, rows_of))
+    choose(sheet, "19000.nc")
+    files.expand(files.currentIndex())
+    files.tell(FileFacts(sources[18_000], error=cut))
+    files.tell_result(sources[17_000], cut)
+    for number in range(10_000, 16_000):
+        files.tell_result(sources[number], Made(source=sources[number], target="x"))
+    files.rows.put_trouble_first()
+    first = ["17000.nc", "18000.nc", "5.nc", "19000.nc", "0.nc", "1.nc"]
+    assert [files.rows.index(row, 0).data() for row in range(6)] == first
+    current = files.currentIndex()
+    assert (current.row(), list(files.chosen())) == (3, [sources[19_000]])
+    assert files.isExpanded(current)
+    assert files.rows.index(1, 3, current).data() == "texts"
+    assert files.rows.parent(files.rows.index(1, 3, current)) == current
+    files.selectAll()
+    assert sum(1 for _ in files.chosen()) == 20_000
+    assert (files.errors(), len(files.unknown())) == (1, 13_996)
+    files.remove_chosen()
+    assert not files.sources()
+    assert not files.has_chosen()
+    assert time.process_time() - began < 4
+
+
+def test_files_are_looked_at_side_by_side(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    meeting, sent = threading.Barrier(2, timeout=10), list[Any]()
+
+    def facts_of(source: str, *_: object) -> FileFacts:
+        meeting.wait()
+        return FileFacts(source, "netCDF")
+
+    monkeypatch.setattr(looking, "_facts_of", facts_of)
+    control = TaskControl(JobControl(CancelToken()), sent.append)
+    looking.look_at_files([str(data / "f?.nc")], ["/x.nc", "/y.nc"], {}, control)
+    assert {each.source for each in sent[1:]} == {*sent[0], "/x.nc", "/y.nc"}
 
 
 def test_options_are_those_of_the_command_line(sheet: MakeSheet) -> None:
