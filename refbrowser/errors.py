@@ -164,6 +164,14 @@ class OversizeError(RefbrowserError):
         return OversizeError(self.kind, self.message, place, self.advice)
 
 
+class NotHeldError(RefbrowserError):
+    """A format has no form for the elements of an array, whatever its options are but those of the advice."""
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return NotHeldError(self.kind, self.message, place, self.advice)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.

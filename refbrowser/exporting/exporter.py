@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.decoding import DecodePool, MemoryBudget
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError
 from refbrowser.exporting.folder import FilePlace, partial_of, remove_leftover
 from refbrowser.exporting.journal import fingerprint_of
 from refbrowser.exporting.request import (
@@ -176,6 +176,46 @@ class Target:
             The control's token was cancelled.
         """
         raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
+
+
+class LeftOut:
+    """The arrays that an export leaves out.
+
+    What the format has no form for is a loss where nobody named it; anything else that cannot be written is
+    left out only with `skip_bad`.
+
+    Attributes
+    ----------
+    losses
+        What nobody named.
+    skipped
+        What `skip_bad` leaves out.
+    """
+
+    def __init__(self, request: ExportRequest) -> None:
+        self._request = request
+        self._first: RefbrowserError | None = None
+        self.losses: list[Loss] = []
+        self.skipped: list[RefbrowserError] = []
+
+    def add(self, error: RefbrowserError) -> None:
+        """Leave an array out, or raise why it cannot be written."""
+        self._first = self._first or error
+        if isinstance(error, NotHeldError) and self._request.arrays is None:
+            why = "; ".join(filter(None, (error.message, error.advice)))
+            self.losses.append(Loss(error.place.path or "/", f"left out: {why}"))
+        elif self._request.skip_bad:
+            self.skipped.append(error)
+        elif isinstance(error, NotHeldError):
+            advice = "; ".join(filter(None, (error.advice, "--skip-bad leaves the array out")))
+            raise RefbrowserError(error.kind, error.message, error.place, advice)
+        else:
+            raise error
+
+    def check_rest(self, count: int) -> None:
+        """Raise why the first array is left out where none of `count` arrays is left, and some are lost."""
+        if not count and self._first is not None and self.losses:
+            raise self._first
 
 
 class Exporter:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.table import CODECS, held_type
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
 from refbrowser.exporting.layout import PlainName
 from refbrowser.exporting.option_fields import CodecChoice, ExportOptions
@@ -210,8 +210,7 @@ def _joined(group: str, name: str) -> str:
 
 
 _LEVEL = 1
-_OTHER_TYPE = "a dataset with such an array is refused as a whole by netCDF; --skip-bad leaves the array out"
-_SPLIT = f"--split-compounds writes its fields as variables, and opaque elements as bytes; {_OTHER_TYPE}"
+_SPLIT = "--split-compounds writes its fields as variables, and opaque elements as bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +254,8 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     found, told = element_type(node, fixed_strings=is_array_of_nczarr(node))
     if not isinstance(found, AtomicType):
         message = f"NCZarr has no type for elements of type {quoted(type_text(found).strip())}"
-        advice = _OTHER_TYPE if isinstance(found, VlenType) else _SPLIT
-        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), advice)
+        advice = "" if isinstance(found, VlenType) else _SPLIT
+        raise NotHeldError(ErrorKind.META, message, Place(path=node.path), advice)
     losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):
         return _texts(node, node.known_dtype, found, options)
@@ -277,7 +276,7 @@ def _texts(node: ArrayNode, dtype: np.dtype[Any], found: AtomicType, options: St
         return Elements(DataType(np.dtype(f"S{size}"), name), node.fill_value)
     if dtype.kind == "O" and node.type.name not in ("string", "bytes"):
         message = f"NCZarr has no type for elements of type {quoted(node.type.name)}"
-        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
+        raise NotHeldError(ErrorKind.META, message, Place(path=node.path))
     # A character of UTF-32 has at most four bytes in UTF-8 too.
     size = max(1, dtype.itemsize) if dtype.kind == "U" else options.text_size
     told = f"texts of type {quoted(node.type.name)} are stored with {size} bytes each"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.engine.reading.kinds import reading_of
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import codecs_v2
-from refbrowser.exporting.exporter import Target, coding
+from refbrowser.exporting.exporter import LeftOut, Target, coding
 from refbrowser.exporting.folder import SPOOL, TargetPlace
 from refbrowser.exporting.netcdf_files.netcdf4_check import FileCheck
 from refbrowser.exporting.netcdf_files.netcdf4_chunks import (
@@ -110,7 +110,8 @@ class Netcdf4Target(Target):
         self._filters = _chosen_filters(self.options)
         require_netcdf(self._filters)
         self.chosen = chosen_of(dataset, request.arrays, "a netCDF-4 file")
-        self.skipped: list[RefbrowserError] = []
+        self._left_out = LeftOut(request)
+        self.skipped = self._left_out.skipped
         self._told: list[Loss] = []
         view = netcdf_view(self.chosen.hierarchy)
         self.reached = _reached(view.root)
@@ -119,6 +120,7 @@ class Netcdf4Target(Target):
         self._unlimited = {path for path, each in dimensions if each.unlimited or not each.size}
         self.root = self._group(view.root, "", ())
         self.plans = list(self.root.variables_below())
+        self._left_out.check_rest(len(self.plans))
         nodes = [*self.chosen.hierarchy.walk()]
         self.losses: Sequence[Loss] = (
             *damage(dataset, request),
@@ -129,6 +131,7 @@ class Netcdf4Target(Target):
                 if may_miss(node)
             ),
             *(Loss(error.place.path or "/", f"left out: {error.message}") for error in self.chosen.left_out),
+            *self._left_out.losses,
             *self._told,
         )
 
@@ -138,11 +141,6 @@ class Netcdf4Target(Target):
         made = cls(dataset, request)
         return FileCheck(dataset, request, made.root, made.reached, control).report()
 
-    def _bad(self, error: RefbrowserError) -> None:
-        if not self.request.skip_bad:
-            raise error
-        self.skipped.append(error)
-
     def _group(self, group: NetcdfGroup, name: str, parts: Parts) -> PlannedGroup:
         """Return how a group is written, with all below it."""
         told: list[str] = [note.message for note in group.notes]
@@ -150,7 +148,7 @@ class Netcdf4Target(Target):
             for array in group.node.arrays.values():
                 error = array.error or array.unreadable
                 if error is not None:
-                    self._bad(error)
+                    self._left_out.add(error)
         dimensions = {}
         own = FreeNames()
         for dimension in group.dimensions:
@@ -193,8 +191,7 @@ class Netcdf4Target(Target):
             return None
         fault = elements_fault(variable.type, node)
         if fault:
-            advice = "choose other arrays, or --skip-bad, which leaves it out"
-            self._bad(RefbrowserError(ErrorKind.META, fault, Place(path=node.path), advice))
+            self._left_out.add(NotHeldError(ErrorKind.META, fault, Place(path=node.path)))
             return None
         told = [note.message for note in variable.notes]
         if name != variable.name:

@@ -38,7 +38,7 @@ from refbrowser.exporting.check import (
     scope_of,
 )
 from refbrowser.exporting.chunks import ArrayExport, Away, Sink, estimated
-from refbrowser.exporting.exporter import Target
+from refbrowser.exporting.exporter import LeftOut, Target
 from refbrowser.exporting.folder import SPOOL, TargetFolder, remove
 from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
@@ -91,11 +91,13 @@ class StoreTarget(Target):
         super().__init__(dataset, request)
         self.options = request.chosen(StoreOptions)
         self.store = layout_of(request.format, self.options, plain_names(dataset))
-        self.skipped: list[RefbrowserError] = []
         self._check_chosen()
         self.nested: list[NestedPart] = []
         self._task_objects = TASK_OBJECTS
+        self.left_out = LeftOut(request)
         self._plain = list(self._planned())
+        self.skipped = self.left_out.skipped
+        self.left_out.check_rest(len(self._plain) + len(self.nested))
         paths = [layout.source.path for layout in self._plain] + [part.path for part in self.nested]
         self._above = groups_above(dataset, paths, whole=request.arrays is None)
         self._settle([part.group for part in self.nested], [])
@@ -111,6 +113,7 @@ class StoreTarget(Target):
         of_damage = damage(self.dataset, self.request)
         self.losses: tuple[Loss, ...] = (
             *of_damage,
+            *self.left_out.losses,
             *self._of_source(),
             *of_groups,
             *of_arrays,
@@ -138,12 +141,7 @@ class StoreTarget(Target):
                     skip_bad, flavour = self.request.skip_bad, self.store.flavour
                     self.nested.append(NestedPart.of(node, selection, flavour, skip_bad=skip_bad))
             except RefbrowserError as error:
-                placed = RefbrowserError(
-                    error.kind, error.message, replace(error.place, path=node.path), error.advice
-                )
-                if not self.request.skip_bad:
-                    raise placed from error
-                self.skipped.append(placed)
+                self.left_out.add(error.at(replace(error.place, path=node.path)))
 
     def _check_chosen(self) -> None:
         """Raise `E_USAGE` where chunks are chosen for what is not exported."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, NotHeldError, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
 from refbrowser.exporting.layout import (
     ArrayLayout,
@@ -28,7 +28,7 @@ from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import NO_MANIFEST
 
-_OTHER_TYPE = "--skip-bad leaves the array out; ncstream holds structures of texts and rows of any length"
+_OTHER_TYPE = "ncstream holds structures of texts and rows of any length"
 
 
 class ZarrLayout:
@@ -141,7 +141,7 @@ class ZarrLayout:
 
         if node.type.name not in ("string", "bytes", "opaque"):
             message = f"zarr-python has no type for {quoted(node.type.name)}"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
+            raise NotHeldError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
         return VariableLengthUTF8() if node.type.name == "string" else VariableLengthBytes()
 
     def _plain_type(self, dtype: Any) -> Any:
@@ -243,7 +243,7 @@ def _made_by_zarr(path: str, arguments: Mapping[str, Any]) -> tuple[dict[str, by
             # It writes types that it does not read.
             zarr.open_array(MemoryStore(store), mode="r")
         except (TypeError, ValueError, KeyError, NotImplementedError) as error:
-            raise RefbrowserError(
+            raise NotHeldError(
                 ErrorKind.META,
                 f"Zarr v{arguments['zarr_format']} cannot hold the array: {quoted(error)}",
                 Place(path=path),
@@ -293,10 +293,10 @@ def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     assert isinstance(root, ArrayNode)
     error = root.error or root.unreadable
     if error is not None:
-        raise RefbrowserError(error.kind, error.message, Place(path=node.path), error.advice)
+        raise NotHeldError(error.kind, error.message, Place(path=node.path), error.advice)
     if _native(root) != _native(node):
-        message = f"zarr-python makes another type of {quoted(node.type.name)}"
-        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
+        message = f"zarr-python has no type for {quoted(node.type.name)}"
+        raise NotHeldError(ErrorKind.META, message, Place(path=node.path))
     return replace(root, path=node.path)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, NotHeldError, RefbrowserError, quoted
 from refbrowser.model import dtypes
 
 #: The one data type extension that was drafted for the text of 2019.
@@ -120,7 +120,7 @@ def data_type_of(dtype: np.dtype[Any]) -> Any:
         return name
     if _TIMES.match(name):
         return {"extension": DATETIME, "type": name, "fallback": f"{name[0]}i8"}
-    raise RefbrowserError(ErrorKind.META, f"the v3 draft of 2019 has no data type {quoted(dtype)}")
+    raise NotHeldError(ErrorKind.META, f"the v3 draft of 2019 has no data type {quoted(dtype)}")
 
 
 _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}

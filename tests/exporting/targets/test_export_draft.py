@@ -194,14 +194,14 @@ def test_big_endian_unsigned_integers_are_turned(source, tmp_path):
 )
 def test_types_that_it_has_not(source, tmp_path, values):
     put(source, "bad", values, chunks=(1,))
-    put(source, "good", COUNTS)
     with pytest.raises(RefbrowserError) as caught:
         exported(tmp_path)
     assert caught.value.kind is ErrorKind.META
     assert caught.value.place.path == "/bad"
     assert not (tmp_path / "target").exists()
-    _, report = exported(tmp_path, skip_bad=True)
-    assert [error.place.path for error in report.skipped] == ["/bad"]
+    put(source, "good", COUNTS)
+    _, report = exported(tmp_path)
+    assert [(loss.path, loss.what.partition(":")[0]) for loss in report.losses] == [("/bad", "left out")]
     assert np.array_equal(independent_reader.read(keys_in(tmp_path), "/good"), COUNTS)
 
 
