@@ -180,7 +180,8 @@ class RefbrowserArray(BackendArray):
             if not isinstance(node, ArrayNode) or (node.shape, _plain_type(node)) != (self.shape, self.dtype):
                 raise _other_source(dataset.path)
             values = read(dataset.session, node, dataset.access, key.tuple)
-        return without_names(values)
+        plain = without_names(values)
+        return plain if self.dtype.names is None else plain.astype(self.dtype, copy=False)
 
 
 class RefbrowserDataStore(AbstractDataStore):
@@ -248,6 +249,9 @@ class RefbrowserDataStore(AbstractDataStore):
             encoding["chunks" if is_zarr else "chunksizes"] = chunks
             encoding["preferred_chunks"] = dict(zip(names, chunks, strict=True))
         encoding["dtype"] = _encoded_type(node, variable)
+        if dataset.format == _CLASSIC:
+            # It has one order of bytes, which need not be asked for.
+            encoding["dtype"] = encoding["dtype"].newbyteorder("=")
         return xarray.Variable(names, data, attributes, encoding)
 
     def _masks(self, node: ArrayNode) -> bool:
@@ -274,7 +278,9 @@ def _plain_type(node: ArrayNode) -> np.dtype[Any]:
     if rows_of(dtype) is str or node.type.name == "string":
         marked: np.dtype[Any] = create_vlen_dtype(str)
         return marked if dtype.kind == "O" else dtype
-    return without_names(np.empty(0, dtype)).dtype
+    plain = without_names(np.empty(0, dtype)).dtype
+    # Of structures xarray changes the order of bytes into one without members.
+    return plain if plain.names is None else plain.newbyteorder("=")
 
 
 def _encoded_type(node: ArrayNode, variable: NetcdfVariable) -> Any:

@@ -74,7 +74,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-FILES = (("v2.zarr", "zarr"), ("v3.zarr", "zarr"), ("four.nc", "netcdf4"), ("three.nc", "netcdf4"))
+FILES = (
+    ("v2.zarr", "zarr"),
+    ("v3.zarr", "zarr"),
+    ("four.nc", "netcdf4"),
+    ("four.nc", "h5netcdf"),
+    ("three.nc", "netcdf4"),
+    ("three.nc", "scipy"),
+)
+#: Where xarray has no engine: the format, and how files of it are called.
+EXPORTED = (
+    ("refs-v0", "v0.json"),
+    ("refs-v1", "v1.json.zst"),
+    ("refs-parquet", "a.parq"),
+    ("zarr-v3-draft", "draft.zarr"),
+    ("zarr-v3", "v3.zip"),
+    ("nczarr", "nc.zarr"),
+    ("ncstream", "a.ncs"),
+    ("awkward0", "a.awkd"),
+    ("netcdf4", "out.nc"),
+)
 
 
 def test_values_are_those_of_the_own_engines(folder: Path) -> None:
@@ -94,13 +113,74 @@ def test_values_are_those_of_the_own_engines(folder: Path) -> None:
             assert ours.encoding["unlimited_dims"] == theirs.encoding.get("unlimited_dims", set())
             for variable in ("t", "time"):
                 said, known = ours[variable].encoding, theirs[variable].encoding
-                for key in {"_FillValue", "scale_factor", "units", "calendar", "preferred_chunks"} & {*known}:
+                told = {"_FillValue", "scale_factor", "units", "calendar", "preferred_chunks", "dtype"}
+                for key in told & {*known}:
                     assert said[key] == known[key], (name, variable, key)
+        with (
+            xarray.open_dataset(folder / name, engine=ENGINE, chunks={}) as ours,
+            xarray.open_dataset(folder / name, engine=engine, chunks={}) as theirs,
+        ):
+            assert {each: ours[each].chunks for each in ours} == {each: theirs[each].chunks for each in ours}
         plain: dict[str, Any] = {"decode_cf": False, "drop_variables": ["i"]}
         with xarray.open_dataset(folder / name, engine=ENGINE, **plain) as ours:
             assert ours["t"].dtype.newbyteorder("=") == np.dtype("i2")
             assert ours["t"].attrs["_FillValue"] == -99
             assert "i" not in ours
+
+
+def test_formats_that_no_other_engine_has(folder: Path, tmp_path: Path) -> None:
+    tifffile, h5py = pytest.importorskip("tifffile"), pytest.importorskip("h5py")
+    values = np.arange(6 * 32, dtype=">u2").reshape(6, 4, 8)
+    tifffile.imwrite(tmp_path / "a.tif", values, metadata={"axes": "ZYX"})
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"] = np.array([(1, 0.5), (2, 1)], [("a", ">i4"), ("b", ">f8")])
+    wanted = xarray.open_dataset(folder / "four.nc").drop_vars(["s", "b"]).load()
+    with refbrowser.open(folder / "four.nc") as dataset:
+        for format, name in EXPORTED:
+            paths = [f"/{each}" for each in wanted.variables]
+            refbrowser.export(dataset, tmp_path / name, format=format, arrays=paths)
+    for name in (*(name for _, name in EXPORTED), "a.tif", "a.h5"):
+        path = tmp_path / name
+        with refbrowser.open(path, allow=str(folder)) as dataset:
+            plain = xarray.open_dataset(path, engine=ENGINE, decode_cf=False, allow=str(folder))
+            assert {f"/{each}" for each in plain.variables} == set(dataset.arrays), name
+            for each, variable in plain.variables.items():
+                assert variable.values.tolist() == np.asarray(dataset[f"/{each}"]).tolist(), (name, each)
+        tree = xarray.open_datatree(path, engine=ENGINE, chunks={}, allow=str(folder))  # type: ignore[call-arg]
+        copy = pickle.loads(pickle.dumps(tree))
+        # Awkward arrays have no dimensions.
+        if any(name == other for format, other in EXPORTED if format != "awkward0"):
+            xarray.testing.assert_equal(copy.to_dataset().load(scheduler="threads"), wanted)
+
+
+def test_many_files_are_one(folder: Path, tmp_path: Path) -> None:
+    names = [tmp_path / f"{number}.nc" for number in range(3)]
+    for number, name in enumerate(names):
+        part = xarray.open_dataset(folder / "three.nc")[["t"]].isel(time=slice(3 * number, 3 * number + 3))
+        part.to_netcdf(name, unlimited_dims=["time"])
+        refbrowser.make(name, name.with_suffix(".json"))
+    with (
+        xarray.open_mfdataset([name.with_suffix(".json") for name in names], engine=ENGINE) as ours,
+        xarray.open_mfdataset(names, engine="netcdf4") as theirs,
+    ):
+        xarray.testing.assert_identical(ours.load(scheduler="threads"), theirs.load(scheduler="threads"))
+
+
+def test_errors_of_opening_are_ours(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "junk.nc").write_bytes(b"junk")
+    (tmp_path / "cut.json").write_text('{"version": 1, "refs": {')
+    for name, kind in (
+        ("none.nc", ErrorKind.IO),
+        ("junk.nc", ErrorKind.FORMAT),
+        ("cut.json", ErrorKind.JSON),
+        ("ftp://there.example/a.nc", ErrorKind.PROTOCOL),
+    ):
+        for opened in (xarray.open_dataset, xarray.open_datatree):
+            with pytest.raises(RefbrowserError) as info:
+                opened(name if "://" in name else tmp_path / name, engine=ENGINE)  # type: ignore[arg-type]
+            assert info.value.kind is kind, name
+    with pytest.raises(RefbrowserError, match="no option of opening 'flavor'"):
+        xarray.open_dataset(folder / "v2.zarr", engine=ENGINE, options={"flavor": "zarr-v2"})
 
 
 def test_types_and_groups_of_netcdf(folder: Path) -> None:
