@@ -108,7 +108,7 @@ class AskedFile(io.RawIOBase):
         first, last = offset // BLOCK, (offset + max(length, 1) - 1) // BLOCK
         missing = [number for number in range(first, last + 1) if number not in self._blocks]
         if len(missing) * BLOCK > LONGEST:
-            return self._fetched(offset, length)
+            return self.fetched(offset, length)
         while missing:
             self._load(missing[0], missing[-1] - missing[0] + 1)
             missing = [number for number in missing if number not in self._blocks]
@@ -125,7 +125,7 @@ class AskedFile(io.RawIOBase):
         # What is known is not asked for again.
         count = next((number for number in range(count) if first + number in self._blocks), count)
         offset = first * BLOCK
-        data = self._fetched(offset, min(count * BLOCK, self._size - offset))
+        data = self.fetched(offset, min(count * BLOCK, self._size - offset))
         for at in range(0, len(data), BLOCK):
             number = first + at // BLOCK
             if number not in self._blocks:
@@ -133,7 +133,8 @@ class AskedFile(io.RawIOBase):
             self._blocks[number] = data[at : at + BLOCK]
         self._next = first + count
 
-    def _fetched(self, offset: int, length: int) -> bytes:
+    def fetched(self, offset: int, length: int) -> bytes:
+        """Return bytes that lie in the file, asked for just so; they are not kept."""
         data = self._link.fetch(offset, length)
         if len(data) != length:
             raise OSError("the file ends early")

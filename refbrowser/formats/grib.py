@@ -12,11 +12,12 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
-from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
+from refbrowser.formats.library.named_file import Library, LibraryOrigin, NamedFile, open_named_file
 from refbrowser.formats.library.process import GRIB, LibraryFile
 from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -27,6 +28,8 @@ from refbrowser.references.document.origins import Fact
 
 Told = Mapping[str, Any]
 _LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
+#: Messages of one file that may end the process of the library.
+_TRIES = 16
 _TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
 
 
@@ -40,6 +43,8 @@ class GribArrays:
         Which arrays cannot be referenced.
     sources
         What has arrays that are chunks here read by the library, by path.
+    reads
+        Where the message begins that the library looked into last.
     """
 
     file: LibraryFile
@@ -48,10 +53,14 @@ class GribArrays:
     findings: list[Finding] = field(default_factory=list)
     problems: list[Finding] = field(default_factory=list)
     sources: dict[str, LibrarySource] = field(default_factory=dict)
+    reads: int | None = None
     _groups: set[str] = field(default_factory=set)
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
         """Take one answer."""
+        if "reads" in told:
+            self.reads = told["reads"]
+            return
         if "messages" in told:
             self.messages = told["messages"]
             self.findings += [self._finding(each, None, Severity.FAULT) for each in told["problems"]]
@@ -135,6 +144,24 @@ class GribArrays:
         return Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place)
 
 
+def _described(named: NamedFile, token: CancelToken | None) -> GribArrays:
+    """Return what the library tells; a message by which its process dies is passed over by the next one."""
+    skipped: list[int] = []
+    named.file.always = {"objects": LIMITS.library_objects, "skipped": skipped}
+    while True:
+        arrays = GribArrays(named.file, ManifestBuilder(named.url))
+        arrays.add_group("/")
+        try:
+            named.file.ask("describe", {}, arrays.take, token)
+        except RefbrowserError as error:
+            has_died = error.kind is ErrorKind.FORMAT and not named.file.has_process
+            if not has_died or arrays.reads is None or len(skipped) >= _TRIES:
+                raise
+            skipped.append(arrays.reads)
+        else:
+            return arrays
+
+
 def open_named_grib(opening: Opening) -> Opened:
     """Open a file of GRIB at a path or URL: what its messages say of themselves is read, and no values.
 
@@ -146,9 +173,7 @@ def open_named_grib(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
-    arrays = GribArrays(named.file, ManifestBuilder(named.url))
-    arrays.add_group("/")
-    named.file.ask("describe", {"objects": LIMITS.library_objects}, arrays.take, opening.token)
+    arrays = _described(named, opening.token)
     origin = LibraryOrigin(
         path=named.url,
         format="grib",

@@ -20,9 +20,13 @@ _FAILURES = (
 )  # fmt: skip
 #: Bytes in which the beginning of a message is looked for at a time.
 _BLOCK = 1 << 16
+#: Bytes that are read where a head is wanted; at most where heads are as near to each other as `_NEAR`.
+_WINDOW, _WIDEST, _NEAR = 1 << 12, 1 << 20, 1 << 16
 _END = b"7777"
-#: Bytes of sections without data that are read of a field, at most.
-_LARGEST = 256 << 20
+#: Bytes of a message that is decoded, and of a section that says something of it, at most.
+_LARGEST, _LARGEST_HEAD = 256 << 20, 16 << 20
+#: Edition 1: which sections there are, beginnings of the data, lengths that are told in units of bytes.
+_GRID, _BITMAP, _MORE_FLAGS, _HEAD_OF_DATA, _LARGE, _UNIT = 0x80, 0x40, 0x10, 64, 0x800000, 120
 #: Fields of one message, and things that are wrong and told one by one.
 _FIELDS, _NAMED = 100_000, 100
 #: Grids whose rows have one latitude each and whose columns one longitude.
@@ -30,6 +34,20 @@ _REGULAR = ("regular_ll", "regular_gg", "mercator")
 _MISSING = 9.0e36
 #: Dimensions beside those of the grid, in their order.
 _AXES = ("number", "time", "step", "level")
+#: What eccodes looks for in long tables.
+_SOUGHT = ("shortName", "paramId", "name", "units", "cfName", "cfVarName")
+#: Units of steps that are always as long.
+_FIXED = (0, 1, 2, 10, 11, 12, 13)
+#: Surfaces that have the same names at every level, alone: of pressure, of models.
+_LEVELS, _NO_SURFACE = (100, 105), 255
+#: Of templates of products: steps, members and ends of intervals, as bytes of section 4.
+_UNNAMED = {
+    0: ((18, 22),),
+    1: ((18, 22), (35, 36)),
+    8: ((18, 22), (34, 41)),
+    11: ((18, 22), (35, 36), (37, 44)),
+    12: ((18, 22), (36, 43)),
+}
 _COPIED = (
     "shortName", "paramId", "typeOfLevel", "stepType", "gridType", "edition", "centre", "dataType",
     "packingType",
@@ -37,13 +55,68 @@ _COPIED = (
 
 
 class GribField(NamedTuple):
-    """A field: where its message is, and its number there; of edition 2 where each of its sections is."""
+    """A field: where its message is, and its number there; where each of its sections is."""
 
     offset: int
     length: int
     edition: int
     number: int
     sections: dict[int, tuple[int, int]]
+
+
+#: The first bytes of a message of edition 2 (as 0), and its sections without data, by their numbers.
+Heads = dict[int, bytes]
+
+
+class GribKnown(NamedTuple):
+    """What eccodes tells of a field: what array it is of, and where in it; `unit` is that of its step."""
+
+    which: tuple[Any, ...]
+    name: str
+    said: dict[str, Any]
+    number: Any
+    start: int | None
+    step: float | None
+    level: Any
+    unit: Any
+
+
+class GribBytes:
+    """The bytes of a file, by windows: small ones where what is wanted lies far apart."""
+
+    def __init__(self, place: Any) -> None:
+        self._file: Any = io.FileIO(place) if isinstance(place, str) else place
+        self.size: int = self._file.seek(0, io.SEEK_END)
+        self._window, self._at, self._next = b"", 0, _WINDOW
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return bytes; those behind them are read with them, as the head of a message follows an end."""
+        if length > self.size - offset:
+            raise ValueError("the file ends early")
+        end = self._at + len(self._window)
+        if not self._at <= offset <= offset + length <= end:
+            is_near = 0 <= offset - self._at <= len(self._window) + _NEAR
+            self._next = min(2 * self._next, _WIDEST) if is_near else _WINDOW
+            self._window = self.alone(offset, min(max(length, self._next), self.size - offset))
+            self._at = offset
+        return self._window[offset - self._at : offset - self._at + length]
+
+    def alone(self, offset: int, length: int) -> bytes:
+        """Return bytes, and keep none."""
+        if length > self.size - offset:
+            raise ValueError("the file ends early")
+        if not isinstance(self._file, io.FileIO):
+            found: bytes = self._file.fetched(offset, length)
+            return found
+        self._file.seek(offset)
+        data = bytearray(length)
+        room, at = memoryview(data), 0
+        while at < length:
+            count = self._file.readinto(room[at:])
+            if not count:
+                raise ValueError("the file ends early")
+            at += count
+        return bytes(data)
 
 
 class GribVariable:
@@ -63,20 +136,21 @@ class GribReader:
 
     def open(self, place: Any) -> dict[str, Any]:
         """Open a file: its path, or an object that reads it."""
-        raw: Any = io.FileIO(place) if isinstance(place, str) else place
-        self._file = io.BufferedReader(raw, 1 << 13)
-        self._size = self._file.seek(0, io.SEEK_END)
+        self._bytes = GribBytes(place)
+        self._size = self._bytes.size
         self._problems: list[str] = []
         #: Why a message was lost of which nobody knows where it belongs; empty while none was.
         self._lost = ""
         self._variables: dict[str, GribVariable] = {}
         self._grids: dict[str, GribField] = {}
         self._count = 0
+        self._seen: dict[Any, GribKnown] = {}
+        self._names: dict[Any, tuple[Any, ...]] = {}
         return {}
 
     def do_describe(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the arrays of the file, with coordinates."""
-        self._gather(request["objects"])
+        yield from self._gather(request["objects"], request["skipped"])
         coordinates: dict[tuple[str, tuple[Any, ...]], str] = {}
         used: dict[str, int] = {}
         for path, variable in self._variables.items():
@@ -112,7 +186,8 @@ class GribReader:
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a box of an array."""
-        self._gather(request.get("objects", 1 << 20))
+        for _ in self._gather(request["objects"], request["skipped"]):
+            pass
         path, box = request["path"], [slice(*each) for each in request["box"]]
         group, _, name = path.rpartition("/")
         if path not in self._variables:
@@ -152,22 +227,35 @@ class GribReader:
 
     # Messages
 
-    def _gather(self, most: int) -> None:
-        """Find all fields, and put them together to arrays."""
+    def _gather(self, most: int, skipped: list[int]) -> Iterator[Any]:
+        """Find all fields, and put them together to arrays; tell which message is about to be looked into."""
         if self._variables or self._count:
             return
         variables: dict[tuple[Any, ...], GribVariable] = {}
         again = 0
-        for found in self._fields(most):
-            try:
-                key, at, grid, said = self._known(found)
-            except _FAILURES as error:
-                self._loss(f"the message at byte {found.offset} cannot be read: {error}")
+        for found, heads in self._fields(most):
+            if found.offset in skipped:
+                if not found.number:
+                    self._loss(f"the message at byte {found.offset} cannot be read: eccodes ends by it")
                 continue
-            name = said.pop("called")
-            known = variables.setdefault(key, GribVariable(name, grid, said))
-            again += at in known.places
-            known.places[at] = found
+            key, start = _alike(heads), _start(heads)
+            known = self._seen.get(key)
+            if known is None:
+                yield {"reads": found.offset}
+                try:
+                    known = self._looked_into(found, heads)
+                except _FAILURES as error:
+                    self._loss(f"the message at byte {found.offset} cannot be read: {error}")
+                    continue
+                if start is not None and start == known.start and known.unit in _FIXED:
+                    self._seen[key] = known
+                start = known.start
+            if known.which not in variables:
+                variables[known.which] = GribVariable(known.name, known.which[-1], dict(known.said))
+            at = known.number, start, known.step, known.level
+            places = variables[known.which].places
+            again += at in places
+            places[at] = found
         if again:
             self._problem(f"{again} of its messages are there again: the last one of each counts")
         grids = list(dict.fromkeys(each.grid for each in variables.values()))
@@ -192,17 +280,17 @@ class GribReader:
             variable.shape = (*outer, *variable.grid[1])
             self._variables[path] = variable
 
-    def _known(self, found: GribField) -> tuple[Any, Any, Any, dict[str, Any]]:
-        """Return what array a field is of, where in it, its grid, and what is told of it."""
-        handle = eccodes.codes_new_from_message(self._message(found, with_data=found.edition == 1))
+    def _looked_into(self, found: GribField, heads: Heads) -> GribKnown:
+        """Return what eccodes tells of a field."""
+        handle = eccodes.codes_new_from_message(_message_without_data(found.edition, heads))
         try:
-            return _known(handle)
+            return _known(handle, self._names, _named_alike(heads))
         finally:
             eccodes.codes_release(handle)
 
     def _decoded(self, found: GribField, key: str) -> Any:
         """Return the values of a field, or the places of its points, in rows; NaN where there is none."""
-        handle = eccodes.codes_new_from_message(self._message(found, with_data=True))
+        handle = eccodes.codes_new_from_message(self._message(found))
         try:
             eccodes.codes_set(handle, "missingValue", _MISSING)
             values = eccodes.codes_get_array(handle, key).astype(np.float64)
@@ -238,13 +326,6 @@ class GribReader:
 
     # Bytes
 
-    def _read(self, offset: int, length: int) -> bytes:
-        self._file.seek(offset)
-        data = self._file.read(length)
-        if len(data) != length:
-            raise ValueError("the file ends early")
-        return data
-
     def _problem(self, message: str) -> None:
         self._problems.append(message[:500])
 
@@ -252,62 +333,102 @@ class GribReader:
         self._lost = self._lost or message[:200]
         self._problem(message)
 
-    def _messages(self) -> Iterator[tuple[int, int, int]]:
-        """Yield offset, length and edition of each message."""
+    def _fields(self, most: int) -> Iterator[tuple[GribField, Heads]]:
+        """Yield each field with what is read of its message: no data."""
         at = 0
         while at + 16 <= self._size:
-            head = self._read(at, min(_BLOCK, self._size - at))
-            found = head.find(b"GRIB")
-            if found < 0:
-                at += max(len(head) - 3, 1)
+            first = self._bytes.read(at, 16)
+            if first[:4] != b"GRIB":
+                block = self._bytes.read(at, min(_BLOCK, self._size - at))
+                found = block.find(b"GRIB")
+                at += found if found >= 0 else max(len(block) - 3, 1)
                 continue
-            at += found
-            if at + 16 > self._size:
-                self._loss(f"the message at byte {at} was cut")
-                return
-            first = self._read(at, 16)
             edition = first[7]
             length = int.from_bytes(first[8:16] if edition == 2 else first[4:7], "big")
+            if edition == 1 and length & _LARGE:
+                length = self._length_of_large(at, length)
             if edition not in (1, 2) or length < 20:
                 at += 4
-            elif at + length > self._size:
+                continue
+            if at + length > self._size:
                 self._loss(
                     f"the message at byte {at} was cut: {self._size - at} of its {length} bytes are there"
                 )
                 at += 4
-            elif self._read(at + length - 4, 4) != _END:
+                continue
+            fields: list[tuple[GribField, Heads]] = []
+            try:
+                fields += (self._of_edition_1 if edition == 1 else self._of_sections)(at, length)
+            except ValueError as error:
+                wrong = str(error)
+            else:
+                wrong = ""
+            # With the end comes the head of the message behind it.
+            if self._bytes.read(at + length - 4, 4) != _END:
                 self._loss(f"the message at byte {at} has no end where its length says")
                 at += 4
-            else:
-                yield at, length, edition
-                at += length
-
-    def _fields(self, most: int) -> Iterator[GribField]:
-        for offset, length, edition in self._messages():
+                continue
             self._count += 1
             if self._count > most:
                 self._loss(f"only the first {most} messages are shown")
                 return
-            if edition == 1:
-                yield GribField(offset, length, 1, 0, {})
-                continue
-            try:
-                yield from self._of_sections(offset, length)
-            except ValueError as error:
-                self._loss(f"the message at byte {offset} cannot be read: {error}")
+            if wrong:
+                self._loss(f"the message at byte {at} cannot be read: {wrong}")
+            yield from fields
+            at += length
+        if b"GRIB" in self._bytes.read(at, max(self._size - at, 0)):
+            self._loss(f"the message at byte {at} was cut")
 
-    def _of_sections(self, offset: int, length: int) -> Iterator[GribField]:
+    def _length_of_large(self, at: int, said: int) -> int:
+        """Return the length of a message of edition 1 that may be too long for the bytes that tell it.
+
+        As ECMWF writes them the length is one of 120 bytes, and that of the data tells how many are too many.
+        """
+        try:
+            first = self._bytes.read(at + 8, 8)
+            behind = at + 8 + int.from_bytes(first[:3], "big")
+            for flag in (_GRID, _BITMAP):
+                if first[7] & flag:
+                    behind += int.from_bytes(self._bytes.read(behind, 3), "big")
+            over = int.from_bytes(self._bytes.read(behind, 3), "big")
+        except ValueError:
+            return said
+        return said if over >= _UNIT else (said & ~_LARGE) * _UNIT - over + len(_END)
+
+    def _of_edition_1(self, offset: int, length: int) -> Iterator[tuple[GribField, Heads]]:
+        """Yield the field of a message of edition 1."""
+        at, end = offset + 8, offset + length - 4
+        flags = self._bytes.read(at, 8)[7]
+        kinds = [1, *([2] if flags & _GRID else ()), *([3] if flags & _BITMAP else ()), 4]
+        known: dict[int, tuple[int, int]] = {}
+        heads: Heads = {}
+        for kind in kinds:
+            size = end - at if kind == 4 else int.from_bytes(self._bytes.read(at, 3), "big")
+            if size < (28 if kind == 1 else 11 if kind == 4 else 6) or at + size > end:
+                raise ValueError(f"section {kind} at byte {at} does not lie in it")
+            known[kind] = at, size
+            if kind != 3:
+                heads[kind] = self._bytes.read(at, min(size, _HEAD_OF_DATA) if kind == 4 else size)
+            at += size
+        yield GribField(offset, length, 1, 0, known), heads
+
+    def _of_sections(self, offset: int, length: int) -> Iterator[tuple[GribField, Heads]]:
         """Yield the fields of a message of edition 2: some sections are told once for several."""
         at, end, number = offset + 16, offset + length - 4, 0
         known: dict[int, tuple[int, int]] = {}
+        heads: Heads = {0: self._bytes.read(offset, 8)}
         bitmap: tuple[int, int] | None = None
         while at < end:
-            size = int.from_bytes((head := self._read(at, 6))[:4], "big")
+            size = int.from_bytes((head := self._bytes.read(at, 6))[:4], "big")
             kind = head[4]
             if size < 5 or at + size > end or not 1 <= kind <= 7:
                 raise ValueError(f"section {kind} at byte {at} does not lie in it")
             known[kind] = at, size
-            if kind == 6 and head[5] == 0:
+            if kind < 6:
+                if size > _LARGEST_HEAD:
+                    raise ValueError(f"section {kind} has more than {_LARGEST_HEAD} bytes")
+                heads[kind] = self._bytes.read(at, size)
+            elif kind == 6 and head[5] == 0:
                 bitmap = at, size
             elif kind == 6 and head[5] == 254 and bitmap is not None:
                 # The bits are those of the field before.
@@ -317,33 +438,54 @@ class GribReader:
                     raise ValueError("a section is missing")
                 if number >= _FIELDS:
                     raise ValueError(f"it has more than {_FIELDS} fields")
-                yield GribField(offset, length, 2, number, dict(known))
+                yield GribField(offset, length, 2, number, dict(known)), dict(heads)
                 number += 1
             at += size
 
-    def _message(self, found: GribField, *, with_data: bool) -> bytes:
+    def _message(self, found: GribField) -> bytes:
         """Return a field as a message of its own."""
-        if found.edition == 1:
+        if not found.number:
             if found.length > _LARGEST:
                 raise ValueError(f"it has more than {_LARGEST} bytes")
-            return self._read(found.offset, found.length)
-        kept = {number: place for number, place in found.sections.items() if with_data or number < 7}
-        if sum(size for _, size in kept.values()) > _LARGEST:
+            return self._bytes.alone(found.offset, found.length)
+        if sum(size for _, size in found.sections.values()) > _LARGEST:
             raise ValueError(f"it has more than {_LARGEST} bytes")
-        parts = [self._read(*kept[number]) for number in sorted(kept)]
-        if not with_data:
-            parts.append((5).to_bytes(4, "big") + b"\x07")
-        body = b"".join(parts)
-        head = self._read(found.offset, 8) + (16 + len(body) + 4).to_bytes(8, "big")
-        return head + body + _END
+        parts = [self._bytes.alone(*found.sections[number]) for number in sorted(found.sections)]
+        return _message_of(parts, self._bytes.read(found.offset, 8))
 
 
 #: As the process calls it.
 Reader = GribReader
 
 
-def _known(handle: int) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Return what array a field is of, where in it, its grid, and what is told of it."""
+def _message_of(sections: list[bytes], first: bytes) -> bytes:
+    """Return a message of edition 2 of its sections, and the first bytes of one like it."""
+    body = b"".join(sections)
+    return first[:8] + (16 + len(body) + len(_END)).to_bytes(8, "big") + body + _END
+
+
+def _message_without_data(edition: int, heads: Heads) -> bytes:
+    """Return a message that says of itself what one does of which the heads are."""
+    if edition == 2:
+        # No bits that say which values are there, and no values.
+        empty = b"\0\0\0\6\6\xff", b"\0\0\0\5\7"
+        return _message_of([*(heads[number] for number in sorted(heads) if number), *empty], heads[0])
+    product = heads[1][:7] + bytes([heads[1][7] & ~_BITMAP]) + heads[1][8:]
+    data = len(heads[4]).to_bytes(3, "big") + heads[4][3:]
+    body = product + heads.get(2, b"") + data
+    return b"GRIB" + (8 + len(body) + len(_END)).to_bytes(3, "big") + b"\1" + body + _END
+
+
+def _known(handle: int, names: dict[Any, tuple[Any, ...]], named: Any) -> GribKnown:
+    """Return what eccodes tells of a field.
+
+    Parameters
+    ----------
+    names
+        What is looked for in long tables, by what decides it: finding it takes longer than all else.
+    named
+        What decides it of this field.
+    """
 
     def get(name: str, otherwise: Any = None) -> Any:
         try:
@@ -351,30 +493,74 @@ def _known(handle: int) -> tuple[Any, Any, Any, dict[str, Any]]:
         except eccodes.CodesInternalError:
             return otherwise
 
-    said = {name: value for name in _COPIED if (value := get(name)) is not None}
+    if named not in names:
+        names[named] = tuple(map(get, _SOUGHT))
+    sought = dict(zip(_SOUGHT, names[named], strict=True))
+    copied = {name: sought[name] if name in sought else get(name) for name in _COPIED}
+    said = {name: value for name, value in copied.items() if value is not None}
     for name in ("shortName", "typeOfLevel", "stepType"):
         said.setdefault(name, "unknown")
     said.setdefault("paramId", 0)
     for name, key in (("long_name", "name"), ("units", "units"), ("standard_name", "cfName")):
-        value = get(key)
-        if value not in (None, "unknown", "undef"):
-            said[name] = value
-    called = get("cfVarName")
-    said["called"] = called if called not in (None, "unknown", "undef") else said["shortName"]
+        if sought[key] not in (None, "unknown", "undef"):
+            said[name] = sought[key]
+    called = sought["cfVarName"]
+    called = called if called not in (None, "unknown", "undef") else said["shortName"]
     rows, columns = get("Nj"), get("Ni")
     points = int(eccodes.codes_get(handle, "numberOfDataPoints"))
     is_grid = all(isinstance(each, int) and 0 < each < 2**31 for each in (rows, columns))
     shape = (rows, columns) if is_grid and rows * columns == points else (points,)
     if points < 1:
         raise ValueError("its grid has no points")
-    columns = get("jPointsAreConsecutive", 0) and len(shape) > 1
-    grid = (get("md5GridSection", ""), shape, said.get("gridType") in _REGULAR, columns)
+    is_by_columns = bool(get("jPointsAreConsecutive", 0)) and len(shape) > 1
+    grid = (get("md5GridSection", ""), shape, said.get("gridType") in _REGULAR, is_by_columns)
     start = _seconds(get("dataDate"), get("dataTime"))
     end = _seconds(get("validityDate"), get("validityTime"))
     step = (end - start) / 3600 if start is not None and end is not None else None
-    at = get("number"), start, step, get("level")
     which = (said["shortName"], said["typeOfLevel"], said["stepType"], said["paramId"], grid)
-    return which, at, grid, said
+    unit = get("indicatorOfUnitOfTimeRange")
+    return GribKnown(which, called, said, get("number"), start, step, get("level"), unit)
+
+
+def _start(heads: Heads) -> int | None:
+    """Return the reference time of a field in seconds since 1970; None where it is none."""
+    first = heads[1]
+    try:
+        if 0 in heads:
+            year, rest = int.from_bytes(first[12:14], "big"), first[14:18]
+        else:
+            year, rest = 100 * (first[24] - 1) + first[12], first[13:17]
+        month, day, hour, minute = rest
+        return int(datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp())
+    except (ValueError, IndexError, TypeError, OverflowError):
+        return None
+
+
+def _alike(heads: Heads) -> tuple[bytes, ...]:
+    """Return what is the same of fields that differ in reference time and values only."""
+    first = heads[1]
+    if 0 in heads:
+        packing = heads[5][9:11]
+        return heads[0][6:7], first[:12] + first[19:], heads.get(2, b""), heads[3], heads[4], packing
+    flags = heads[4][3:4]
+    more = heads[4][13:14] if flags[0] & _MORE_FLAGS else b""
+    return first[:12] + first[17:24] + first[25:], heads.get(2, b""), flags + more
+
+
+def _named_alike(heads: Heads) -> tuple[bytes, ...]:
+    """Return what is the same of fields that have one name: they may differ in step and member too."""
+    alike = list(_alike(heads))
+    if 0 not in heads:
+        alike[0] = alike[0][:13] + alike[0][15:]
+        return tuple(alike)
+    product = bytearray(heads[4])
+    unnamed = _UNNAMED.get(int.from_bytes(product[7:9], "big"), ())
+    if unnamed and product[22] in _LEVELS and product[28] == _NO_SURFACE:
+        unnamed = (*unnamed, (23, 28))
+    for start, stop in unnamed:
+        product[start:stop] = bytes(len(product[start:stop]))
+    alike[4] = bytes(product)
+    return tuple(alike)
 
 
 def _seconds(date: Any, time: Any) -> int | None:
@@ -446,7 +632,7 @@ def _load_tables() -> None:
     """Have eccodes load its tables, once for all files: the process that is copied for each has them."""
     for sample in ("regular_ll_pl_grib2", "regular_ll_pl_grib1"):
         handle = eccodes.codes_grib_new_from_samples(sample)
-        _known(handle)
+        _known(handle, {}, None)
         for key in ("values", "latitudes"):
             eccodes.codes_get_array(handle, key)
         eccodes.codes_release(handle)

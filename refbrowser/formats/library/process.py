@@ -74,6 +74,8 @@ class LibraryFile:
         self.url = url
         self._source = source
         self.identity = identity
+        #: Members that every question has.
+        self.always: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._process: Child | None = None
         self._finalizer: weakref.finalize[Any, LibraryFile] | None = None
@@ -115,7 +117,7 @@ class LibraryFile:
                 if not process.is_open:
                     self._converse(process, self._first, lambda answer, data: None, token)
                     process.is_open = True
-                self._converse(process, {**request, "operation": operation}, take, token)
+                self._converse(process, {**self.always, **request, "operation": operation}, take, token)
                 if process.was_killed:
                     self._end()
             except _ToldError as told:
