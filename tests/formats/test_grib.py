@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats import grib
+from refbrowser.formats.library import process
 
 eccodes = pytest.importorskip("eccodes")
 
@@ -231,6 +236,153 @@ def test_fields_of_one_message_are_told_apart(messages: dict[tuple[int, int], by
             assert np.array_equal(mine, own_values(data), equal_nan=True)
         # The codec reads the first field of a message.
         assert "behind others in one message" in dataset["/t"].node.not_referencable
+
+
+def test_each_message_is_where_eccodes_says(tmp_path: Path) -> None:
+    made: dict[tuple[Any, ...], bytes] = {}
+    for sample in ("regular_ll_pl_grib2", "regular_ll_pl_grib1"):
+        for name in ("t", "u"):
+            for date, level, step in product((20240131, 20240301), (1000, 850, 500), (0, 6, 36)):
+                values = np.random.default_rng(len(made)).random(496)
+                keys = {"shortName": name, "dataDate": date, "level": level, "step": step}
+                made[sample, name, date, level, step] = message(sample, values, **keys)
+    rain = {"shortName": "tp", "typeOfLevel": "surface", "stepType": "accum"}
+    for date, step in product((20240131, 20240301), (6, 12)):
+        values = np.full(496, float(date + step))
+        made["rain", date, step] = message(
+            "regular_ll_sfc_grib2", values, **rain, dataDate=date, stepRange=f"0-{step}"
+        )
+    path = tmp_path / "a.grib"
+    path.write_bytes(b"".join(made.values()))
+    with refbrowser.open(str(path)) as dataset:
+        assert not notes(dataset)
+        found = 0
+        for data in made.values():
+            handle = eccodes.codes_new_from_message(data)
+
+            def told(key: str, handle: Any = handle) -> Any:
+                return eccodes.codes_get(handle, key)
+
+            date = f"{told('validityDate')}{told('validityTime'):04d}"
+            valid = datetime.strptime(date, "%Y%m%d%H%M").replace(tzinfo=UTC).timestamp()
+            for name, array in dataset.arrays.items():
+                said = array.node.attributes
+                if said.get("edition") != told("edition") or said["paramId"] != told("paramId"):
+                    continue
+                assert said["long_name"] == told("name"), name
+                assert said["units"] == told("units"), name
+                group = name.rpartition("/")[0]
+                at: list[Any] = []
+                for dimension in array.node.dimensions[:-2]:
+                    values = dataset[f"{group}/{dimension}"][...]
+                    wanted = told("level")
+                    if dimension.startswith("step"):
+                        wanted = told("endStep")
+                    elif dimension.startswith("time"):
+                        wanted = valid - 3600 * told("endStep")
+                    at.append(values.tolist().index(wanted))
+                if found % 4 == 0:
+                    assert np.array_equal(array[tuple(at)].reshape(-1), own_values(data)), (name, at)
+                found += 1
+            eccodes.codes_release(handle)
+        assert found == len(made)
+
+
+def test_only_heads_are_read_of_a_remote_file(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).random(400 * 500)
+    values[::5] = 9999
+    keys = {"Ni": 500, "Nj": 400, "bitsPerValue": 24, "missingValue": 9999}
+    made = [
+        message("regular_ll_pl_grib2", values, **keys, bitmapPresent=1, level=500),
+        message("regular_ll_pl_grib2", values, **keys, level=850),
+        message("regular_ll_pl_grib1", values, **keys, bitmapPresent=1, level=500),
+    ]
+    # What is looked at to know what it is ends in the second one.
+    data = b"".join([*made, *made])
+    with HttpServer({"/a.grib": data}) as server:
+        with refbrowser.open(server.url("/a.grib")) as dataset:
+            # Of each the head, and that of its values behind the bits of those that are there.
+            assert server.request_count <= 1 + 2 * len(2 * made)
+            sent = sum(each.range[1] - each.range[0] + 1 for each in server.requests)
+            assert sent < (1 << 20) + 64 * 1024
+            server.clear()
+            first = next(name for name in dataset.arrays if dataset[name].shape[-2:] == (400, 500))
+            read = dataset[first][-1, 5, 5]
+            assert sum(each.range[1] - each.range[0] + 1 for each in server.requests) == len(made[1])
+        path = tmp_path / "a.grib"
+        path.write_bytes(data)
+        with refbrowser.open(str(path)) as dataset:
+            assert dataset[first][-1, 5, 5] == read
+
+
+def test_messages_of_edition_1_are_found_by_their_lengths(tmp_path: Path) -> None:
+    values = np.arange(496.0)
+    values[::9] = 9999
+    plain = message("regular_ll_pl_grib1", values, bitmapPresent=1, missingValue=9999, level=500)
+    other = message("regular_ll_pl_grib1", np.arange(496.0), level=850)
+    # As ECMWF codes those that are too long: in units of 120 bytes, less what the data says.
+    data = 8 + int.from_bytes(other[8:11], "big")
+    data += int.from_bytes(other[data : data + 3], "big")
+    units = -(-len(other) // 120)
+    long = bytearray(other)
+    long[4:7] = (0x800000 | units).to_bytes(3, "big")
+    long[data : data + 3] = (120 * units - len(other) + 4).to_bytes(3, "big")
+    assert np.array_equal(own_values(bytes(long)), own_values(other))
+    path = tmp_path / "a.grib"
+    path.write_bytes(bytes(long) + plain)
+    with refbrowser.open(str(path)) as dataset:
+        assert not notes(dataset)
+        assert dataset["/isobaricInhPa"][...].tolist() == [500, 850]
+        assert np.array_equal(dataset["/t2m"][0].reshape(-1), own_values(plain), equal_nan=True)
+        assert np.array_equal(dataset["/t2m"][1].reshape(-1), own_values(other))
+        assert dataset["/t2m"].node.attributes["packingType"] == "grid_simple"
+    path.write_bytes(plain + bytes(long)[:-50])
+    with refbrowser.open(str(path)) as dataset:
+        assert any(f"{len(other) - 50} of its {len(other)} bytes" in each for each in notes(dataset))
+
+
+CRASHES = """
+import os
+from importlib.util import module_from_spec, spec_from_file_location
+
+spec = spec_from_file_location("reader", {path!r})
+library = module_from_spec(spec)
+spec.loader.exec_module(library)
+make = library.eccodes.codes_new_from_message
+
+
+def crash(data):
+    handle = make(data)
+    if library.eccodes.codes_get(handle, "level") in {levels}:
+        os.abort()
+    return handle
+
+
+library.eccodes.codes_new_from_message = crash
+Reader = library.Reader
+"""
+
+
+def test_a_message_by_which_the_library_dies_costs_no_other(
+    messages: dict[tuple[int, int], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = [message("regular_ll_pl_grib2", np.arange(496.0), level=level) for level in (1, 2)]
+    path, script = tmp_path / "a.grib", tmp_path / "dies.py"
+    path.write_bytes(bad[0] + b"".join(messages.values()) + bad[1])
+    text = CRASHES.format(path=str(process.GRIB), levels=(1, 2))
+    script.write_text(text)
+    monkeypatch.setattr(grib, "_LIBRARY", replace(grib._LIBRARY, script=script))
+    with refbrowser.open(str(path)) as dataset:
+        assert len(notes(dataset)) == 2
+        assert "the message at byte 0 cannot be read: eccodes ends by it" in notes(dataset)[0]
+        values = dataset["/t"][0, 0].reshape(-1)
+        assert np.array_equal(values, own_values(messages[0, 500]), equal_nan=True)
+        # There is no other message that tells of this time and level.
+        with pytest.raises(RefbrowserError, match="one was lost: the message at byte 0"):
+            dataset["/t"][1, 0]
+    monkeypatch.setattr(grib, "_TRIES", 1)
+    with pytest.raises(RefbrowserError, match="has died"):
+        refbrowser.open(str(path))
 
 
 def test_cut_and_damaged_files_name_what_is_lost(

@@ -122,10 +122,12 @@ class GribBytes:
 class GribVariable:
     """Fields that are one array."""
 
-    def __init__(self, name: str, grid: Any, attributes: dict[str, Any]) -> None:
-        self.name = name
-        self.grid = grid
-        self.attributes = attributes
+    def __init__(self, known: GribKnown, heads: Heads) -> None:
+        self.name = known.name
+        self.grid = known.which[-1]
+        self.attributes = dict(known.said)
+        #: Those of its first field.
+        self.heads = heads
         self.places: dict[tuple[Any, ...], GribField] = {}
         self.axes: list[list[Any]] = []
         self.shape: tuple[int, ...] = ()
@@ -142,7 +144,7 @@ class GribReader:
         #: Why a message was lost of which nobody knows where it belongs; empty while none was.
         self._lost = ""
         self._variables: dict[str, GribVariable] = {}
-        self._grids: dict[str, GribField] = {}
+        self._grids: dict[str, GribVariable] = {}
         self._count = 0
         self._seen: dict[Any, GribKnown] = {}
         self._names: dict[Any, tuple[Any, ...]] = {}
@@ -176,12 +178,12 @@ class GribReader:
                 "dimensions": [*names, *_dimensions(variable.grid)],
                 "attributes": said,
                 "sides": [1] * len(names) + list(variable.grid[1]),
-                "columns": bool(variable.grid[3]),
+                "columns": variable.grid[3],
                 "why": self._why_not_referenced(variable),
             }
             yield told, *_stored(variable)
-        for group in self._grids:
-            yield from self._coordinates_of(group)
+        for group, variable in self._grids.items():
+            yield from self._coordinates_of(group, variable, request["skipped"])
         yield {"messages": self._count, "problems": self._problems[:_NAMED]}
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
@@ -193,7 +195,7 @@ class GribReader:
         if path not in self._variables:
             if name not in ("latitude", "longitude"):
                 raise KeyError(path)
-            values = self._decoded(self._grids[group], f"{name}s")
+            values = _decoded(_message_without_data(self._grids[group].heads), f"{name}s")
             yield {}, np.ascontiguousarray(values[tuple(box)])
             return
         variable = self._variables[path]
@@ -214,7 +216,7 @@ class GribReader:
                 # It may be what was lost: that is not the same as none that was ever there.
                 raise ValueError(f"no message that is whole gives this part, and one was lost: {self._lost}")
             if found is not None:
-                flat[row] = self._decoded(found, "values")[tuple(box[len(outer) :])]
+                flat[row] = _decoded(self._message(found), "values")[tuple(box[len(outer) :])]
         yield {}, made
 
     def _why_not_referenced(self, variable: GribVariable) -> str:
@@ -243,7 +245,7 @@ class GribReader:
             if known is None:
                 yield {"reads": found.offset}
                 try:
-                    known = self._looked_into(found, heads)
+                    known = self._looked_into(heads)
                 except _FAILURES as error:
                     self._loss(f"the message at byte {found.offset} cannot be read: {error}")
                     continue
@@ -251,7 +253,7 @@ class GribReader:
                     self._seen[key] = known
                 start = known.start
             if known.which not in variables:
-                variables[known.which] = GribVariable(known.name, known.which[-1], dict(known.said))
+                variables[known.which] = GribVariable(known, heads)
             at = known.number, start, known.step, known.level
             places = variables[known.which].places
             again += at in places
@@ -261,7 +263,7 @@ class GribReader:
         grids = list(dict.fromkeys(each.grid for each in variables.values()))
         for (_, level, kind, *_), variable in variables.items():
             group = "" if len(grids) == 1 else f"/grid_{grids.index(variable.grid) + 1}"
-            self._grids.setdefault(group, next(iter(variable.places.values())))
+            self._grids.setdefault(group, variable)
             name = variable.name if variable.name.isidentifier() else f"param{variable.attributes['paramId']}"
             others = [each for each in variables.values() if each.name == variable.name]
             others = [each for each in others if each.grid == variable.grid]
@@ -280,43 +282,37 @@ class GribReader:
             variable.shape = (*outer, *variable.grid[1])
             self._variables[path] = variable
 
-    def _looked_into(self, found: GribField, heads: Heads) -> GribKnown:
+    def _looked_into(self, heads: Heads) -> GribKnown:
         """Return what eccodes tells of a field."""
-        handle = eccodes.codes_new_from_message(_message_without_data(found.edition, heads))
+        handle = eccodes.codes_new_from_message(_message_without_data(heads))
         try:
             return _known(handle, self._names, _named_alike(heads))
         finally:
             eccodes.codes_release(handle)
 
-    def _decoded(self, found: GribField, key: str) -> Any:
-        """Return the values of a field, or the places of its points, in rows; NaN where there is none."""
-        handle = eccodes.codes_new_from_message(self._message(found))
-        try:
-            eccodes.codes_set(handle, "missingValue", _MISSING)
-            values = eccodes.codes_get_array(handle, key).astype(np.float64)
-            if key == "values":
-                values[values == _MISSING] = np.nan
-            return _in_rows(handle, values)
-        finally:
-            eccodes.codes_release(handle)
-
-    def _coordinates_of(self, group: str) -> Iterator[Any]:
+    def _coordinates_of(self, group: str, variable: GribVariable, skipped: list[int]) -> Iterator[Any]:
         """Yield the places of the points of a grid: one for each row and column where that tells all."""
-        grid = next(each.grid for path, each in self._variables.items() if path.rpartition("/")[0] == group)
+        grid = variable.grid
+        found = min(variable.places.values(), key=lambda field: field.number)
+        is_plain = len(grid[1]) == 2 and grid[2]
+        if is_plain:
+            if ~found.offset in skipped:
+                self._problem("the places of the points of its grid cannot be computed: eccodes ends by it")
+                return
+            yield {"reads": ~found.offset}
         for name, axis, units in (("latitude", 0, "degrees_north"), ("longitude", 1, "degrees_east")):
             told = {"coordinate": f"{group}/{name}", "attributes": {"units": units, "standard_name": name}}
-            if len(grid[1]) == 2 and grid[2]:
+            if is_plain:
                 try:
-                    values = self._decoded(self._grids[group], f"{name}s")
+                    values = _decoded(_message_without_data(variable.heads), f"{name}s")
                 except _FAILURES as error:
                     self._problem(f"the {name}s of its grid cannot be computed: {error}")
                     continue
                 line = np.ascontiguousarray(values[:, 0] if axis == 0 else values[0])
                 yield told | {"dimensions": [name], "dtype": "<f8"}, line
             else:
-                found = self._grids[group]
                 why = "" if not found.number else "the message that tells them has other fields before them"
-                stored = {"why": why, "columns": bool(grid[3])}
+                stored = {"why": why, "columns": grid[3]}
                 place = np.array([0] * len(grid[1]) + [found.offset, found.length], np.int64)
                 yield (
                     told | stored | {"dimensions": _dimensions(grid), "shape": list(grid[1])},
@@ -464,9 +460,22 @@ def _message_of(sections: list[bytes], first: bytes) -> bytes:
     return first[:8] + (16 + len(body) + len(_END)).to_bytes(8, "big") + body + _END
 
 
-def _message_without_data(edition: int, heads: Heads) -> bytes:
+def _decoded(message: bytes, key: str) -> Any:
+    """Return the values of a field, or the places of its points, in rows; NaN where there is none."""
+    handle = eccodes.codes_new_from_message(message)
+    try:
+        eccodes.codes_set(handle, "missingValue", _MISSING)
+        values = eccodes.codes_get_array(handle, key).astype(np.float64)
+        if key == "values":
+            values[values == _MISSING] = np.nan
+        return _in_rows(handle, values)
+    finally:
+        eccodes.codes_release(handle)
+
+
+def _message_without_data(heads: Heads) -> bytes:
     """Return a message that says of itself what one does of which the heads are."""
-    if edition == 2:
+    if 0 in heads:
         # No bits that say which values are there, and no values.
         empty = b"\0\0\0\6\6\xff", b"\0\0\0\5\7"
         return _message_of([*(heads[number] for number in sorted(heads) if number), *empty], heads[0])
