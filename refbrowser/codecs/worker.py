@@ -214,8 +214,8 @@ def _opening(reader: Any, opened: Any) -> Iterator[Any]:
 def _answers(reader: Any, asked: dict[str, Any]) -> Iterator[Any]:
     """Yield the answers to a request, or to each of many of one kind."""
     work = getattr(reader, f"do_{asked['operation']}")
-    for each in asked.get("each", (asked,)):
-        yield from work(each)
+    for each in asked.get("each", ({},)):
+        yield from work({**asked, **each})
 
 
 def _answer(link: Link, work: Any) -> None:
