@@ -44,6 +44,8 @@ _KEPT = 256 << 20
 _PROBLEMS = 20
 #: Pages of a file, at most.
 _PAGES = 1 << 20
+#: Parts of 1 MiB of a file elsewhere in which pages are looked for; a few more are kept.
+_FAR = 48
 #: Bytes that a tile or strip can have.
 _MOST = 1 << 30
 #: Says that a page tells which elements of another one count.
@@ -57,9 +59,11 @@ class TiffReader:
 
     def open(self, place: Any) -> dict[str, Any]:
         """Open a file: its path, or an object that reads it."""
-        raw = place if hasattr(place, "readinto") else _Nameless(place)
+        is_far = hasattr(place, "readinto")
+        # As long as the process.
+        raw = _Nameless(place if is_far else open(place, "rb", buffering=0), is_far)  # noqa: SIM115
         self._problems: list[str] = []
-        if isinstance(raw, _Nameless) and raw.circle is not None:
+        if raw.circle is not None:
             self._problems.append("its pages lead in a circle: each is shown once")
         _complete()
         logger = tifffile.logger()
@@ -225,7 +229,12 @@ def _complete() -> None:
 
 
 class _Nameless(io.RawIOBase):
-    """A file of this machine of which the library knows no name, so that it looks for none beside it.
+    """A file of which the library knows no name, so that it looks for none beside it.
+
+    Parameters
+    ----------
+    is_far
+        Each part of it costs a request: pages are looked for in as many as are kept.
 
     Attributes
     ----------
@@ -234,8 +243,9 @@ class _Nameless(io.RawIOBase):
         would follow some circles for ever.
     """
 
-    def __init__(self, path: str) -> None:
-        self._raw = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as the process
+    def __init__(self, raw: Any, is_far: bool) -> None:
+        self._raw = raw
+        self._most = _FAR if is_far else _PAGES
         self.circle: int | None = None
         self._width = 4
         with contextlib.suppress(OSError, struct.error, OverflowError):
@@ -248,12 +258,13 @@ class _Nameless(io.RawIOBase):
         order, is_big = "<" if head[:2] == b"II" else ">", head[2:] in (b"+\0", b"\0+")
         of_count, of_page, entry = ("Q", "Q", 20) if is_big else ("H", "I", 12)
         self._width = struct.calcsize(of_page)
-        at, seen = self._width, set[int]()
+        at, seen, parts = self._width, set[int](), set[int]()
         while True:
             (page,) = struct.unpack(order + of_page, self._read(at, self._width))
             if page in seen or len(seen) > _PAGES:
                 return at
-            if not page:
+            parts.add(page >> 20)
+            if not page or len(parts) > self._most:
                 return None
             seen.add(page)
             width = struct.calcsize(of_count)
@@ -262,7 +273,8 @@ class _Nameless(io.RawIOBase):
 
     def _read(self, at: int, length: int) -> bytes:
         self._raw.seek(at)
-        return self._raw.read(length)
+        data: bytes = self._raw.read(length)
+        return data
 
     def readable(self) -> bool:
         """Return True."""
@@ -274,16 +286,16 @@ class _Nameless(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a place."""
-        return self._raw.seek(offset, whence)
+        return int(self._raw.seek(offset, whence))
 
     def tell(self) -> int:
         """Return where the next byte is read."""
-        return self._raw.tell()
+        return int(self._raw.tell())
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, buffer: Any) -> int:
         """Read bytes from here on."""
         begin = self._raw.tell()
-        count = self._raw.readinto(buffer)
+        count = int(self._raw.readinto(buffer))
         if self.circle is not None:
             room = memoryview(buffer).cast("B")
             for at in range(self.circle - begin, self.circle - begin + self._width):

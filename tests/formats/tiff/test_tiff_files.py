@@ -377,6 +377,10 @@ def test_hostile_files_cost_themselves_alone(tmp_path: Path) -> None:
                         good.append(name)
         except RefbrowserError as error:
             assert error.kind in (ErrorKind.FORMAT, ErrorKind.META, ErrorKind.RANGE, ErrorKind.BUDGET), name  # noqa: PT017
+    circle = b"II*\0" + struct.pack("<I", start) + pixels + cases["a loop behind many"]
+    with HttpServer({"/a.tif": circle}) as server, refbrowser.open(server.url("/a.tif")) as dataset:
+        assert any("in a circle" in each.message for each in dataset.document.notes)
+        assert dataset["/image"].shape == (150, 4, 4)
     assert {
         "a loop",
         "a loop of two",
