@@ -48,6 +48,10 @@ class Stored:
         coords, offsets, sizes = (np.frombuffer(each, np.int64) for each in parts[:3])
         return cls(coords.reshape(-1, ndim), offsets, sizes, np.frombuffer(parts[3], np.uint32))
 
+    def only(self, some: npt.NDArray[np.bool_]) -> Stored:
+        """Return some of the chunks."""
+        return Stored(self.coords[some], self.offsets[some], self.sizes[some], self.masks[some])
+
     def __len__(self) -> int:
         return len(self.offsets)
 

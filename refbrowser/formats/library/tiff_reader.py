@@ -342,6 +342,8 @@ class _Image:
         What GDAL says that missing elements hold; None where it says nothing that they can.
     missing
         What elements of tiles hold that are not stored.
+    short
+        Of compressed strips of which the last one is shorter: the axis, its rows, and those of the others.
     """
 
     def __init__(self, file: Any, series: Any) -> None:
@@ -363,6 +365,7 @@ class _Image:
         # One page is told of several that follow each other without a table of their own.
         self.runs = len(self.pages) == 1 and count > 1 and series.dataoffset is not None
         self.why_whole = ""
+        self.short: tuple[int, ...] = ()
         self.in_one_piece = series.dataoffset is not None and not same
         if series.transform is not None:
             self.why_whole = "its elements are computed from those that are stored"
@@ -410,7 +413,7 @@ class _Image:
         else:
             sides, columns = self._chunks(request["chunks"])
             sides = self._spread(sides)
-        told["sides"] = sides
+        told["sides"], told["short"] = sides, self.short
         if isinstance(columns, str):
             return {**told, "why": columns}, []
         coords, offsets, sizes = columns
@@ -506,8 +509,7 @@ class _Image:
         coords = np.stack(np.unravel_index(np.arange(number), counts), axis=1)
         short = not key.is_tiled and key.shape[rows] % sides[rows]
         if short and not plain:
-            why = f"its last strip has {short} rows, the others {sides[rows]}"
-            return sides, f"{why}: chunks of Zarr are all alike"
+            self.short = self.of_page[self.in_page.index(rows)], int(short), sides[rows]
         if plain:
             coords, offsets, sizes, sides = self._of_rows(coords, offsets, sizes, short or 0)
             expected = prod(sides) * size

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.library.library_source import LibrarySource, asked_grid
+from refbrowser.formats.library.library_source import LibrarySource, asked_grid, read_boxes
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.library.proof import Candidate, Stored, refuted
 from refbrowser.formats.tiff.tiff_contents import TiffContents, Told
@@ -48,6 +51,9 @@ _DIFFERENCES, _OF_FLOATS = 2, 3
 #: Attributes that are not shown and told one by one.
 _NAMED = 20
 
+#: Last strips that are read at opening, where they are shorter than the others: how many, far and here, and
+#: their bytes as whole chunks.
+_FAR, _HERE, _PADDED = 8, 64, 1 << 20
 #: Rows or columns of which the coordinates are made.
 _MOST = 1 << 16
 _PROJECTED, _GEOGRAPHIC = 1, 2
@@ -93,12 +99,14 @@ class TiffArrays:
             manifest.add_node(GroupNode(path=f"/{group}"))
         first: dict[str, Told] = {}
         for path, told in self.contents.arrays.items():
-            stored = None
+            stored, padded = None, dict[str, bytes]()
             try:
-                node, stored = self._array(path, told)
+                node, stored, padded = self._array(path, told)
             except RefbrowserError as error:
                 node = self._broken(path, error)
             manifest.add_node(node)
+            for key, data in padded.items():
+                manifest.add_bytes(key, data)
             if stored is not None and len(stored):
                 manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
             if node.error is None and node.name == "image":
@@ -113,8 +121,8 @@ class TiffArrays:
         error = error.at(Place(path=path, url=self.file.url))
         return ArrayNode(path=path, error=error, type=DataType.of(np.dtype("u1")))
 
-    def _array(self, path: str, told: Told) -> tuple[ArrayNode, Stored | None]:
-        """Return an array, and its chunks where they are referenced."""
+    def _array(self, path: str, told: Told) -> tuple[ArrayNode, Stored | None, dict[str, bytes]]:
+        """Return an array, its chunks where they are referenced, and those that are made."""
         if "error" in told:
             raise RefbrowserError(ErrorKind.FORMAT, f"the image cannot be read: {quoted(told['error'])}")
         shape, dtype = tuple(told["shape"]), np.dtype(told["dtype"])
@@ -142,12 +150,53 @@ class TiffArrays:
         if not why and stored is not None:
             grid = RegularChunkGrid(shape, tuple(told["sides"]))
             node = replace(node, values=Chunks(grid=grid, codecs=codecs))
+            stored, last = _parted(stored, grid, told["short"])
             why = self._why_not_proved(node, path, told, stored)
         if not why and stored is not None:
             self._look_behind_the_end(path, stored)
-            self.sources[path] = self._source(node, asked_grid(shape, node.grid.chunk_shape, dtype.itemsize))
-            return node, stored
-        return self._by_library(node, path, told, why), None
+            source = self._source(node, asked_grid(shape, node.grid.chunk_shape, dtype.itemsize))
+            padded = self._padded(node, source, last, told["short"])
+            if not isinstance(padded, str):
+                self.sources[path] = source
+                return node, stored, padded
+            why = padded
+        return self._by_library(node, path, told, why), None, {}
+
+    def _padded(
+        self, node: ArrayNode, source: LibrarySource, last: npt.NDArray[np.int64], short: list[int]
+    ) -> dict[str, bytes] | str:
+        """Return last strips, which are shorter, as whole chunks; or why they are not made.
+
+        Parameters
+        ----------
+        last
+            Their coordinates.
+        short
+            As the library tells it: an axis, their rows, and those of the others.
+        """
+        grid = node.grid
+        size = prod(grid.chunk_shape) * node.known_dtype.itemsize
+        if not len(last):
+            return {}
+        _, rows, usual = short
+        why = f"its last strip has {rows} rows, the others {usual}: chunks of Zarr are all alike"
+        if len(last) > (_FAR if self.is_remote else _HERE) or len(last) * size > _PADDED:
+            return why
+        coords = [tuple(each) for each in last.tolist()]
+        found = read_boxes([(source, grid.origin(each), grid.extent(each)) for each in coords], self.token)
+        made = {}
+        try:
+            pipeline = CodecPipeline.for_array(node)
+            for each, values in zip(coords, found, strict=True):
+                if isinstance(values, RefbrowserError):
+                    return why
+                chunk = np.full(grid.chunk_shape, node.fill_value or 0, node.known_dtype)
+                chunk[tuple(map(slice, values.shape))] = values
+                made[node.key_prefix + ".".join(map(str, each))] = pipeline.encode(chunk)
+        except (RefbrowserError, ValueError):
+            # It is no codec that encodes.
+            return why
+        return made
 
     def _attributes(self, path: str, told: Told, dtype: np.dtype[Any]) -> tuple[dict[str, Any], Any]:
         """Return attributes, and what missing elements hold."""
@@ -212,6 +261,14 @@ class TiffArrays:
         if count:
             message = f"{count} of its {len(stored)} tiles or strips lie behind the end of the file"
             self.contents.warn(message, path, Severity.FAULT)
+
+
+def _parted(stored: Stored, grid: RegularChunkGrid, short: list[int]) -> tuple[Stored, npt.NDArray[np.int64]]:
+    """Return chunks without the last strips, and the coordinates of these, where they are shorter."""
+    if not short:
+        return stored, stored.coords[:0]
+    is_last = stored.coords[:, short[0]] == grid.grid_shape[short[0]] - 1
+    return stored.only(~is_last), stored.coords[is_last]
 
 
 def _dimensions(axes: str) -> tuple[str, ...]:
