@@ -222,12 +222,14 @@ def changed_array(node: ArrayNode, **changes: Any) -> ArrayNode:
 class GroupNode:
     """One group: attributes, dimensions, child groups and arrays by name, in document order.
 
-    `attribute_types` and `internal_attributes` are as those of `ArrayNode`.
+    `attribute_types` and `internal_attributes` are as those of `ArrayNode`; `types` those that it declares,
+    whether any array has them.
     """
 
     path: str = "/"
     attributes: Mapping[str, Any] = field(default_factory=dict)
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    types: Mapping[str, DataType] = field(default_factory=dict)
     groups: Mapping[str, GroupNode] = field(default_factory=dict)
     arrays: Mapping[str, ArrayNode] = field(default_factory=dict)
     metadata_keys: tuple[str, ...] = ()

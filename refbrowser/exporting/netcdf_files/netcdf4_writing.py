@@ -214,6 +214,14 @@ def _fixed_fault(type: NetcdfType, shown: str) -> str:
     return ""
 
 
+def type_fault(type: DeclaredType) -> str:
+    """Return why a type cannot be declared; nothing where it can."""
+    if not isinstance(type, VlenType):
+        return _fixed_fault(type, quoted(type.name))
+    is_number = isinstance(type.elements, AtomicType) and type.elements.dtype is not None
+    return "" if is_number else "rows of anything but numbers"
+
+
 def item_size(type: NetcdfType, node: ArrayNode) -> int:
     """Return the bytes that an element takes in memory, about."""
     return max(element_size(node), 64 if type is AtomicType.STRING else 1)
@@ -395,17 +403,14 @@ def _make_group(
 
 def _made_type(group: Any, type: DeclaredType) -> Any:
     name = dimension_name(type.name)
+    if type_fault(type):
+        return None
     if isinstance(type, EnumType):
         return group.createEnumType(type.base.known_dtype, name, {word: int(at) for at, word in type.names})
     if isinstance(type, CompoundType):
-        return None if _fixed_fault(type, "") else group.createCompoundType(element_dtype(type), name)
-    if (
-        isinstance(type, VlenType)
-        and isinstance(type.elements, AtomicType)
-        and type.elements.dtype is not None
-    ):
-        return group.createVLType(type.elements.known_dtype, name)
-    return None
+        return group.createCompoundType(element_dtype(type), name)
+    assert isinstance(type, VlenType)
+    return group.createVLType(element_dtype(type.elements), name)
 
 
 def _made_variable(

@@ -31,6 +31,7 @@ from refbrowser.exporting.netcdf_files.netcdf4_writing import (
     item_size,
     require_netcdf,
     texts_of,
+    type_fault,
     verify_file,
     write_file,
 )
@@ -45,6 +46,7 @@ from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.names import FreeNames, Parts, join, name_refused
 from refbrowser.model.netcdf.types import (
     AtomicType,
+    EnumType,
     NetcdfAttribute,
     NetcdfGroup,
     NetcdfVariable,
@@ -169,6 +171,11 @@ class Netcdf4Target(Target):
             for below, named in groups
             if named != below.name
         ]
+        told += [
+            f"type {quoted(each.name)} is left out: netCDF4 writes none of such"
+            for each in group.types
+            if type_fault(each)
+        ]
         attributes = _attributes(group.attributes, told)
         self._told += (Loss(group.path, text) for text in told)
         return PlannedGroup(
@@ -251,7 +258,9 @@ class Netcdf4Target(Target):
             chunk = cut_sides(chunk, _CHUNK_BYTES // size)
         is_one = prod(node.grid.grid_shape) <= 1 and not filters.any and all(shape)
         fixed = not any(each.path in self._unlimited for each in variable.dimensions)
-        return filters, None if is_one and fixed else chunk
+        # netCDF4 refuses values that an enumeration has no name for, which chunks may hold.
+        is_open = isinstance(variable.type, EnumType) and takes_chunks(variable.type)
+        return filters, None if is_one and fixed and not is_open else chunk
 
     def _kept(self, source: ArrayNode, size: int, told: list[str]) -> Filters:
         """Return the filters that are nearest to those of the source."""

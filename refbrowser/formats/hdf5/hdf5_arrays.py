@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -14,6 +15,7 @@ from refbrowser.formats.hdf5.hdf5_dimensions import (
     INTERNAL,
     Dimensions,
     dimensions_of,
+    group_of,
     is_pure_dimension,
     shown_name,
 )
@@ -64,8 +66,8 @@ class Contents:
 
     Attributes
     ----------
-    groups, arrays
-        By path as it is stored, in the order of the file.
+    groups, arrays, types
+        By path as it is stored, in the order of the file; types are those that have a name of their own.
     chunks
         Bytes behind what is told of arrays.
     findings
@@ -75,6 +77,7 @@ class Contents:
     url: str
     groups: dict[str, Told] = field(default_factory=dict)
     arrays: dict[str, Told] = field(default_factory=dict)
+    types: dict[str, Tree] = field(default_factory=dict)
     chunks: dict[str, memoryview] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
@@ -90,6 +93,8 @@ class Contents:
             self.arrays[told["array"]] = told
             if len(data):
                 self.chunks[told["array"]] = data
+        elif "named" in told:
+            self.types[told["named"]] = told["type"]
         elif "link" in told:
             where = f"{told['file']}::{told['target']}"
             self.warn(f"a link to another file, which is not opened: {quoted(where)}", told["link"])
@@ -207,6 +212,19 @@ class Arrays:
             return False
         manifest.add_node(node)
         return True
+
+    def types(self) -> dict[str, dict[str, DataType]]:
+        """Return the types that groups declare, by the groups' paths and their names."""
+        found: dict[str, dict[str, DataType]] = {}
+        for path, tree in self.contents.types.items():
+            if tree["kind"] == "array":
+                # netCDF has no such type by itself.
+                continue
+            # What numpy has no type for is told where an array has it.
+            with suppress(RefbrowserError, ValueError, TypeError, OverflowError):
+                group, name = map(shown_path, (group_of(path), path.rpartition("/")[2]))
+                found.setdefault(group, {})[name] = data_type_of(tree)
+        return found
 
     # Arrays
 

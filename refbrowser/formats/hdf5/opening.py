@@ -10,6 +10,7 @@ from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents,
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
 from refbrowser.formats.library.process import HDF5
 from refbrowser.formats.sniffing import FileKind
+from refbrowser.model.data_type import DataType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact
@@ -26,9 +27,12 @@ class Hdf5Origin(LibraryOrigin):
     ----------
     dimensions
         Those that groups declare, by the groups' paths.
+    types
+        Likewise those that have names.
     """
 
     dimensions: Mapping[str, Mapping[str, Dimension]] = field(default_factory=dict)
+    types: Mapping[str, Mapping[str, DataType]] = field(default_factory=dict)
 
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, Node]) -> Hierarchy:
         """Return a hierarchy with the dimensions that its groups declare."""
@@ -47,7 +51,8 @@ class Hdf5Origin(LibraryOrigin):
                 seen[name] = _below(group.path, name), declared[name].size
         arrays = {name: _with_paths(array, seen) for name, array in group.arrays.items()}
         groups = {name: self._completed(below, seen) for name, below in group.groups.items()}
-        return replace(group, dimensions=declared, arrays=arrays, groups=groups)
+        types = self.types.get(group.path, {})
+        return replace(group, dimensions=declared, types=types, arrays=arrays, groups=groups)
 
 
 def _shown(dimension: Dimension) -> Dimension:
@@ -93,6 +98,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
         facts=(Fact("Size", named.size, is_size=True), *_facts(contents)),
         sources=arrays.sources,
         dimensions=dimensions,
+        types=arrays.types(),
     )
     document = manifest.document(name=opening.path, origin=origin, notes=tuple(contents.findings))
     return Opened(document, named.access, named.identity)

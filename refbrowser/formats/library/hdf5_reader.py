@@ -21,25 +21,24 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
 import h5py
 import numpy as np
-from h5py import h5, h5a, h5d, h5ds, h5g, h5l, h5o, h5r, h5s, h5t, h5z
+from h5py import h5, h5a, h5d, h5ds, h5g, h5l, h5o, h5s, h5t, h5z
 
-_spec = spec_from_file_location("hdf5_chunks", Path(__file__).with_name("hdf5_chunks.py"))
-assert _spec is not None
-assert _spec.loader is not None
-chunks = module_from_spec(_spec)
-_spec.loader.exec_module(chunks)
+
+def _beside(name: str) -> Any:
+    """Load a module that lies beside this one."""
+    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+chunks, elements = _beside("hdf5_chunks"), _beside("hdf5_elements")
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Attributes that only HDF5 and netCDF-4 themselves need; their values are large, or references.
 _UNREAD = (b"DIMENSION_LIST", b"REFERENCE_LIST")
-_DEPTH = 16
-#: Members of structures, names of enumerations and values of a fill value that are told.
-_MEMBERS = 10_000
-_FAILURES = (
-    OSError, RuntimeError, ValueError, LookupError, TypeError, MemoryError, ArithmeticError, AttributeError,
-    SystemError,
-)  # fmt: skip
-_COMPLEX = getattr(h5t, "COMPLEX", None)
 #: Filters of the package hdf5plugin.
 _PLUGINS = range(256, 65536)
 
@@ -97,15 +96,15 @@ class Reader:
     # Values
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
-        """Tell the values of a box of an array: packed, as `_pack` says."""
+        """Tell the values of a box of an array: packed, as `elements.pack` says."""
         dataset = h5py.Dataset(self._at(request["path"]))
         box = tuple(slice(*each) for each in request["box"])
         _need_plugins(dataset.id)
         values = np.asarray(dataset[box] if box else dataset[()])
-        tree = _type(dataset.id.get_type())
+        tree = elements.type_of(dataset.id.get_type())
         if tree["kind"] == "array":
             tree = tree["of"]
-        yield ({}, *_pack(values, tree, self._root))
+        yield ({}, *elements.pack(values, tree, self._root))
 
     def do_chunk(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the stored bytes of a chunk, and those of its elements where they lie in the array."""
@@ -209,7 +208,7 @@ def _end_of_file(raw: Any, size: int) -> int:
 def _opened(group: Any, name: bytes) -> Any:
     """Return a member of a group: behind a link within the file too, never behind one to another file."""
     kind = group.links.get_info(name).type
-    for _ in range(_DEPTH):
+    for _ in range(elements.DEPTH):
         if kind == h5l.TYPE_HARD:
             return h5o.open(group, name)
         if kind != h5l.TYPE_SOFT:
@@ -244,158 +243,6 @@ def _need_plugins(dataset: Any) -> None:
         import hdf5plugin  # noqa: F401 - it makes its filters known
 
 
-# Types
-
-
-def _type(kind: Any, depth: int = 0) -> dict[str, Any]:
-    """Return what an element is; `exact` is whether it is stored as numpy holds it."""
-    found = kind.get_class()
-    if depth >= _DEPTH:
-        return {"kind": "unknown", "name": "types nested too deep"}
-    if found in (h5t.INTEGER, h5t.BITFIELD):
-        return _integer(kind)
-    if found == h5t.STRING:
-        if kind.is_variable_str():
-            return {"kind": "string"}
-        return {"kind": "plain", "dtype": f"|S{kind.get_size()}", "exact": True, "class": "text"}
-    if found == h5t.ENUM:
-        base = _integer(kind.get_super())
-        members = min(kind.get_nmembers(), _MEMBERS)
-        names = sorted([kind.get_member_value(at), _text(kind.get_member_name(at))] for at in range(members))
-        if names == [[0, "FALSE"], [1, "TRUE"]] and base["dtype"] == "|i1":
-            return {**base, "dtype": "|b1"}
-        return {**base, "names": names}
-    if found == h5t.OPAQUE:
-        dtype = kind.dtype
-        plain = dtype.kind in "mM"
-        name = dtype.str if plain else f"|V{kind.get_size()}"
-        return {"kind": "plain", "dtype": name, "exact": True, "class": "opaque"}
-    if found == h5t.ARRAY:
-        return {"kind": "array", "of": _type(kind.get_super(), depth + 1), "shape": kind.get_array_dims()}
-    if found == h5t.VLEN:
-        return {"kind": "rows", "of": _type(kind.get_super(), depth + 1)}
-    if found == h5t.REFERENCE:
-        return {"kind": "reference"}
-    if found == h5t.COMPOUND and kind.dtype.kind != "c":
-        count = min(kind.get_nmembers(), _MEMBERS)
-        fields = [
-            [_text(kind.get_member_name(at)), kind.get_member_offset(at),
-             _type(kind.get_member_type(at), depth + 1)]
-            for at in range(count)
-        ]  # fmt: skip
-        return {"kind": "structure", "fields": fields, "size": kind.get_size()}
-    if found in (h5t.FLOAT, h5t.COMPOUND, _COMPLEX):
-        return _float(kind)
-    return {"kind": "unknown", "name": "time" if found == h5t.TIME else f"class {found}"}
-
-
-def _integer(kind: Any) -> dict[str, Any]:
-    size, bits = kind.get_size(), kind.get_precision()
-    is_signed = kind.get_class() == h5t.INTEGER and kind.get_sign() == h5t.SGN_2
-    exact = size in (1, 2, 4, 8) and bits == 8 * size and kind.get_order() in (h5t.ORDER_LE, h5t.ORDER_BE)
-    if size > 8:
-        return {"kind": "unknown", "name": f"integers of {size} bytes"}
-    order = "|" if size == 1 else ">" if kind.get_order() == h5t.ORDER_BE else "<"
-    room = next(each for each in (1, 2, 4, 8) if each >= size)
-    dtype = f"{order}{'i' if is_signed else 'u'}{room}"
-    return {"kind": "plain", "dtype": dtype, "exact": exact, "bits": bits}
-
-
-def _float(kind: Any) -> dict[str, Any]:
-    try:
-        dtype = kind.dtype
-    except (TypeError, ValueError):
-        return {"kind": "unknown", "name": f"floats of {8 * kind.get_size()} bits"}
-    if kind.get_class() == _COMPLEX:
-        base = kind.get_super()
-        exact = bool(h5t.py_create(base.dtype).equal(base)) and dtype.itemsize == kind.get_size()
-    else:
-        exact = bool(h5t.py_create(dtype).equal(kind))
-    return {"kind": "plain", "dtype": dtype.str, "exact": exact, "bits": 8 * kind.get_size()}
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-
-
-# Values
-
-
-def _pack(values: Any, tree: dict[str, Any], root: Any) -> list[Any]:
-    """Return elements as buffers: plain ones as they are; of others counts (uint32) and then all parts."""
-    kind = tree["kind"]
-    if kind == "plain":
-        return [np.ascontiguousarray(values, tree["dtype"]).reshape(-1).view(np.uint8)]
-    if kind == "array":
-        return _pack(values, tree["of"], root)
-    if kind == "structure":
-        return [each for name, _, of in tree["fields"] for each in _pack(values[name], of, root)]
-    flat = np.asarray(values, object).reshape(-1) if values.dtype != object else values.reshape(-1)
-    if kind in ("string", "reference"):
-        texts = [_bytes_of(each, root) for each in flat.tolist()]
-        return [np.array(list(map(len, texts)), np.uint32), b"".join(texts)]
-    if kind == "rows":
-        rows = [np.asarray(() if each is None else each) for each in flat]
-        counts = np.array([len(each) for each in rows], np.uint32)
-        filled = [each for each in rows if len(each)]
-        joined = np.concatenate(filled) if filled else np.zeros(0, _memory(tree["of"]))
-        return [counts, *_pack(joined, tree["of"], root)]
-    raise TypeError(f"elements are {tree.get('name', kind)}")
-
-
-def _memory(tree: dict[str, Any]) -> Any:
-    if tree["kind"] == "plain":
-        return np.dtype(tree["dtype"])
-    if tree["kind"] == "array":
-        return np.dtype((_memory(tree["of"]), tuple(tree["shape"])))
-    if tree["kind"] == "structure":
-        return np.dtype([(name, _memory(of)) for name, _, of in tree["fields"]])
-    return np.dtype(object)
-
-
-def _bytes_of(value: Any, root: Any) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, h5r.Reference):
-        return _target(value, root)
-    return b"" if value is None else str(value).encode("utf-8", "surrogateescape")
-
-
-def _target(value: Any, root: Any) -> bytes:
-    """Return the path of what a reference leads to; nothing where it leads nowhere."""
-    try:
-        return (h5r.get_name(value, root) or b"") if value else b""
-    except _FAILURES:
-        return b""
-
-
-def _plain(value: Any, tree: dict[str, Any], root: Any) -> Any:
-    """Return the value of an attribute in JSON."""
-    kind = tree["kind"]
-    if kind == "array":
-        value = np.asarray(value)
-        rows = value.reshape(-1, *value.shape[len(tree["shape"]) :])
-        return [_plain(each, tree["of"], root) for each in rows]
-    if kind in ("string", "reference"):
-        return _bytes_of(value, root).decode("utf-8", "replace")
-    if kind == "rows":
-        return [_plain(each, tree["of"], root) for each in (() if value is None else value)]
-    if kind == "structure":
-        return {name: _plain(value[name], of, root) for name, _, of in tree["fields"]}
-    if isinstance(value, bytes):
-        return value.split(b"\0", 1)[0].decode("utf-8", "replace")
-    if isinstance(value, np.void):
-        return {"hex": value.tobytes().hex()}
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return str(value)
-    found = value.item() if isinstance(value, np.generic) else value
-    if isinstance(found, complex):
-        return [found.real, found.imag]
-    if isinstance(found, np.longdouble):
-        return float(found)
-    return found
-
-
 # Objects
 
 
@@ -418,7 +265,7 @@ class _Walk:
     def all(self) -> Iterator[Any]:
         """Tell all of it."""
         root = h5g.open(self._root, b"/")
-        with contextlib.suppress(*_FAILURES):
+        with contextlib.suppress(*elements.FAILURES):
             self._seen[h5o.get_info(root).addr] = "/"
         yield from self._group(root, "", 0)
 
@@ -430,7 +277,7 @@ class _Walk:
             if self._over > before:
                 attributes = []
                 yield {"problem": "what is in the group lies partly behind the end of the file", "path": path}
-        except _FAILURES as error:
+        except elements.FAILURES as error:
             yield {"group": path or "/", "attributes": [], "error": str(error)[:300]}
             return
         yield {"group": path or "/", "attributes": attributes}
@@ -447,7 +294,7 @@ class _Walk:
                 if self._over > before:
                     told = [{"array": at, "error": "its description lies behind the end of the file"}]
                 yield from told
-            except _FAILURES as error:
+            except elements.FAILURES as error:
                 yield {"array": at, "error": str(error)[:300]}
         for name, at in below:
             if depth + 1 >= self._depth:
@@ -455,7 +302,7 @@ class _Walk:
                 continue
             try:
                 opened = h5o.open(group, name)
-            except _FAILURES as error:
+            except elements.FAILURES as error:
                 yield {"group": at, "attributes": [], "error": str(error)[:300]}
             else:
                 yield from self._group(opened, at, depth + 1)
@@ -476,7 +323,7 @@ class _Walk:
         try:
             is_tracked = bool(order & h5py.h5p.CRT_ORDER_TRACKED)
             group.links.iterate(take, idx_type=h5.INDEX_CRT_ORDER if is_tracked else h5.INDEX_NAME)
-        except _FAILURES:
+        except elements.FAILURES:
             names.clear()
             group.links.iterate(take)
         return names
@@ -485,14 +332,14 @@ class _Walk:
         kind = group.links.get_info(name).type
         if kind == h5l.TYPE_EXTERNAL:
             file, target = group.links.get_val(name)
-            yield {"link": path, "file": _text(file), "target": _text(target)}
+            yield {"link": path, "file": elements.text_of(file), "target": elements.text_of(target)}
             return
         if kind not in (h5l.TYPE_HARD, h5l.TYPE_SOFT):
             yield {"problem": "a link of a kind that is not known is not followed", "path": path}
             return
         try:
             found = _opened(group, name)
-        except _FAILURES:
+        except elements.FAILURES:
             if kind == h5l.TYPE_HARD:
                 raise
             yield {"problem": "a link that leads nowhere", "path": path}
@@ -505,6 +352,8 @@ class _Walk:
                 yield {"problem": f"it is another name of the group {first}", "path": path}
         elif isinstance(found, h5d.DatasetID):
             yield self._dataset(found, path)
+        elif isinstance(found, h5t.TypeID):
+            yield {"named": path, "type": elements.type_of(found)}
 
     # Attributes
 
@@ -516,7 +365,7 @@ class _Walk:
 
         try:
             h5a.iterate(found, take, index_type=h5.INDEX_CRT_ORDER)
-        except _FAILURES:
+        except elements.FAILURES:
             names.clear()
             h5a.iterate(found, take)
         told = []
@@ -524,15 +373,15 @@ class _Walk:
             if name in _UNREAD:
                 continue
             try:
-                told.append([_text(name), *self._attribute(h5a.open(found, name))])
-            except _FAILURES as error:
-                told.append([_text(name), None, "", f"it cannot be read: {error}"[:300]])
+                told.append([elements.text_of(name), *self._attribute(h5a.open(found, name))])
+            except elements.FAILURES as error:
+                told.append([elements.text_of(name), None, "", f"it cannot be read: {error}"[:300]])
         return told
 
     def _attribute(self, attribute: Any) -> tuple[Any, str, str]:
         """Return the value of an attribute, the name of its type, and why there is none."""
-        tree = _type(attribute.get_type())
-        name = _type_name(tree)
+        tree = elements.type_of(attribute.get_type())
+        name = elements.type_name(tree)
         space = attribute.get_space()
         if space.get_simple_extent_type() == h5s.NULL:
             return "" if name in ("char", "string") else [], name, ""
@@ -546,7 +395,7 @@ class _Walk:
         if shape and 0 in shape:
             return "" if name == "char" else [], name, ""
         if values.size == 1 and tree["kind"] != "array":
-            return _plain(values.reshape(-1)[0], tree, self._root), name, ""
+            return elements.plain_of(values.reshape(-1)[0], tree, self._root), name, ""
         return self._listed(values, tree, len(shape)), name, ""
 
     def _listed(self, values: Any, tree: dict[str, Any], ndim: int) -> Any:
@@ -555,7 +404,7 @@ class _Walk:
         if tree["kind"] == "plain" and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8:
             return values.tolist()
         if values.ndim <= 1:
-            return [_plain(each, tree, self._root) for each in values]
+            return [elements.plain_of(each, tree, self._root) for each in values]
         return [self._listed(each, tree, ndim - 1) for each in values]
 
     # Arrays
@@ -563,7 +412,7 @@ class _Walk:
     def _dataset(self, dataset: Any, path: str) -> Any:
         made, kind, space = dataset.get_create_plist(), dataset.get_type(), dataset.get_space()
         address = h5o.get_info(dataset).addr
-        told: dict[str, Any] = {"array": path, "address": str(address), "type": _type(kind)}
+        told: dict[str, Any] = {"array": path, "address": str(address), "type": elements.type_of(kind)}
         first = self._seen.setdefault(address, path)
         if first != path:
             told["same"] = first
@@ -600,7 +449,7 @@ class _Walk:
             try:
                 if h5ds.get_num_scales(dataset, axis):
                     h5ds.iterate(dataset, axis, take)
-            except _FAILURES:
+            except elements.FAILURES:
                 found.clear()
             scales.append(found[0] if found else None)
         told["scales"] = scales
@@ -614,12 +463,14 @@ class _Walk:
             if tree["kind"] == "string":
                 text = np.zeros((), h5t.string_dtype())
                 made.get_fill_value(text)
-                told["fill"] = {"text": _bytes_of(text.reshape(-1)[0], self._root).decode("utf-8", "replace")}
+                told["fill"] = {
+                    "text": elements.bytes_of(text.reshape(-1)[0], self._root).decode("utf-8", "replace")
+                }
             elif tree["kind"] in ("plain", "structure") and not dataset.dtype.hasobject:
                 value = np.zeros((), dataset.dtype)
                 made.get_fill_value(value)
-                told["fill"] = {"hex": value.astype(_memory(tree)).tobytes().hex()}
-        except _FAILURES:
+                told["fill"] = {"hex": value.astype(elements.memory_of(tree)).tobytes().hex()}
+        except elements.FAILURES:
             told["fill"] = None
 
     def _stored(self, dataset: Any, made: Any, layout: int, told: dict[str, Any]) -> Any:
@@ -629,7 +480,7 @@ class _Walk:
                     "stored": dataset.get_storage_size()}  # fmt: skip
         if layout == h5d.COMPACT:
             told["layout"] = "compact"
-            if _is_bytes(told["type"]):
+            if elements.is_bytes(told["type"]):
                 values = np.empty(tuple(told["shape"]), f"V{told['size']}")
                 dataset.read(h5s.ALL, h5s.ALL, values, dataset.get_type())
                 return told, values.reshape(-1).view(np.uint8)
@@ -637,7 +488,7 @@ class _Walk:
         told["layout"], told["chunks"] = "chunked", list(made.get_chunk())
         _need_plugins(dataset)
         told["missing_filters"] = [one[0] for one in told["filters"] if not h5z.filter_avail(one[0])]
-        if not _is_bytes(told["type"]):
+        if not elements.is_bytes(told["type"]):
             return told
         count = dataset.get_num_chunks()
         self._chunks -= count
@@ -652,46 +503,20 @@ class _Walk:
 def _elsewhere(made: Any) -> str:
     """Return where values are that are not in the array itself."""
     if made.get_layout() != h5d.VIRTUAL:
-        names = [_text(made.get_external(at)[0]) for at in range(min(made.get_external_count(), 3))]
+        names = [
+            elements.text_of(made.get_external(at)[0]) for at in range(min(made.get_external_count(), 3))
+        ]
         return f"its values are in other files, which are not opened: {', '.join(names)}"
     try:
         files = sorted({made.get_virtual_filename(at) for at in range(min(made.get_virtual_count(), 100))})
-    except _FAILURES:
+    except elements.FAILURES:
         files = []
     more = f": {', '.join(files[:3])}" if files else ""
     return f"it is a virtual dataset, put together from others, which are not opened{more}"
 
 
-def _is_bytes(tree: dict[str, Any]) -> bool:
-    """Whether elements lie where they are stored, as numpy holds them."""
-    kind = tree["kind"]
-    if kind == "plain":
-        return bool(tree["exact"])
-    if kind == "array":
-        return _is_bytes(tree["of"])
-    return kind == "structure" and all(_is_bytes(of) for _, _, of in tree["fields"])
-
-
 def _filters(made: Any) -> list[Any]:
     return [
-        [number, flags, list(values), _text(name)]
+        [number, flags, list(values), elements.text_of(name)]
         for number, flags, values, name in (made.get_filter(at) for at in range(made.get_nfilters()))
     ]
-
-
-def _type_name(tree: dict[str, Any]) -> str:
-    """Return the netCDF name of the type of an attribute; empty where it has none."""
-    kind = tree["kind"]
-    if kind == "string":
-        return "string"
-    if kind != "plain" or "names" in tree:
-        return ""
-    if tree.get("class") == "text":
-        return "char"
-    return _NAMES.get(tree["dtype"][1:], "")
-
-
-_NAMES = {
-    "i1": "byte", "u1": "ubyte", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",
-    "i8": "int64", "u8": "uint64", "f4": "float", "f8": "double",
-}  # fmt: skip

@@ -59,6 +59,10 @@ class _View:
         groups = dict(_walk((), _group_of(hierarchy.root)))
         for parts, node in groups.items():
             self._dimensions.declare(parts, node)
+            for name, each in node.types.items():
+                self._types.take(
+                    element_type(ArrayNode(path=name, type=each), fixed_strings=False)[0], parts, name
+                )
         for parts, node in groups.items():
             self._of_variables[parts] = [self._variable(parts, *item) for item in _named(node)]
         self._types.declare({parts: self._taken(parts, node) for parts, node in groups.items()})

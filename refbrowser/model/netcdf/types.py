@@ -178,34 +178,50 @@ _COMPLEX: dict[DeclaredType, str] = {
 
 @dataclass(slots=True)
 class _Use:
-    """Around which users a type was found, and a name after the first."""
+    """Around which users a type was found, and a name after the first; or where it is declared, with what."""
 
     group: Parts
     wish: str
+    is_declared: bool = False
 
 
 class TypeTable:
-    """Gathers the types that a dataset uses, then declares them."""
+    """Gathers the types that a dataset declares and uses, then declares them."""
 
     def __init__(self) -> None:
         self._uses: dict[DeclaredType, _Use] = {}
+        #: All types in their order: one that is declared more than once stands here as often.
+        self._entries: list[tuple[DeclaredType, _Use]] = []
         self._named: dict[DeclaredType, DeclaredType] = {}
         self._declared: dict[Parts, list[DeclaredType]] = {}
+
+    def take(self, type: NetcdfType, group: Parts, name: str) -> None:
+        """Note that a group declares a type, which those who use it without a name mean from now on."""
+        if isinstance(type, AtomicType):
+            return
+        self._add_inner(type, group, name)
+        use = _Use(group, name, is_declared=True)
+        self._uses.setdefault(type, use)
+        self._entries.append((type, use))
 
     def add(self, type: NetcdfType, group: Parts, user: str) -> None:
         """Note that `user`, a variable in `group`, has a type without a name."""
         if isinstance(type, AtomicType):
             return
+        self._add_inner(type, group, user)
+        use = self._uses.get(type)
+        if use is None:
+            use = self._uses[type] = _Use(group, type.name or _COMPLEX.get(type, f"{user}_t"))
+            self._entries.append((type, use))
+        elif not use.is_declared:
+            use.group = _common(use.group, group)
+
+    def _add_inner(self, type: DeclaredType, group: Parts, user: str) -> None:
         if isinstance(type, CompoundType):
             for field in type.fields:
                 self.add(field.type, group, f"{user}_{field.name}")
         if isinstance(type, VlenType):
             self.add(type.elements, group, f"{user}_row")
-        use = self._uses.get(type)
-        if use is None:
-            self._uses[type] = _Use(group, type.name or _COMPLEX.get(type, f"{user}_t"))
-        else:
-            use.group = _common(use.group, group)
 
     def declare(self, taken: Mapping[Parts, Iterable[str]]) -> None:
         """Give each structure its place and its name.
@@ -216,11 +232,15 @@ class TypeTable:
             For each group the names that a type in it cannot have.
         """
         free: dict[Parts, FreeNames] = {}
-        for structure, use in self._uses.items():
+        for _, use in self._entries:
             names = free.setdefault(use.group, FreeNames(taken.get(use.group, ())))
+            if use.is_declared:
+                use.wish = names.take(use.wish)
+        for structure, use in self._entries:
+            name = use.wish if use.is_declared else free[use.group].take(use.wish)
             # What a type holds was noted before it.
-            named = replace(self._with_names(structure), name=names.take(use.wish))
-            self._named[structure] = named
+            named = replace(self._with_names(structure), name=name)
+            self._named.setdefault(structure, named)
             self._declared.setdefault(use.group, []).append(named)
 
     def named(self, type: NetcdfType) -> NetcdfType:

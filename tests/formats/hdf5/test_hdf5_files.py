@@ -283,6 +283,44 @@ def test_files_of_many_writers_are_what_netcdf_says(
             assert array.node.not_referencable == "" or theirs.dtype is str
 
 
+def test_types_have_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, again = tmp_path / "a.nc", tmp_path / "sub" / "a.nc"
+    again.parent.mkdir()
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("y", 3)
+        sky = file.createEnumType("u1", "sky", {"cloudy": 3, "clear": 0})
+        file.createVariable("cloud", sky, ("y",), fill_value=0)[:] = np.array([0, 3, 3], "u1")
+        point = file.createCompoundType(np.dtype([("lon", "f8"), ("tag", "S1", (4,))], align=True), "point")
+        station = np.dtype([("k", "i2"), ("at", point.dtype), ("m", "f4", (2,))], align=True)
+        file.createVariable("stations", file.createCompoundType(station, "station"), ("y",))
+        file.createVariable("rows", file.createVLType(np.int32, "row"), ("y",))
+        file.createVLType(np.float64, "unused")
+        below = file.createGroup("g")
+        # No value of it has a name, and another group has a type of the same one.
+        below.createVariable("c", below.createEnumType("i4", "colour", {"red": 1}), ("y",))
+        below.createVariable("s", file.cmptypes["station"], ("y",))
+        file.createGroup("h").createEnumType("i2", "colour", {"blue": 1})
+        file["h"].createVariable("own", sky, ("y",), chunksizes=(2,))[:] = np.array([3, 0, 3], "u1")
+    with refbrowser.open(str(path)) as dataset:
+        assert not refbrowser.export(dataset, again, format="netcdf4").losses
+        assert dataset["/g/c"].node.type.names == {1: "red"}
+    with netCDF4.Dataset(again) as file:
+        assert file["stations"].datatype.name == "station"
+        assert [*file.enumtypes, *file.cmptypes, *file.vltypes] == [
+            "sky",
+            "point",
+            "station",
+            "row",
+            "unused",
+        ]
+        assert file["h"]["own"].datatype.name == "sky"
+    if which("ncdump") is not None:
+        for each in (path, again):
+            told = subprocess.run(["ncdump", "-h", each], capture_output=True, text=True, check=True).stdout
+            assert main(["cdl", str(path)]) == 0
+            assert capsys.readouterr().out == told
+
+
 @pytest.mark.skipif(not REAL.is_dir(), reason="real files are not here")
 def test_real_files_have_their_digests() -> None:
     from hashlib import sha256
