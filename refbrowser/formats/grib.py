@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -13,11 +15,13 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, NamedFile, open_named_file
-from refbrowser.formats.library.process import GRIB, LibraryFile
+from refbrowser.formats.library.process import GRIB, LibraryFile, ask_once
 from refbrowser.formats.library.proof import Stored
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.byte_sources import FIRST, RemoteBytes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.plan import LOCAL
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -30,6 +34,12 @@ Told = Mapping[str, Any]
 _LIBRARY = Library(FileKind.GRIB, GRIB, "GRIB", "GRIB", "eccodes", "grib")
 #: Messages of one file that may end the process of the library.
 _TRIES = 16
+#: Files of so many bytes are worth a look for an index beside them; how much is read of it.
+_WORTH, _INDEX = 4 << 20, 16 << 20
+#: Heads of messages that are read together, and bytes of each: so many are asked for (`grib_reader`).
+_HEADS, _HEAD = 1 << 14, 1 << 12
+#: Where a message begins, in the lines that wgrib2 writes (``1:0:d=2024010100:TMP:...``), and ECMWF, in JSON.
+_OFFSET = re.compile(rb'^\d{1,9}(?:\.\d{1,9})?:(\d{1,15}):|"_offset": *(\d{1,15})', re.MULTILINE)
 _TREE: Tree = {"kind": "plain", "dtype": "<f8", "exact": True}
 
 
@@ -152,7 +162,7 @@ def _described(named: NamedFile, token: CancelToken | None) -> GribArrays:
         arrays = GribArrays(named.file, ManifestBuilder(named.url))
         arrays.add_group("/")
         try:
-            named.file.ask("describe", {}, arrays.take, token)
+            ask_once(named.file, "describe", {"skipped": skipped}, arrays.take, named.identity, token)
         except RefbrowserError as error:
             has_died = error.kind is ErrorKind.FORMAT and not named.file.has_process
             if not has_died or arrays.reads is None or len(skipped) >= _TRIES:
@@ -160,6 +170,24 @@ def _described(named: NamedFile, token: CancelToken | None) -> GribArrays:
             skipped.append(arrays.reads)
         else:
             return arrays
+
+
+def _look_ahead(opening: Opening, source: RemoteBytes) -> None:
+    """Read the heads of messages together where an index beside a file elsewhere tells where they are.
+
+    It is a hint: what is read otherwise is the same, one head after the other.
+    """
+    for url in (f"{opening.path}.idx", f"{opening.path.rpartition('.')[0]}.index"):
+        try:
+            index = RemoteBytes(url, source.access, opening.fetcher(), opening.token, first=FIRST, link=LOCAL)
+            text = bytes(index.read(0, min(index.size, _INDEX)))
+        except RefbrowserError:
+            continue
+        found = {int(plain or of_ecmwf) for plain, of_ecmwf in _OFFSET.findall(text)}
+        # The end of a message is read with the head of the one behind it.
+        starts = [each - 4 for each in sorted(found)[:_HEADS] if each >= 4]
+        source.read_ahead([*starts, source.size - 4], _HEAD)
+        return
 
 
 def open_named_grib(opening: Opening) -> Opened:
@@ -173,7 +201,12 @@ def open_named_grib(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
+    source = None if named.file.is_here else opening.remote()
+    if source is not None and source.size >= _WORTH and "?" not in opening.path:
+        source.at_first = partial(_look_ahead, opening, source)
     arrays = _described(named, opening.token)
+    if source is not None:
+        source.read_ahead((), 0)
     origin = LibraryOrigin(
         path=named.url,
         format="grib",

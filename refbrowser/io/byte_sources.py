@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Protocol, Self
@@ -151,6 +152,9 @@ class RemoteBytes:
         self._token = token
         #: The bytes at its beginning that are known: all of them where it was read whole.
         self._head = memoryview(b"")
+        self._ahead: dict[int, bytes] = {}
+        #: Called before the first read of what is not known, which may be of more than one run of bytes.
+        self.at_first: Callable[[], None] | None = None
         self._size = self._learn_size(first)
 
     @property
@@ -176,7 +180,42 @@ class RemoteBytes:
         length = max(min(length, self._size - offset), 0)
         if offset + length <= len(self._head) or not length:
             return self._head[offset : offset + length]
-        return self._fetch(ReferenceKind.RANGE, offset, length)
+        if self.at_first is not None:
+            prepare, self.at_first = self.at_first, None
+            prepare()
+        known = self._ahead.get(offset, b"")
+        return known[:length] if length <= len(known) else self._fetch(ReferenceKind.RANGE, offset, length)
+
+    def read_ahead(self, offsets: Sequence[int], length: int) -> None:
+        """Ask together for bytes that will be read one after the other, and keep them in the place of others.
+
+        What cannot be read now is left to `read`.
+
+        Parameters
+        ----------
+        offsets
+            Where reads will begin.
+        length
+            Of each, at most.
+        """
+        self._ahead = {}
+        wanted = sorted({each for each in offsets if len(self._head) < each + length and each < self._size})
+        if not wanted:
+            return
+        starts = np.array(wanted, np.int64)
+        columns = ReferenceColumns(
+            kind=np.full(len(wanted), ReferenceKind.RANGE, np.uint8),
+            url=np.zeros(len(wanted), np.int32),
+            offset=starts,
+            length=np.minimum(starts + length, self._size) - starts,
+            urls=(self.url,),
+        )
+
+        def keep(row: int, data: Any) -> None:
+            if not isinstance(data, RefbrowserError):
+                self._ahead[wanted[row]] = bytes(data)
+
+        self._fetcher.fetch(self._fetcher.plan(columns, self.access), self.access, keep, cancel=self._token)
 
     def _learn_size(self, first: int) -> int:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import product
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats import grib
 from refbrowser.formats.library import process
+from refbrowser.io.byte_sources import RemoteBytes
 
 eccodes = pytest.importorskip("eccodes")
 
@@ -313,6 +314,52 @@ def test_only_heads_are_read_of_a_remote_file(tmp_path: Path) -> None:
         path.write_bytes(data)
         with refbrowser.open(str(path)) as dataset:
             assert dataset[first][-1, 5, 5] == read
+
+
+def test_an_index_beside_a_remote_file_is_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grib, "_WORTH", 0)
+    values = np.random.default_rng(0).random(300 * 300)
+    keys = {"Ni": 300, "Nj": 300, "bitsPerValue": 24}
+    made = [message("regular_ll_pl_grib2", values, **keys, level=level) for level in range(1, 11)]
+    data = b"".join(made)
+    starts = [0, *accumulate(map(len, made))][:-1]
+    lines = "".join(f"{at + 1}:{start}:d=2024010100:TMP:{at} mb:anl:\n" for at, start in enumerate(starts))
+    objects = "".join(f'{{"levtype": "pl", "_offset": {start}, "_length": 1}}\n' for start in starts)
+    indexes = {
+        "": {},
+        "wgrib2": {".grib.idx": lines},
+        "ECMWF": {".index": objects},
+        "wrong": {".grib.idx": "1:7:a\n2:999999999999999:b\n3:-1:c\nno line\n"},
+    }
+    files = {f"/{name}.grib": data for name in indexes}
+    for name, beside in indexes.items():
+        files |= {f"/{name}{suffix}": text.encode() for suffix, text in beside.items()}
+    fetch = RemoteBytes._fetch
+    alone: list[str] = []
+
+    def fetched_alone(source: RemoteBytes, *asked: Any) -> memoryview:
+        alone.append(source.url)
+        return fetch(source, *asked)
+
+    monkeypatch.setattr(RemoteBytes, "_fetch", fetched_alone)
+    counts = {}
+    with HttpServer(files) as server:
+        for name in indexes:
+            server.clear()
+            alone.clear()
+            with refbrowser.open(server.url(f"/{name}.grib")) as dataset:
+                assert dataset["/t"].shape == (10, 300, 300)
+            own = [each for each in server.requests if each.path.endswith(".grib")]
+            counts[name] = sum(url.endswith(".grib") for url in alone)
+            assert len(own) <= 1 + len(made) - 3 + 2, name
+            server.clear()
+            # What was found is known in other runs too.
+            with refbrowser.open(server.url(f"/{name}.grib")) as dataset:
+                assert dataset["/t"].shape == (10, 300, 300)
+            assert server.request_count == 1, name
+    # The first bytes, by which it is known what it is, and all else together.
+    assert counts["wgrib2"] == counts["ECMWF"] == 1
+    assert min(counts[""], counts["wrong"]) > len(made) / 2
 
 
 def test_messages_of_edition_1_are_found_by_their_lengths(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ _FAILURES = (
 #: Bytes in which the beginning of a message is looked for at a time.
 _BLOCK = 1 << 16
 #: Bytes that are read where a head is wanted; at most where heads are as near to each other as `_NEAR`.
-_WINDOW, _WIDEST, _NEAR = 1 << 12, 1 << 20, 1 << 16
+_WINDOW, _WIDEST, _NEAR = 1 << 12, 1 << 20, 1 << 14
 _END = b"7777"
 #: Bytes of a message that is decoded, and of a section that says something of it, at most.
 _LARGEST, _LARGEST_HEAD = 256 << 20, 16 << 20
