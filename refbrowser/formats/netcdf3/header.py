@@ -239,6 +239,10 @@ def _count_records(header: ClassicHeader, records: int, word: int) -> None:
         last = max(held, key=lambda each: each.begin, default=None)
         # The last variable of the last record need not be filled.
         records += last is not None and rest > 0 and rest >= last.begin - begin + last.size
+        if 0 < size < UNIT and records and header.file_size % UNIT == 0:
+            doubtful = min((UNIT - 1) // size, records)
+            message = f"of its {records} records the last {doubtful} may be what only fills the file up"
+            header.found(message, severity=Severity.WARNING)
     header.records = records
     for number, each in enumerate(header.variables):
         if each.is_record and each.fault is None:

@@ -205,6 +205,16 @@ def test_a_file_that_was_not_closed_has_as_many_records_as_fit(tmp_path: Path) -
                     assert dataset["/a"][...].tolist() == list(range(whole))
                     assert dataset["/b"].shape == (whole, 3)
                     assert dataset["/b"][...].tolist() == np.arange(3 * whole).reshape(whole, 3).tolist()
+    # What fills the last unit up looks like records of one short variable alone.
+    made = Classic(1, None)
+    made.dimensions = [(b"t", 0)]
+    made.add(b"a", (0,), np.arange(7, dtype="i2"))
+    for fill, count in ((b"", 7), (bytes(2), 8)):
+        path.write_bytes(made.to_bytes() + fill)
+        with refbrowser.open(path) as dataset:
+            assert dataset["/a"].shape == (count,)
+            said = [each.message for each in dataset.document.notes]
+            assert said == ["of its 8 records the last 1 may be what only fills the file up"] * bool(fill)
 
 
 def test_large_data_is_divided_into_equal_chunks(tmp_path: Path) -> None:
