@@ -27,7 +27,12 @@ README = CHECKOUT / "resources" / "pictures"
 SETS: dict[int, tuple[str, ...]] = {1: (), 2: ("empty", "image", "rule", "explain", "table")}
 THEMES = ("light", "dark")
 #: Pictures of the README, by theme and scene.
-SHOWN = {"window.png": ("light", "image"), "rule.png": ("dark", "rule"), "explain.png": ("light", "explain")}
+SHOWN = {
+    "window.png": ("light", "image"),
+    "rule.png": ("dark", "rule"),
+    "explain.png": ("light", "explain"),
+    "make.png": ("light", "make_references"),
+}
 #: The font that pictures are drawn with: others are as wide as they like.
 FONT = "DejaVu Sans"
 #: The exit code where it is not installed.
