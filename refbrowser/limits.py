@@ -139,6 +139,7 @@ class Limits:
     library_cache: int = _limit(256 * MIB, "bytes", "all of that together")
     library_attributes: int = _limit(64 * MIB, "bytes", "attributes of one file that are read")
     library_attribute: int = _limit(4 * MIB, "bytes", "one attribute of a file that is read")
+    library_apart: int = _limit(16 * MIB, "bytes", "chunks of one file that are encoded anew to open it")
     awkward_visits: int = _limit(20_000, "nodes", "arrays that one read of nested rows goes through")
     awkward_rows: int = _limit(2 * GIB, "bytes", "elements held by one read of nested rows")
     awkward_index: int = _limit(256 * MIB, "bytes", "index of nested rows that must be held whole")

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.hdf5.hdf5_dimensions import (
@@ -35,7 +36,7 @@ from refbrowser.formats.library.library_source import (
     why_not_stored_so,
 )
 from refbrowser.formats.library.process import LibraryFile, ask_once
-from refbrowser.formats.library.proof import Candidate, Stored, refuted
+from refbrowser.formats.library.proof import Candidate, Stored, encoded_anew, refuted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -181,10 +182,14 @@ class Arrays:
     problems: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
     _proofs: dict[str, str] = field(init=False, default_factory=dict)
+    #: Chunks that were encoded anew, by coordinates.
+    _apart: dict[str, dict[tuple[int, ...], bytes]] = field(init=False, default_factory=dict)
+    _room: int = field(init=False)
 
     def __post_init__(self) -> None:
         told = {path: each for path, each in self.contents.arrays.items() if "shape" in each}
         self.dimensions = dimensions_of(self.contents.groups, told)
+        self._room = LIMITS.library_apart
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, then all chunks."""
@@ -300,13 +305,16 @@ class Arrays:
         sides = tuple(max(side, 1) for side in (*told.get("chunks", told["shape"]), *inner))
         why = why_not_stored_so(tree)
         filters = Filter.all_of(told["filters"])
+        if not why and told.get("layout") == "chunked":
+            columns = self.contents.chunks.get(path, memoryview(b""))
+            self._stored[path] = stored = Stored.of(columns, len(told["shape"]))
+            # Those that were left out say nothing of its bytes.
+            filters = tuple(each for bit, each in enumerate(filters) if not stored.mask >> bit & 1)
         codecs = codecs_of(filters, told["size"]) if not why else ()
         if isinstance(codecs, str):
             why, codecs = codecs, ()
-        if not why and told.get("layout") == "chunked":
+        if not why and path in self._stored:
             node = replace(node, values=self._chunks(node, sides, codecs))
-            columns = self.contents.chunks.get(path, memoryview(b""))
-            self._stored[path] = Stored.of(columns, len(told["shape"]))
             why = self._why_not_proved(node, path, filters, inner)
         elif not why:
             node = replace(node, values=self._chunks(node, sides, codecs))
@@ -372,17 +380,21 @@ class Arrays:
     ) -> str:
         """Return why the chunks of an array are not what its codecs read; empty where they are."""
         stored = self._stored[path]
+        if not len(stored):
+            return ""
+        odd = stored.masks != stored.mask
+        if filters:
+            ndim = len(node.shape) - len(inner)
+            size = prod(inner) * node.known_dtype.itemsize
+            shape = tuple(self.contents.arrays[path]["shape"])
+            edges = ~odd & stored.unfiltered_edges(shape, node.grid.chunk_shape[:ndim], size)
+            if edges.any() and self._refuted(node, path, int(np.argmax(edges)), inner):
+                odd |= edges
+        if odd.any() and (why := self._why_not_apart(node, path, odd, inner)):
+            return why
+        stored = self._stored[path]
         if not filters or not len(stored):
             return ""
-        if (count := int(np.count_nonzero(stored.masks))) > 0:
-            return f"{count} of its chunks are stored without some of its filters"
-        ndim = len(node.shape) - len(inner)
-        size = prod(inner) * node.known_dtype.itemsize
-        edge = stored.unfiltered_edge(
-            tuple(self.contents.arrays[path]["shape"]), node.grid.chunk_shape[:ndim], size
-        )
-        if edge is not None and (why := self._refuted(node, path, edge, inner)):
-            return why
         if self.is_remote and all(each.number in STANDARD for each in filters):
             return ""
         key = pipeline_key(filters, node.known_dtype)
@@ -392,8 +404,36 @@ class Arrays:
         return self._proofs[key]
 
     def _refuted(self, node: ArrayNode, path: str, number: int, inner: tuple[int, ...]) -> str:
+        return refuted(self.file, self._candidate(node, path, number, inner), self.token)
+
+    def _candidate(self, node: ArrayNode, path: str, number: int, inner: tuple[int, ...]) -> Candidate:
         shape = tuple(self.contents.arrays[path].get("shape", ()))
-        return refuted(self.file, Candidate(node, path, self._stored[path], number, inner, shape), self.token)
+        return Candidate(node, path, self._stored[path], number, inner, shape)
+
+    def _why_not_apart(
+        self, node: ArrayNode, path: str, odd: npt.NDArray[np.bool_], inner: tuple[int, ...]
+    ) -> str:
+        """Have chunks that other filters read be encoded anew; returns why they cannot be, empty else."""
+        numbers = np.flatnonzero(odd).tolist()
+        self._room -= len(numbers) * prod(node.grid.chunk_shape) * node.known_dtype.itemsize
+        if self._room < 0:
+            return f"{len(numbers)} of its chunks are stored without some of its filters"
+        stored = self._stored[path]
+        made = {}
+        try:
+            for number in numbers:
+                coords = (*stored.coords[number].tolist(), *(0 for _ in inner))
+                candidate = self._candidate(node, path, number, inner)
+                made[coords] = encoded_anew(self.file, candidate, self.token)
+        except RefbrowserError as error:
+            return error.message
+        self._apart[path] = made
+        self._stored[path] = stored.only(~odd)
+        said = "1 of its chunks is" if len(made) == 1 else f"{len(made)} of its chunks are"
+        self.contents.warn(
+            f"{said} stored without some of its filters: encoded anew, in the document itself", path
+        )
+        return ""
 
     # References
 
@@ -412,6 +452,8 @@ class Arrays:
                 manifest.add_ranges(prefix, coords, stored.offsets, stored.sizes)
             else:
                 manifest.add_ranges(prefix, coords[inside], stored.offsets[inside], stored.sizes[inside])
+            for at, data in self._apart.get(path, {}).items():
+                manifest.add_bytes(prefix + ".".join(map(str, at)), data)
         elif told["layout"] == "compact":
             data = bytes(self.contents.chunks.get(path, b""))
             manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), data)

@@ -55,11 +55,19 @@ class Stored:
     def __len__(self) -> int:
         return len(self.offsets)
 
-    def unfiltered_edge(self, shape: tuple[int, ...], sides: tuple[int, ...], size: int) -> int | None:
-        """Return a chunk at the edge that may have been left as it is, as HDF5 can be told to do."""
+    @property
+    def mask(self) -> int:
+        """The filters that most chunks were stored without, as bits."""
+        masks, counts = np.unique(self.masks, return_counts=True)
+        return int(masks[np.argmax(counts)]) if len(masks) else 0
+
+    def unfiltered_edges(
+        self, shape: tuple[int, ...], sides: tuple[int, ...], size: int
+    ) -> npt.NDArray[np.bool_]:
+        """Tell which chunks at the edge may have been left as they are, as HDF5 can be told to do."""
         over = ((self.coords + 1) * np.array(sides, np.int64) > np.array(shape, np.int64)).any(axis=1)
-        found = np.flatnonzero(over & (self.sizes == prod(sides) * size))
-        return int(found[0]) if len(found) else None
+        found: npt.NDArray[np.bool_] = over & (self.sizes == prod(sides) * size)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +94,14 @@ class Candidate:
     shape: tuple[int, ...] = ()
 
 
-def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> str:
-    """Return why the codecs of an array do not give what the library gives of a chunk; empty where they do.
-
-    Raises
-    ------
-    Cancelled
-        `token` was cancelled.
-    """
-    from refbrowser.codecs.pipeline import CodecPipeline
-
+def _read(
+    file: LibraryFile, candidate: Candidate, token: CancelToken | None
+) -> tuple[memoryview, npt.NDArray[Any]]:
+    """Return the stored bytes of a chunk, and those of its elements that lie in the array, a byte each."""
     node = candidate.node
     ndim = len(node.shape) - len(candidate.inner)
     coords = tuple(candidate.stored.coords[candidate.number].tolist())
     whole = (*coords, *(0 for _ in candidate.inner))
-    if prod(node.grid.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
-        return ""
     origin, extent = node.grid.origin(whole), node.grid.extent(whole)
     shape = (*candidate.shape, *node.shape[len(candidate.shape) :])
     extent = tuple(min(side, most - at) for side, most, at in zip(extent, shape, origin, strict=True))
@@ -114,11 +114,53 @@ def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None =
     try:
         file.ask("chunk", request, take, token)
     except RefbrowserError as error:
-        return f"the library cannot read its chunk {'.'.join(map(str, coords))}: {error.message}"
+        message = f"the library cannot read its chunk {'.'.join(map(str, coords))}: {error.message}"
+        raise RefbrowserError(error.kind, message, error.place) from None
+    size = node.known_dtype.itemsize
+    return parts[0], np.frombuffer(parts[1], np.uint8).reshape(*extent, size)
+
+
+def refuted(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> str:
+    """Return why the codecs of an array do not give what the library gives of a chunk; empty where they do.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    from refbrowser.codecs.pipeline import CodecPipeline
+
+    node = candidate.node
+    if prod(node.grid.chunk_shape) * node.known_dtype.itemsize > LIMITS.chunk_question:
+        return ""
     try:
-        decoded = CodecPipeline.for_array(node).decode(parts[0])
+        stored, theirs = _read(file, candidate, token)
+    except RefbrowserError as error:
+        return error.message
+    try:
+        decoded = CodecPipeline.for_array(node).decode(stored)
     except RefbrowserError as error:
         return f"its filters could not be followed: {error.message}"
-    mine = np.ascontiguousarray(decoded[tuple(map(slice, extent))])
-    same = mine.reshape(-1).view(np.uint8).data == parts[1]
+    mine = np.ascontiguousarray(decoded[tuple(map(slice, theirs.shape[:-1]))])
+    same = np.array_equal(mine.reshape(-1).view(np.uint8), theirs.reshape(-1))
     return "" if same else f"its filters do not give what {file.called} itself gives"
+
+
+def encoded_anew(file: LibraryFile, candidate: Candidate, token: CancelToken | None = None) -> bytes:
+    """Return a chunk as the codecs of its array encode what the library reads of it.
+
+    Raises
+    ------
+    RefbrowserError
+        The library cannot read it.
+    Cancelled
+        `token` was cancelled.
+    """
+    from refbrowser.codecs.pipeline import CodecPipeline
+
+    node = candidate.node
+    _, theirs = _read(file, candidate, token)
+    room = np.zeros((*node.grid.chunk_shape, theirs.shape[-1]), np.uint8)
+    room[tuple(map(slice, theirs.shape))] = theirs
+    values = room.reshape(-1).view(node.known_dtype).reshape(node.grid.chunk_shape)
+    return bytes(CodecPipeline.for_array(node).encode(values))

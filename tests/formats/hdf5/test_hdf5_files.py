@@ -39,7 +39,6 @@ NOT_REFERENCABLE = {
     "/with_text": "of its member name",
     "/lzf": "filter 'lzf'",
     "/scaled": "filter 'scaleoffset'",
-    "/masked": "1 of its chunks are stored without some of its filters",
     "/short_numbers": "12 bits",
 }
 
@@ -70,6 +69,13 @@ def write_all(path: Path) -> Path:
         masked = file.create_dataset("masked", (20,), "<i4", chunks=(10,), compression="gzip")
         masked[:10] = 5
         masked.id.write_direct_chunk((10,), np.arange(10, dtype="<i4").tobytes(), filter_mask=1)
+        mostly = file.create_dataset(
+            "mostly_masked", (44, 2), "<i4", chunks=(10, 2), compression="gzip", shuffle=True
+        )
+        mostly[:] = np.arange(88).reshape(44, 2)
+        for start in (0, 20, 40):
+            part = np.arange(2 * start, 2 * start + 20, dtype="<i4").tobytes()
+            mostly.id.write_direct_chunk((start, 0), part, filter_mask=3)
         rows = file.create_dataset("rows", (5,), dtype=h5py.vlen_dtype("<i4"))
         for number in range(5):
             rows[number] = np.arange(number)
@@ -319,6 +325,30 @@ def test_types_have_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[st
             told = subprocess.run(["ncdump", "-h", each], capture_output=True, text=True, check=True).stdout
             assert main(["cdl", str(path)]) == 0
             assert capsys.readouterr().out == told
+
+
+def test_chunks_of_other_filters_are_encoded_anew(
+    opened: refbrowser.Dataset, everything: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [each.name for each in opened["/masked"].node.codecs] == ["zlib"]
+    assert opened["/mostly_masked"].node.codecs == ()
+    told = {each.place.path: each.message for each in opened.document.notes}
+    assert "1 of its chunks is stored without some" in told["/masked"]
+    assert "2 of its chunks are stored without some" in told["/mostly_masked"]
+    made = tmp_path / "refs.json"
+    refbrowser.export(opened, made, format="refs-v1", arrays=["masked", "mostly_masked"])
+    refs = json.loads(made.read_text())["refs"]
+    kinds = [isinstance(refs[f"mostly_masked/{number}.0"], str) for number in range(5)]
+    assert kinds == [False, True, False, True, False]
+    with refbrowser.open(str(made), allow=[str(everything.parent)]) as dataset, h5py.File(everything) as file:
+        for name in ("masked", "mostly_masked"):
+            assert np.array_equal(dataset[f"/{name}"][...], file[name][...])
+    # Above the limit the library reads all.
+    monkeypatch.setattr(hdf5_arrays, "LIMITS", Limits(library_apart=100))
+    with refbrowser.open(str(everything)) as dataset, h5py.File(everything) as file:
+        assert dataset["/masked"].node.not_referencable == ""
+        assert "2 of its chunks are stored without" in dataset["/mostly_masked"].node.not_referencable
+        assert np.array_equal(dataset["/mostly_masked"][...], file["mostly_masked"][...])
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="real files are not here")
