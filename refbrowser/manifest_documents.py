@@ -171,7 +171,8 @@ class _Maker:
 
     def _add_array(self, path: str, metadata: Any, manifest: ChunkManifest) -> None:
         self._add_metadata(path, metadata)
-        shape = manifest.shape_chunk_grid
+        # The library's own references of netCDF-3 have an axis where the array has none.
+        shape = () if not metadata.shape and len(manifest) == 1 else manifest.shape_chunk_grid
         if len(shape) != len(metadata.shape):
             message = f"its manifest has {len(shape)} dimensions, and it has {len(metadata.shape)}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=f"/{path}"))

@@ -148,6 +148,20 @@ def _beginning_with(text: str, rising: list[str]) -> Iterator[str]:
 
 def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool]) -> Iterator[Found]:
     positions = positions_of(document)
+    for prefix, owners in arrays.manifests.items():
+        is_scalar = not all(each.grid_shape for each in owners)
+        slot = document.refs.find_slot(prefix) if is_scalar else None
+        if slot is not None:
+            # VirtualiZarr writes it so.
+            yield Found(
+                Severity.WARNING,
+                ErrorKind.META,
+                "the key names no chunk: the array has no dimensions, and reads as its fill value",
+                document.key_pointer(prefix),
+                positions.entry(slot),
+                f"its chunk is {quoted(prefix + owners[0].encoding.encode(()))}",
+                key=prefix,
+            )
     for group, codes in _codes(document).items():
         if cancelled():
             return
