@@ -398,6 +398,7 @@ JOBS = {
     "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
     "refbrowser.app.commands.serving": "starts a service",
     "refbrowser.app.facets.stream_dialogs": "writes a stream",
+    "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.format_places": "loads modules, once",
     "refbrowser.app.panes.chunk_map_dock": "loads modules, once",
     "refbrowser.app.shell.following": "looks for lost edits, once",

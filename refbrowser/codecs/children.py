@@ -124,6 +124,18 @@ def start_child(script: Path) -> Child:
     return start_alone(script)
 
 
+def prepare_child(script: Path) -> None:
+    """Begin to load a library, so that a process that knows it is there as soon as it is wanted.
+
+    Raises
+    ------
+    OSError
+        No process can be started.
+    """
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
+        _NURSERIES.prepare(script)
+
+
 def start_alone(script: Path) -> Child:
     """Start a process that is no copy; raises as `start_child` does."""
     process = _popen([str(script)])
@@ -217,6 +229,12 @@ class _Nurseries:
                 known.end()
             self._known[script] = _Nursery(script)
             return self._known[script].child()
+
+    def prepare(self, script: Path) -> None:
+        """Begin to load a library, unless that was done."""
+        with self._lock:
+            if script not in self._known:
+                self._known[script] = _Nursery(script)
 
     def forget(self) -> None:
         """Leave all to the process of which this one is a copy."""

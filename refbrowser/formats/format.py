@@ -348,6 +348,8 @@ class Format:
         that `Opening.chosen` makes. Empty where there is nothing to say.
     is_data
         Whether it is one of files of data, of which references are made many at a time.
+    library
+        The script of the process that reads its files, as ``module:name``; empty where nothing is read so.
     writes
         The forms in which it is written.
     parts
@@ -382,6 +384,7 @@ class Format:
     brief: str = ""
     options: str = ""
     is_data: bool = False
+    library: str = ""
     writes: tuple[Written, ...] = ()
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -426,3 +429,11 @@ class Format:
         """
         opened: Opened = resolve_name(self.opener)(opening)
         return opened
+
+    def prepare(self) -> None:
+        """Load what opens files, and the library that reads them: the first one is open sooner then."""
+        from refbrowser.codecs.children import prepare_child
+
+        if self.library:
+            prepare_child(resolve_name(self.library))
+        resolve_name(self.opener)

@@ -106,6 +106,7 @@ def _of_service(seen: Seen) -> Score:
 
 
 _TARGETS = "refbrowser.exporting.targets"
+_LIBRARY = "refbrowser.formats.library.process"
 _FACETS = "refbrowser.app.facets"
 _OPTIONS = f"{_TARGETS}.options"
 _REFERENCES: dict[str, Any] = {
@@ -289,6 +290,7 @@ HDF5 = Format(
     title="HDF5 and netCDF-4",
     holds="HDF5 and netCDF-4 files",
     opener="refbrowser.formats.hdf5.opening:open_named_hdf5",
+    library=f"{_LIBRARY}:HDF5",
     suffixes=(".nc", ".nc4", ".h5", ".hdf5", ".hdf", ".he5"),
     sniff=_of_hdf5,
     noun="the file",
@@ -343,6 +345,7 @@ GRIB = Format(
     title="GRIB",
     holds="GRIB files",
     opener="refbrowser.formats.grib:open_named_grib",
+    library=f"{_LIBRARY}:GRIB",
     suffixes=(".grib", ".grib2", ".grb", ".grb2"),
     sniff=_of_grib,
     noun="the GRIB file",
@@ -354,6 +357,7 @@ TIFF = Format(
     title="TIFF",
     holds="TIFF, GeoTIFF and COG",
     opener="refbrowser.formats.tiff.opening:open_named_tiff",
+    library=f"{_LIBRARY}:TIFF",
     suffixes=(".tif", ".tiff"),
     begins=(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
     brief="TIFF (.tif)",
@@ -365,6 +369,7 @@ FITS = Format(
     title="FITS",
     holds="FITS files",
     opener="refbrowser.formats.fits.opening:open_named_fits",
+    library=f"{_LIBRARY}:FITS",
     suffixes=(".fits", ".fit", ".fts", ".fits.gz", ".fit.gz", ".fts.gz"),
     begins=(b"SIMPLE  =",),
     sniff=_of_fits,

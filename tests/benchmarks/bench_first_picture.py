@@ -2,7 +2,8 @@
 
 silx shows numbers of such a variable until somebody asks for a picture: here it is asked at once, and told
 which variable. Each draws on the display there is (``DISPLAY``; without one off screen). ``SILX_PYTHON``
-names an interpreter that has silx, where this one has not.
+names an interpreter that has silx, where this one has not. The file is dragged into our window a second before
+it is dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ SHAPE = (256, 1024, 1024)
 #: for some seconds, when it was dropped, too.
 OURS = """
 import os, sys, time
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
 from refbrowser.app.shell import launch
 path, is_dropped = sys.argv[1], sys.argv[2] == "drop"
 begun = 0.0
@@ -39,10 +42,15 @@ def look(window):
         plot.canvas.viewport().repaint()
         print(begun, time.perf_counter(), plot.array().path, flush=True)
         os._exit(0)
+def send(window, kind, place):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(path)])
+    action, button, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, kind(place, action, data, button, keys))
 def drop(window):
     global begun
     begun = time.perf_counter()
-    window.open_path(path)
+    send(window, QDropEvent, QPointF(300, 300))
 prepare = launch._import_uninspected
 def prepared():
     prepare()
@@ -54,6 +62,8 @@ def prepared():
         window.timer.start()
         show(window)
         if is_dropped:
+            dragged = lambda: send(window, QDragEnterEvent, QPoint(300, 300))
+            QTimer.singleShot(int(sys.argv[3]) - 1000, dragged)
             QTimer.singleShot(int(sys.argv[3]), lambda: drop(window))
     MainWindow.show = shown
 launch._import_uninspected = prepared

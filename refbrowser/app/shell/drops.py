@@ -16,6 +16,7 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.tasks import TaskControl
 
 
 #: Documents that one drop opens at most, and files of data of which references can be made.
@@ -173,8 +174,26 @@ class DropTarget(QObject):
         drop = read_drop(event.mimeData())
         heading, detail = drop.words(bool(self._frame.documents.all()))
         self.overlay.show_for(heading, detail, drop.is_accepted)
+        self._prepare(drop)
         # Also what cannot be opened is accepted here, so that the overlay can say why.
         event.acceptProposedAction()
+
+    def _prepare(self, drop: Drop) -> None:
+        """Load the libraries that read what is dragged, while the pointer is still on its way."""
+        names = [target.lower() for target in drop.opened] if drop.is_accepted else []
+        wanted = [
+            each for each in formats() if each.library and any(name.endswith(each.suffixes) for name in names)
+        ]
+
+        def prepare(control: TaskControl) -> None:
+            for each in wanted:
+                control.check()
+                each.prepare()
+
+        if wanted:
+            tasks = self._frame.tasks
+            # What cannot be loaded is told by the opening.
+            tasks.run("prepare formats", tasks.PREPARING, prepare, failed=lambda _error: None)
 
     def move(self, event: QDragMoveEvent) -> None:
         """Accept what can be opened."""

@@ -12,6 +12,7 @@ import pytest
 
 from refbrowser.codecs import children
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.format import resolve_name
 from refbrowser.formats.library import process
 from refbrowser.formats.library.process import (
     Chain,
@@ -21,6 +22,7 @@ from refbrowser.formats.library.process import (
     library_file,
     one_after_another,
 )
+from refbrowser.formats.registry import formats
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -203,3 +205,22 @@ def test_each_way_of_starting(start: Callable[[Path], children.Child], file: Lib
     assert child.receive()[0]["said"] == "x"
     child.end()
     child.end()
+
+
+def test_a_library_is_loaded_before_it_is_wanted(file: LibraryFile, tmp_path: Path) -> None:
+    mark = tmp_path / "loaded"
+    file.script.write_text(f"open({str(mark)!r}, 'a').write('x')\n{SCRIPT}")
+    for _ in range(2):
+        children.prepare_child(file.script)
+    deadline = time.monotonic() + 20
+    while not mark.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert asked(file, "echo", say="x")[0]["said"] == "x"
+    # Once for all.
+    assert mark.read_text() == "x"
+
+
+def test_formats_that_have_a_library_say_which() -> None:
+    """Their scripts are there."""
+    found = {each.name for each in formats() if each.library and resolve_name(each.library).exists()}
+    assert found == {"hdf5", "grib", "tiff", "fits"}
