@@ -2,8 +2,8 @@
 
 silx shows numbers of such a variable until somebody asks for a picture: here it is asked at once, and told
 which variable. Each draws on the display there is (``DISPLAY``; without one off screen). ``SILX_PYTHON``
-names an interpreter that has silx, where this one has not. The file is dragged into our window a second before
-it is dropped.
+names an interpreter that has silx, where this one has not. The file is dragged into our window a second
+before it is dropped.
 """
 
 from __future__ import annotations
