@@ -22,17 +22,24 @@ class ObjectProxy:
     ----------
     seen
         Method and path of every request.
+    ranges
+        The range that each request asks for, ``bytes=0-1048575``; empty where it asks for none.
+    told
+        Headers that are added to each answer.
     """
 
     def __init__(self, endpoint: str) -> None:
         self.behind = urlsplit(endpoint).netloc
         self.faults: Faults = lambda method, path, before: ""
         self.seen: list[tuple[str, str]] = []
+        self.ranges: list[str] = []
+        self.told: dict[str, str] = {}
         self.lock = threading.Lock()
 
-    def fault(self, method: str, path: str) -> str:
+    def fault(self, method: str, path: str, asked: str) -> str:
         """Note a request, and return what is to become of it."""
         with self.lock:
+            self.ranges.append(asked)
             before = self.seen.count((method, path))
             self.seen.append((method, path))
         return self.faults(method, path, before)
@@ -59,7 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _forward(self) -> None:
         body = self._body()
-        fault = self.proxy.fault(self.command, self.path)
+        asked = self.headers.get("Range") or self.headers.get("x-ms-range") or ""
+        fault = self.proxy.fault(self.command, self.path, asked)
         if fault == "reset":
             self.close_connection = True
             return
@@ -80,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         told = {name: value for name, value in answer.getheaders() if name.lower() not in _OWN}
         if self.command == "HEAD":
             told["Content-Length"] = answer.getheader("Content-Length") or "0"
-        self._answer(answer.status, told, data, cut=fault == "cut")
+        self._answer(answer.status, told | self.proxy.told, data, cut=fault == "cut")
 
     def _answer(self, status: int, headers: dict[str, str], body: bytes, *, cut: bool = False) -> None:
         self.send_response_only(status)

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from servers.http_server import HttpServer
+from servers.object_proxy import object_proxy
+from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -595,6 +598,46 @@ def test_what_is_known_of_a_remote_file_is_not_read_again(
             file["more"] = np.arange(1000)
         server.files["/a.h5"] = path.read_bytes()
         assert opened_with() == (first, [399_998.0, 5, 7, 1, 2])
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
+def test_a_file_in_a_bucket_is_opened_with_the_requests_of_http(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    server: ObjectServer = request.getfixturevalue(f"{scheme}_server")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        for number in range(30):
+            values = np.full((250, 100), number, "f8")
+            file.create_dataset(f"g{number % 3}/v{number}", data=values, chunks=(50, 100))
+    data = path.read_bytes()
+    with HttpServer({"/a.h5": data}) as served:
+        refbrowser.open(served.url("/a.h5")).close()
+        wanted = sorted(each.range for each in served.requests if each.range is not None)
+    bucket = server.new_bucket()
+    server.put(f"{bucket}/a.h5", data)
+    with object_proxy(server.endpoint) as (proxy, endpoint):
+        # Azure's addresses have the account in them.
+        settings = server.settings(bucket, endpoint=endpoint + urlsplit(server.endpoint).path)
+        if scheme == "gs":
+            # The emulator does not say which writing of the object it gives, as Google does.
+            proxy.told["x-goog-generation"] = "1"
+        with refbrowser.open(f"{bucket}/a.h5", storage_options=settings) as dataset:
+            found = [tuple(map(int, each.partition("=")[2].split("-"))) for each in proxy.ranges]
+            assert sorted(found) == wanted
+            assert (dataset["/g1/v16"][:, 3] == 16).all()
+        proxy.ranges.clear()
+        with refbrowser.open(f"{bucket}/a.h5", storage_options=settings) as dataset:
+            assert len(proxy.ranges) == 1
+            assert len(dataset.arrays) == 30
+        server.put(f"{bucket}/a.h5", data[:-1] + b"x")
+        proxy.told |= dict.fromkeys(proxy.told, "2")
+        proxy.ranges.clear()
+        refbrowser.open(f"{bucket}/a.h5", storage_options=settings).close()
+        assert len(proxy.ranges) == len(wanted)
 
 
 def test_what_is_too_large_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
