@@ -600,7 +600,9 @@ def test_what_is_known_of_a_remote_file_is_not_read_again(
         assert opened_with() == (first, [399_998.0, 5, 7, 1, 2])
 
 
-@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs"])
+@pytest.mark.parametrize(
+    "scheme", ["s3", *(pytest.param(each, marks=pytest.mark.long) for each in ("gs", "abfs"))]
+)
 def test_a_file_in_a_bucket_is_opened_with_the_requests_of_http(
     scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
