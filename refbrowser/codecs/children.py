@@ -71,8 +71,13 @@ class Child:
             self._requests.write(data)
         self._requests.flush()
 
-    def receive(self, most: int | None = None) -> tuple[dict[str, Any], memoryview]:
-        """Return the next line and the bytes behind it, at most so many; as a library may have when None.
+    def receive(self, room: memoryview | int | None = None) -> tuple[dict[str, Any], memoryview]:
+        """Return the next line and the bytes behind it.
+
+        Parameters
+        ----------
+        room
+            Is given the bytes, or tells how many there are at most; as many as a library may have when None.
 
         Raises
         ------
@@ -86,17 +91,17 @@ class Child:
         if not isinstance(answer, dict):
             raise ValueError("an answer that is none")
         size = int(answer.get("bytes", 0))
-        most = LIMITS.library_memory if most is None else most
+        given = room if isinstance(room, memoryview) else None
+        most = LIMITS.library_memory if room is None else room if isinstance(room, int) else len(room)
         if not 0 <= size <= most:
             raise ValueError(f"more than {most} bytes")
-        data = bytearray(size)
-        room, at = memoryview(data), 0
+        data, at = memoryview(bytearray(size)) if given is None else given[:size], 0
         while at < size:
-            count = self._answers.readinto(room[at:])
+            count = self._answers.readinto(data[at:])
             if not count:
                 raise EOFError
             at += count
-        return answer, room
+        return answer, data
 
     def end(self) -> None:
         """End it."""

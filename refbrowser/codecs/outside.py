@@ -43,20 +43,23 @@ class Outside:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the decompressed bytes."""
-        return self._asked("decode", data, room.most)
+        if out is None:
+            return as_bytes(self._asked("decode", data, room.most))
+        made = self._asked("decode", data, out.data)
+        return out if len(made) == len(out) else out[: len(made)]
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the compressed bytes."""
-        return self._asked("encode", data, LIMITS.chunk_size)
+        return as_bytes(self._asked("encode", data, LIMITS.chunk_size))
 
-    def _asked(self, operation: str, data: Bytes, most: int) -> Bytes:
+    def _asked(self, operation: str, data: Bytes, room: memoryview | int) -> memoryview:
         request = {
             "operation": operation,
             "codec": dict(self.configuration),
             "dtype": self.dtype.str,
-            "most": most,
+            "most": room if isinstance(room, int) else len(room),
         }
-        return as_bytes(_asked(self.configuration["id"], request, data, most))
+        return _asked(self.configuration["id"], request, data, room)
 
 
 class _Worker:
@@ -67,8 +70,8 @@ class _Worker:
         self._child: Child = start_child(_SCRIPTS.get(codec, _NUMCODECS))
         self._is_open = False
 
-    def ask(self, request: dict[str, Any], data: Bytes, most: int) -> memoryview:
-        """Return the answer to a request, of at most `most` bytes.
+    def ask(self, request: dict[str, Any], data: Bytes, room: memoryview | int) -> memoryview:
+        """Return the answer to a request, in `room` or of at most so many bytes.
 
         Raises
         ------
@@ -82,17 +85,17 @@ class _Worker:
             self._answer(0)
             self._is_open = True
         self._child.send(request, data.data)
-        return self._answer(most)
+        return self._answer(room)
 
-    def _answer(self, most: int) -> memoryview:
+    def _answer(self, room: memoryview | int) -> memoryview:
         found = memoryview(b"")
         while True:
-            answer, data = self._child.receive(most)
+            answer, data = self._child.receive(room)
             if "fault" in answer:
                 raise DecodeError(answer["fault"])
             if "done" in answer:
                 return found
-            found = data
+            found, room = data, 0
 
     def end(self) -> None:
         """End the process."""
@@ -136,13 +139,13 @@ class _Workers:
 _WORKERS = _Workers()
 
 
-def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memoryview:
+def _asked(codec: str, request: dict[str, Any], data: Bytes, room: memoryview | int) -> memoryview:
     """Return the answer of some process for a codec to a request.
 
     Raises
     ------
     DecodeError
-        The codec failed, made more than `most` bytes, took too long, or broke the process.
+        The codec failed, made more bytes than there is room for, took too long, or broke the process.
     """
     try:
         worker = _WORKERS.take(codec)
@@ -151,7 +154,7 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, most: int) -> memor
     WATCHMAN.begin(worker, LIMITS.outside_time, worker.end)
     is_good = False
     try:
-        answer = worker.ask(request, data, most)
+        answer = worker.ask(request, data, room)
         is_good = True
         return answer
     except DecodeError:
