@@ -102,12 +102,11 @@ def test_messages_are_put_together_to_arrays(
         assert array.node.attributes["units"] == "K"
         assert array.node.attributes["step"] == 0
         target = tmp_path / "a.zarr"
-        for form in ("zarr-v3", "zarr-v2"):
-            # What nothing encodes is stored in another way.
-            refbrowser.export(dataset, str(target), format=form, force=True)
-            with refbrowser.open(str(target)) as again:
-                assert np.array_equal(again["/t"][...], values, equal_nan=True)
-                assert "grib" not in [each.name for each in again["/t"].node.codecs]
+        # What nothing encodes is stored in another way.
+        refbrowser.export(dataset, str(target), format="zarr-v3")
+        with refbrowser.open(str(target)) as again:
+            assert np.array_equal(again["/t"][...], values, equal_nan=True)
+            assert "grib" not in [each.name for each in again["/t"].node.codecs]
     assert main(["cdl", str(path)]) == 0
     assert "double t(time, isobaricInhPa, latitude, longitude) ;" in capsys.readouterr().out
     files = {"/a.grib": path.read_bytes(), "/any": path.read_bytes()}
@@ -243,7 +242,7 @@ def test_each_message_is_where_eccodes_says(tmp_path: Path) -> None:
     made: dict[tuple[Any, ...], bytes] = {}
     for sample in ("regular_ll_pl_grib2", "regular_ll_pl_grib1"):
         for name in ("t", "u"):
-            for date, level, step in product((20240131, 20240301), (1000, 850, 500), (0, 6, 36)):
+            for date, level, step in product((20240131, 20240301), (850, 500), (0, 36)):
                 values = np.random.default_rng(len(made)).random(496)
                 keys = {"shortName": name, "dataDate": date, "level": level, "step": step}
                 made[sample, name, date, level, step] = message(sample, values, **keys)
@@ -466,7 +465,7 @@ def test_cut_and_damaged_files_name_what_is_lost(
     with refbrowser.open(str(path)) as dataset:
         assert any("there again" in each for each in notes(dataset))
     read = 0
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         damaged = bytearray(data)
         for at in rng.integers(16, len(data), int(rng.choice([3, 20]))).tolist():
@@ -484,4 +483,4 @@ def test_cut_and_damaged_files_name_what_is_lost(
                         assert error.kind in kinds, error  # noqa: PT017
         except RefbrowserError as error:
             assert error.kind in (ErrorKind.FORMAT, ErrorKind.BUDGET), error  # noqa: PT017
-    assert read > 12
+    assert read > 8
