@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import glob
-import multiprocessing
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -261,6 +259,9 @@ def _computing(compute: Compute, files: int) -> Iterator[Compute]:
         yield compute
         end_spare()
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     with ExitStack() as stack:
         pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(_way_to_start()))
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)

@@ -13,18 +13,14 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.exporting.chunks import coords_between
 from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetPlace
-from refbrowser.exporting.layout import ArrayLayout, StoreLayout, layout_of
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import with_consolidated
 from refbrowser.exporting.source_losses import damage, lost_in_json
-from refbrowser.exporting.targets.bucket_place import BucketDocument
-from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.exporting.targets.reference_options import (
     ReferenceOptions,
     check_options,
@@ -45,8 +41,11 @@ from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 
+# Nearly half of what would be loaded is for few documents: those of object stores, and of parts of arrays.
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.exporting.layout import ArrayLayout, StoreLayout
+    from refbrowser.exporting.targets.bucket_place import BucketDocument
 
 #: Bytes of one entry of a Version 0 document, about.
 ENTRY_BYTES = 100
@@ -123,6 +122,9 @@ class ReferencesTarget(Target):
                 Place(path=node.path),
                 "take the whole array, or export to zarr-v3",
             )
+        from refbrowser.exporting.layout import layout_of
+        from refbrowser.exporting.targets.options import StoreOptions
+
         if node.format not in self._stores:
             self._stores[node.format] = layout_of(node.format, StoreOptions())
         return self._stores[node.format]
@@ -137,6 +139,8 @@ class ReferencesTarget(Target):
     def place(self) -> DocumentPlace | BucketDocument:
         """Return where the document is written: in one step, by what writes it, or beside what is sent."""
         if in_object_store(self.name):
+            from refbrowser.exporting.targets.bucket_place import BucketDocument
+
             return BucketDocument.of(self.name, self.dataset.access)
         return DocumentPlace(self.name)
 
@@ -329,6 +333,8 @@ class ReferencesTarget(Target):
 
     def _chunks(self) -> Iterator[tuple[str, Reference]]:
         """Yield the chunks of arrays of which a part is chosen, under their new keys."""
+        from refbrowser.exporting.chunks import coords_between
+
         for layout in self.layouts:
             manifest = layout.source.manifest
             for start in range(0, layout.grid.size, PAGE):
