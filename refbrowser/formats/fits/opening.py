@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from refbrowser.formats.fits.fits_arrays import FitsArrays
-from refbrowser.formats.fits.fits_units import read_units
+from refbrowser.formats.fits.fits_units import Units
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
 from refbrowser.formats.library.process import FITS
@@ -38,7 +38,7 @@ def open_named_fits(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
-    units = read_units(named.file, opening.token)
+    units = Units.read(named.file, named.identity, opening.token)
     manifest = ManifestBuilder(named.url)
     arrays = FitsArrays(named.file, units)
     arrays.add_to(manifest)

@@ -26,6 +26,7 @@ from refbrowser.formats.hdf5.hdf5_filters import (
     codecs_of,
     pipeline_key,
 )
+from refbrowser.formats.library.library_contents import LibraryContents, shown_path
 from refbrowser.formats.library.library_source import (
     LibrarySource,
     Tree,
@@ -35,11 +36,10 @@ from refbrowser.formats.library.library_source import (
     is_stored_so,
     why_not_stored_so,
 )
-from refbrowser.formats.library.process import LibraryFile, ask_once
+from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.library.proof import Candidate, Stored, encoded_anew, refuted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
@@ -50,19 +50,12 @@ from refbrowser.references.document.manifest import ManifestBuilder, unheld_name
 from refbrowser.references.document.value_table import json_of
 
 Told = Mapping[str, Any]
-#: Characters of a file's names that are no UTF-8 are shown as ``\\xff``.
-_NO_TEXT = "backslashreplace"
 #: Attributes that could not be read and are told one by one.
 _NAMED = 20
 
 
-def shown_path(path: str) -> str:
-    """Return a path as text."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", _NO_TEXT)
-
-
-@dataclass(slots=True)
-class Contents:
+@dataclass(eq=False)
+class Contents(LibraryContents):
     """What the library tells of a file.
 
     Attributes
@@ -71,16 +64,23 @@ class Contents:
         By path as it is stored, in the order of the file; types are those that have a name of their own.
     chunks
         Bytes behind what is told of arrays.
-    findings
-        What is wrong.
     """
 
-    url: str
     groups: dict[str, Told] = field(default_factory=dict)
     arrays: dict[str, Told] = field(default_factory=dict)
     types: dict[str, Tree] = field(default_factory=dict)
     chunks: dict[str, memoryview] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+
+    @staticmethod
+    def bounds() -> Mapping[str, Any]:
+        """Return how much is told at most."""
+        return {
+            "objects": LIMITS.library_objects,
+            "depth": LIMITS.group_nesting,
+            "attributes": LIMITS.library_attributes,
+            "attribute": LIMITS.library_attribute,
+            "chunks": LIMITS.references,
+        }
 
     def take(self, told: dict[str, Any], data: memoryview) -> None:
         """Take one answer."""
@@ -103,41 +103,7 @@ class Contents:
             size, stored = told["cut"]
             self.warn(f"the file was cut: {size} of its {stored} bytes are there", "", Severity.FAULT)
         else:
-            self.warn(str(told.get("problem", "an answer that is not known")), told.get("path", ""))
-
-    def warn(self, message: str, path: str, severity: Severity = Severity.WARNING) -> None:
-        """Note what is wrong with an object; of the file where `path` is empty."""
-        place = Place(url=self.url, path=shown_path(path) or None)
-        self.findings.append(Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place))
-
-
-def read_contents(
-    file: LibraryFile, identity: FileIdentity | ObjectIdentity | None, token: CancelToken | None
-) -> Contents:
-    """Return what is in a file: metadata and where chunks are, no values.
-
-    Parameters
-    ----------
-    identity
-        Its state; what was read of a file in it before need not be read again.
-
-    Raises
-    ------
-    RefbrowserError
-        It cannot be read.
-    Cancelled
-        `token` was cancelled.
-    """
-    contents = Contents(file.url)
-    request = {
-        "objects": LIMITS.library_objects,
-        "depth": LIMITS.group_nesting,
-        "attributes": LIMITS.library_attributes,
-        "attribute": LIMITS.library_attribute,
-        "chunks": LIMITS.references,
-    }
-    ask_once(file, "describe", request, contents.take, identity, token)
-    return contents
+            super().take(told, data)
 
 
 def spelled(node: GroupNode | ArrayNode, name: str) -> bytes:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, read_contents, shown_path, spelled
+from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, spelled
+from refbrowser.formats.library.library_contents import shown_path
 from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_named_file
 from refbrowser.formats.library.process import HDF5
 from refbrowser.formats.sniffing import FileKind
@@ -82,7 +83,7 @@ def open_named_hdf5(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
-    contents = read_contents(named.file, named.identity, opening.token)
+    contents = Contents.read(named.file, named.identity, opening.token)
     manifest = ManifestBuilder(named.url, spell=spelled)
     arrays = Arrays(named.file, contents, not named.file.is_here, opening.token)
     arrays.add_to(manifest)

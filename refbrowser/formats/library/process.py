@@ -11,7 +11,7 @@ import time
 import weakref
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ class LibraryFile:
             self._chain.files.append(self)
 
     def ask(
-        self, operation: str, request: dict[str, Any], take: Take, token: CancelToken | None = None
+        self, operation: str, request: Mapping[str, Any], take: Take, token: CancelToken | None = None
     ) -> None:
         """Have a question answered.
 
@@ -423,7 +423,7 @@ _WRONG = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error, Refb
 def ask_once(
     file: LibraryFile,
     operation: str,
-    request: dict[str, Any],
+    request: Mapping[str, Any],
     take: Take,
     identity: FileIdentity | ObjectIdentity | None,
     token: CancelToken | None = None,

@@ -7,7 +7,7 @@ from refbrowser.formats.library.named_file import Library, LibraryOrigin, open_n
 from refbrowser.formats.library.process import TIFF
 from refbrowser.formats.sniffing import FileKind
 from refbrowser.formats.tiff.tiff_arrays import TiffArrays
-from refbrowser.formats.tiff.tiff_contents import TiffContents, read_contents
+from refbrowser.formats.tiff.tiff_contents import TiffContents
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.document.origins import Fact
 
@@ -26,7 +26,7 @@ def open_named_tiff(opening: Opening) -> Opened:
         The opening was cancelled.
     """
     named = open_named_file(opening, _LIBRARY)
-    contents = read_contents(named.file, named.identity, opening.token)
+    contents = TiffContents.read(named.file, named.identity, opening.token)
     manifest = ManifestBuilder(named.url)
     arrays = TiffArrays(named.file, contents, named.size, not named.file.is_here, opening.token)
     arrays.add_to(manifest)
