@@ -130,8 +130,8 @@ class Limits:
     awkward_search: int = _limit(
         64 * MIB, "bytes", "members that are looked into for schemas, where their names do not tell"
     )
-    awkward_hdf5_memory: int = _limit(GIB, "bytes", "memory of the process that opens one HDF5 file")
-    awkward_hdf5_time: float = _limit(60, "s", "one look into an HDF5 file by that process")
+    awkward_hdf5_memory: int = _limit(GIB, "bytes", "memory of the process that writes into an HDF5 file")
+    awkward_hdf5_time: float = _limit(60, "s", "writing by that process, besides what its bytes take")
     library_memory: int = _limit(GIB, "bytes", "memory of a process in which a library reads a file")
     library_time: float = _limit(60, "s", "one question to such a process")
     library_objects: int = _limit(1_000_000, "objects", "groups and arrays of one file that are listed")

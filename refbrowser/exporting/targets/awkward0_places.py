@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.folder import TargetPlace
@@ -29,7 +29,7 @@ from refbrowser.formats.awkward0.arrays import (
 )
 from refbrowser.formats.awkward0.container import Blob, Container, ZipContainer
 from refbrowser.formats.awkward0.functions import AllowList, ExpressionKind
-from refbrowser.formats.awkward0.hdf5 import ask_hdf5
+from refbrowser.formats.awkward0.hdf5 import write_hdf5
 from refbrowser.formats.awkward0.layouts import length_of
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.opening import open_container
@@ -295,19 +295,15 @@ class Hdf5Place(AwkwardPlace):
         if self.keeps:
             shutil.copyfile(self.target, self._path)
         self.sink.close()
-        request: dict[str, Any] = {
-            "operation": "write",
-            "path": str(self._path),
-            "mode": "r+" if self.keeps else "x",
-            "data": str(self.sink.path),
-            "removed": sorted(self.gone),
-            "added": self.sink.blobs,
-        }
-        ask_hdf5(
-            request,
-            lambda answer: None,
-            token,
-            data=self._path.stat().st_size + self.sink.size if self.keeps else self.sink.size,
+        kept = self._path.stat().st_size if self.keeps else 0
+        write_hdf5(
+            self._path,
+            self.sink.path,
+            self.sink.blobs,
+            sorted(self.gone),
+            changes=self.keeps,
+            size=kept + self.sink.size,
+            token=token,
         )
         return self._path
 

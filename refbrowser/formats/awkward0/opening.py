@@ -260,11 +260,8 @@ def _may_have_schemas(path: str, identity: FileIdentity | None, opening: Opening
     found: list[bool] = []
     request = {"ends": SCHEMA_ENDING, "objects": LIMITS.awkward_files}
     file.ask("names", request, lambda answer, data: found.append(answer["found"]), opening.token)
-    if found != [False]:
-        file.close()
-        return True
     leave(file)
-    return False
+    return found != [False]
 
 
 def _document(path: str, is_named_so: bool, access: Access, opening: Opening) -> Document:

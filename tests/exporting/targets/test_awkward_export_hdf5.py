@@ -12,7 +12,8 @@ import zarr
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.targets.options import Awkward0Writing
-from refbrowser.formats.awkward0.hdf5 import ask_hdf5
+from refbrowser.formats.awkward0.hdf5 import write_hdf5
+from refbrowser.io.cancel import CancelToken
 
 h5py = pytest.importorskip("h5py")
 
@@ -32,8 +33,7 @@ def changed(target: Path, *removed: str) -> None:
     """Remove datasets, as an export has it done."""
     data = target.with_name("data")
     data.touch()
-    request = {"operation": "write", "path": str(target), "mode": "r+", "data": str(data)}
-    ask_hdf5({**request, "removed": removed, "added": []}, lambda answer: None)
+    write_hdf5(target, data, [], removed, changes=True, size=0, token=CancelToken())
 
 
 def test_other_datasets_stay(plain: Path, tmp_path: Path) -> None:

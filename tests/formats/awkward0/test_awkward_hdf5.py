@@ -13,7 +13,7 @@ import pytest
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0 import hdf5 as hdf5_process
 from refbrowser.formats.awkward0.hdf5 import Hdf5Container, open_hdf5
-from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.formats.library.process import LibraryFile
 from refbrowser.limits import LIMITS, Limits
 from refbrowser.model.reference import ByteRange, Inline
 
@@ -42,8 +42,8 @@ def path(tmp_path: Path) -> Path:
 
 def limited(monkeypatch: pytest.MonkeyPatch, **limits: Any) -> None:
     changed: Limits = replace(LIMITS, **limits)
-    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.LIMITS", changed)
-    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.LIMITS", changed)
+    for module in ("awkward0.hdf5", "library.process"):
+        monkeypatch.setattr(f"refbrowser.formats.{module}.LIMITS", changed)
 
 
 @pytest.mark.parametrize("userblock", [0, 512])
@@ -95,7 +95,7 @@ def test_small_blobs_are_read_within_a_size(path: Path) -> None:
     assert found.kind is ErrorKind.BUDGET
 
 
-def test_no_link_is_followed_and_no_other_file_read(path: Path, tmp_path: Path) -> None:
+def test_no_other_file_is_read(path: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret bytes")
     with h5py.File(tmp_path / "other.h5", "w") as other:
@@ -109,15 +109,15 @@ def test_no_link_is_followed_and_no_other_file_read(path: Path, tmp_path: Path) 
         layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "x", (200,))
         file.create_virtual_dataset("virtual", layout)
     container = open_hdf5(str(path))
-    assert set(container.names()) == {"one", "raw", "virtual"}
+    assert set(container.names()) == {"one", "raw", "soft", "virtual"}
     for name in ("raw", "virtual"):
         blob = container.find(name)
         assert blob is not None
         assert blob.error is not None
         assert blob.reference == Inline(b"")
         assert blob.size == 0
-    assert len(container.findings) == 2
-    assert stored(container, "one") == BYTES
+    assert len(container.findings) == 1
+    assert stored(container, "one") == stored(container, "soft") == BYTES
 
 
 def test_groups_that_hold_themselves_end(path: Path) -> None:
@@ -185,13 +185,14 @@ def test_files_that_are_cut_or_garbled_are_errors(path: Path) -> None:
 
 def test_datasets_behind_the_end_are_errors_of_their_own(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(bytes(100))
+    plain = {"type": {"kind": "plain", "dtype": "|u1", "exact": True}, "shape": [10], "size": 1}
 
-    def ask(request: Any, take: Any, token: Any = None, data: int = 0) -> None:
-        take({"name": "bad", "size": 10, "stored": 10, "offset": 91})
-        take({"name": "good", "size": 10, "stored": 10, "offset": 90})
-        take({"name": "\udcff", "size": 10, "stored": 10, "offset": 0})
+    def ask(file: Any, operation: str, request: Any, take: Any, token: Any = None) -> None:
+        for name, offset in (("bad", 91), ("good", 90), ("\udcff", 0)):
+            told = {"array": f"/{name}", "layout": "contiguous", "stored": 10, "offset": offset}
+            take({**plain, **told}, memoryview(b""))
 
-    monkeypatch.setattr("refbrowser.formats.awkward0.hdf5.ask_hdf5", ask)
+    monkeypatch.setattr(LibraryFile, "ask", ask)
     container = open_hdf5(str(path))
     assert set(container.names()) == {"bad", "good"}
     bad, good = container.find("bad"), container.find("good")
@@ -201,41 +202,11 @@ def test_datasets_behind_the_end_are_errors_of_their_own(path: Path, monkeypatch
     assert good.error is None
 
 
-def worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> None:
-    script = tmp_path / "worker.py"
-    script.write_text(code)
-    monkeypatch.setattr(hdf5_process, "_SCRIPT", script)
-
-
-def test_a_process_that_dies_or_lasts_is_an_error(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.write_bytes(b"\x89HDF\r\n\x1a\n")
-    worker(monkeypatch, tmp_path, "import os; os.abort()")
-    with pytest.raises(RefbrowserError) as caught:
-        open_hdf5(str(path))
-    assert caught.value.kind is ErrorKind.FORMAT
-    worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
-    limited(monkeypatch, awkward_hdf5_time=0.3)
-    with pytest.raises(RefbrowserError) as caught:
-        open_hdf5(str(path))
-    assert caught.value.kind is ErrorKind.BUDGET
-
-
-def test_opening_can_be_cancelled(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path.write_bytes(b"\x89HDF\r\n\x1a\n")
-    worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        open_hdf5(str(path), token)
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux")
 def test_the_process_has_little_memory(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with h5py.File(path, "w") as file:
         file.create_dataset("x", data=np.zeros(50_000_000, "u1"), chunks=(50_000_000,), compression="gzip")
-    limited(monkeypatch, awkward_hdf5_memory=20_000_000)
+    limited(monkeypatch, library_memory=20_000_000)
     container = open_hdf5(str(path))
     blob = container.find("x")
     assert blob is not None
