@@ -1,12 +1,18 @@
-"""The README's tables of commands and shortcuts say what the program does."""
+"""The README's tables of commands and shortcuts say what the program does; its code for Python runs."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 from refbrowser.app.commands.menus import actions
 from refbrowser.cli.program import VERBS
+from refbrowser.xarray_backend import RefbrowserBackendEntrypoint
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 README = (CHECKOUT / "README.md").read_text("utf-8")
@@ -41,3 +47,44 @@ def test_every_file_and_picture_named_is_there() -> None:
         r"(?:packaging|resources)/[\w./]+\.(?:sh|py|json)", README
     )
     assert not [name for name in named if not (CHECKOUT / name).is_file()]
+
+
+def _run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Run code as it stands; the engine of xarray by its class, where the package is not installed anew."""
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {"Engine": RefbrowserBackendEntrypoint}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(code.replace('engine="refbrowser"', "engine=Engine"), names)
+    return names
+
+
+def test_the_code_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("virtualizarr")
+    (tmp_path / "resources").symlink_to(CHECKOUT / "resources")
+    code = "".join(
+        re.findall(r"```python\n(.*?)```", section("In Python").split("`refbrowser.zarr_draft`")[0], re.S)
+    )
+    names = _run(code, tmp_path, monkeypatch)
+    assert names["month"].shape == names["dataset"]["/ocean/sst"].shape[1:]
+    assert (tmp_path / "sea_surface.zarr/zarr.json").exists()
+
+
+def test_the_code_of_the_manual_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("virtualizarr")
+    for each in ("sea_surface.json", "data"):
+        (tmp_path / each).symlink_to(CHECKOUT / "resources/sample" / each)
+    (tmp_path / "years").mkdir()
+    for year in (2020, 2021):
+        times = np.datetime64(f"{year}-01-01") + np.arange(3)
+        made = xarray.Dataset(
+            {"t": (("time", "x"), np.full((3, 2), float(year)))}, {"time": times.astype("M8[ns]")}
+        )
+        made.to_netcdf(tmp_path / f"years/{year}.nc", engine="netcdf4")
+    made.to_netcdf(tmp_path / "model.nc", engine="netcdf4")
+    page = (CHECKOUT / "resources/manual/python.md").read_text("utf-8")
+    names = _run("".join(re.findall(r"```\n(.*?)```", page, re.S)), tmp_path, monkeypatch)
+    assert (names["years"].sizes["time"], names["report"].left_out) == (6, [])
+    with xarray.open_dataset(tmp_path / "model.json", engine=RefbrowserBackendEntrypoint) as found:
+        xarray.testing.assert_equal(found, made)
