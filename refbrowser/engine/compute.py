@@ -416,7 +416,9 @@ class _Pool(_Futures):
 
         try:
             return self.pool.submit(function, item)
-        except (BrokenExecutor, RuntimeError) as error:
+        except BrokenExecutor as error:
+            raise _ended("a worker process", error) from error
+        except RuntimeError as error:
             raise _ended("the executor that was given", error) from error
 
     def answer(self, future: Any) -> Any:
@@ -454,7 +456,8 @@ class _Pool(_Futures):
 
 
 def _ended(who: str, error: BaseException) -> RefbrowserError:
-    return RefbrowserError(ErrorKind.SOURCE, f"{who} ended while it worked{_cause(error)}")
+    why = f"{who} ended while it worked{_cause(error)}"
+    return RefbrowserError(ErrorKind.SOURCE, why, advice="--resume goes on from here")
 
 
 class _Threads(_Pool):

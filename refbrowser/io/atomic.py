@@ -214,15 +214,22 @@ def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
     from refbrowser.io.processes import is_running  # What only reads files asks after no process.
 
     folder, name = os.path.split(os.path.realpath(path))
+    begin = _sibling_begin(name)
     removed = []
     with contextlib.suppress(OSError):
-        for entry in os.scandir(folder or "."):
-            match = _SIBLING.fullmatch(entry.name)
-            if match and entry.name.startswith(f".{name}{_MARK}") and not is_running(int(match[1])):
+        for other in os.listdir(folder or "."):
+            # Most others are none, and there may be thousands.
+            match = _SIBLING.fullmatch(other) if other.startswith(begin) else None
+            if match and not is_running(int(match[1])):
                 with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
-                    removed.append(entry.name)
+                    os.unlink(os.path.join(folder, other))
+                    removed.append(other)
     return removed
+
+
+def _sibling_begin(name: str) -> str:
+    """Return how the names of hidden siblings begin: file systems have no room for more than 255 bytes."""
+    return f".{name[:180]}{_MARK}"
 
 
 def _made(
@@ -234,8 +241,7 @@ def _made(
 ) -> FileIdentity:
     """Fill a hidden sibling of `target` and rename it; the permissions of `old` are kept."""
     folder, name = os.path.split(target)
-    # File systems have no room for names of more than 255 bytes.
-    sibling = os.path.join(folder, f".{name[:180]}{_MARK}{os.getpid()}-{os.urandom(4).hex()}")
+    sibling = os.path.join(folder, f"{_sibling_begin(name)}{os.getpid()}-{os.urandom(4).hex()}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     # Closed to others until the permissions of the old file are known to apply.
     descriptor = os.open(sibling, flags, 0o600 if old is not None else 0o666)

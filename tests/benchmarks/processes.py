@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import psutil
 
 #: Before and after the code that is measured: imports are made, garbage is collected, then the clock runs.
 BEFORE = """
@@ -46,7 +51,7 @@ class Cost(NamedTuple):
 def cost(
     imports: str,
     work: str,
-    path: Path,
+    path: Path | str,
     python: str = sys.executable,
     variables: Mapping[str, str] | None = None,
 ) -> Cost:
@@ -65,3 +70,44 @@ def cost(
 def best(imports: str, work: str, path: Path, runs: int = 3, **more: Any) -> Cost:
     """Return the run with the least processor time; further arguments are those of `cost`."""
     return min((cost(imports, work, path, **more) for _ in range(runs)), key=lambda found: found.cpu)
+
+
+class Used(NamedTuple):
+    """What a command took, with all processes that it started; the most memory, shared pages counted once."""
+
+    cpu: float
+    seconds: float
+    memory: int
+
+
+def used(command: Sequence[str], *, memory: bool = False) -> Used:
+    """Run a command; where its memory is looked at, its time is not worth much."""
+    start = time.perf_counter()
+    most = 0
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        while memory and process.returncode is None:
+            most = max(most, _memory_of(process.pid))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.02)
+            if process.returncode is not None and process.returncode:
+                raise RuntimeError(command)
+        if memory:
+            return Used(0, time.perf_counter() - start, most)
+        assert process.stderr is not None
+        told = process.stderr.read()
+        _, status, resources = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(told.decode(errors="replace"))
+    return Used(resources.ru_utime + resources.ru_stime, time.perf_counter() - start, 0)
+
+
+def _memory_of(number: int) -> int:
+    """Return the memory of a process and of all that it started."""
+    total = 0
+    with suppress(psutil.Error):
+        process = psutil.Process(number)
+        for each in (process, *process.children(recursive=True)):
+            with suppress(OSError), open(f"/proc/{each.pid}/smaps_rollup") as file:
+                total += next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    return total

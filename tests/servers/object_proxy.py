@@ -26,6 +26,8 @@ class ObjectProxy:
         The range that each request asks for, ``bytes=0-1048575``; empty where it asks for none.
     told
         Headers that are added to each answer.
+    sent
+        Bytes of all answers' bodies.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -34,6 +36,7 @@ class ObjectProxy:
         self.seen: list[tuple[str, str]] = []
         self.ranges: list[str] = []
         self.told: dict[str, str] = {}
+        self.sent = 0
         self.lock = threading.Lock()
 
     def fault(self, method: str, path: str, asked: str) -> str:
@@ -82,6 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
             data = answer.read()
         finally:
             connection.close()
+        with self.proxy.lock:
+            self.proxy.sent += len(data)
         if fault == "lost":
             self.close_connection = True
             return

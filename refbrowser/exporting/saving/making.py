@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from typing import Any
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.dataset import Dataset
@@ -263,9 +264,22 @@ def _computing(compute: Compute, files: int) -> Iterator[Compute]:
     from concurrent.futures import ProcessPoolExecutor
 
     with ExitStack() as stack:
-        pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(_way_to_start()))
+        context = multiprocessing.get_context(_way_to_start())
+        pool = ProcessPoolExecutor(count, context, _end_with_parent)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         yield replace(compute, given=pool)
+
+
+def _end_with_parent() -> None:
+    """Have this process end as soon as that is gone which started it, however it ended."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    def end(parent: Any) -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=end, args=(parent_process(),), name="waiting", daemon=True).start()
 
 
 def _way_to_start() -> str:

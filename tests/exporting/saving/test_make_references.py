@@ -6,12 +6,17 @@ import base64
 import concurrent.futures
 import json
 import os
+import shutil
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import h5py
 import netCDF4
 import numpy as np
+import psutil
 import pytest
 import tifffile
 from astropy.io import fits
@@ -222,3 +227,33 @@ def test_the_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert text["templates"] == {"u": "../data/f0.nc"}
     assert main(["make", str(files / "f0.nc"), "-o", out, "--resume", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["made"][0]["was_there"] is True
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are looked for as Linux tells them")
+def test_who_is_killed_leaves_no_process_and_can_be_gone_on_with(files: Path, tmp_path: Path) -> None:
+    for number in range(5, 120):
+        shutil.copyfile(files / "f0.nc", files / f"f{number}.nc")
+    (files / "junk.nc").write_bytes(b"CDF\x01\0\0")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "refbrowser", "make", f"{files}/*.nc", "-o", str(out), "--skip-bad"]
+    for is_worker in (False, True):
+        before = len(list(out.glob("*.json"))) if out.exists() else 0
+        with subprocess.Popen([*command, "--resume"], stderr=subprocess.PIPE) as process:
+            started: list[psutil.Process] = []
+            end = time.monotonic() + 60
+            while time.monotonic() < end and len(list(out.glob("*.json"))) < before + 10:
+                started = psutil.Process(process.pid).children(recursive=True)
+                time.sleep(0.01)
+            killed = started[0] if is_worker and started else psutil.Process(process.pid)
+            killed.kill()
+            said = process.communicate(timeout=60)[1]
+        assert process.returncode
+        assert not is_worker or b"--resume goes on" in said
+        _, alive = psutil.wait_procs(started, 10)
+        assert not alive
+    done = subprocess.run([*command, "--resume", "--json"], capture_output=True, timeout=60, check=True)
+    told = json.loads(done.stdout)
+    assert (len(told["made"]), len(told["left_out"])) == (120, 1)
+    assert sum(each["was_there"] for each in told["made"]) >= 20
+    assert not [path for path in out.iterdir() if path.suffix != ".json"]
