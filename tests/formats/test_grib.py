@@ -211,6 +211,14 @@ def test_grids_are_groups_and_have_their_own_coordinates(tmp_path: Path) -> None
         assert dataset["/grid_3/longitude"][...].tolist() == list(range(0, 32, 2))
 
 
+def test_coefficients_have_no_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.grib"
+    path.write_bytes(data := message("sh_pl_grib2"))
+    with refbrowser.open(str(path)) as dataset:
+        assert list(dataset.arrays) == ["/t"]
+        assert np.array_equal(dataset["/t"][...], own_values(data))
+
+
 def sections(data: bytes) -> dict[int, bytes]:
     found, at = {}, 16
     while at < len(data) - 4:

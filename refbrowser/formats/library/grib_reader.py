@@ -29,9 +29,17 @@ _LARGEST, _LARGEST_HEAD = 256 << 20, 16 << 20
 _GRID, _BITMAP, _MORE_FLAGS, _HEAD_OF_DATA, _LARGE, _UNIT = 0x80, 0x40, 0x10, 64, 0x800000, 120
 #: Fields of one message, and things that are wrong and told one by one.
 _FIELDS, _NAMED = 100_000, 100
+#: Fields that others are compared with; sections that are kept once for all that have them, if they are long.
+_SEEN, _SEEN_SECTIONS, _SHORT = 100_000, 4096, 64
+#: Kinds of grids without points that have places, or whose places no message tells.
+_PLACELESS = (
+    "sh", "rotated_sh", "stretched_sh", "stretched_rotated_sh", "lambert_bf", "unstructured_grid", "unknown",
+)  # fmt: skip
 #: Grids whose rows have one latitude each and whose columns one longitude.
 _REGULAR = ("regular_ll", "regular_gg", "mercator")
 _MISSING = 9.0e36
+#: Arrays of the places of points: no quantity is called so, as the codec of references tells them by it.
+_PLACES = ("latitude", "longitude")
 #: Dimensions beside those of the grid, in their order.
 _AXES = ("number", "time", "step", "level")
 #: What eccodes looks for in long tables.
@@ -55,11 +63,10 @@ _COPIED = (
 
 
 class GribField(NamedTuple):
-    """A field: where its message is, and its number there; where each of its sections is."""
+    """A field: where its message is, and its number there; of others than the first where each section is."""
 
     offset: int
     length: int
-    edition: int
     number: int
     sections: dict[int, tuple[int, int]]
 
@@ -147,6 +154,7 @@ class GribReader:
         self._grids: dict[str, GribVariable] = {}
         self._count = 0
         self._seen: dict[Any, GribKnown] = {}
+        self._same: dict[bytes, bytes] = {}
         self._names: dict[Any, tuple[Any, ...]] = {}
         return {}
 
@@ -183,6 +191,8 @@ class GribReader:
             }
             yield told, *_stored(variable)
         for group, variable in self._grids.items():
+            if variable.attributes.get("gridType", "unknown") in _PLACELESS:
+                continue
             yield from self._coordinates_of(group, variable, request["skipped"])
         yield {"messages": self._count, "problems": self._problems[:_NAMED]}
 
@@ -193,7 +203,7 @@ class GribReader:
         path, box = request["path"], [slice(*each) for each in request["box"]]
         group, _, name = path.rpartition("/")
         if path not in self._variables:
-            if name not in ("latitude", "longitude"):
+            if name not in _PLACES:
                 raise KeyError(path)
             values = _decoded(_message_without_data(self._grids[group].heads), f"{name}s")
             yield {}, np.ascontiguousarray(values[tuple(box)])
@@ -240,6 +250,10 @@ class GribReader:
                 if not found.number:
                     self._loss(f"the message at byte {found.offset} cannot be read: eccodes ends by it")
                 continue
+            for number, each in heads.items():
+                # Most messages have the same grid, of many kilobytes at times.
+                if len(each) > _SHORT and len(self._same) < _SEEN_SECTIONS:
+                    heads[number] = self._same.setdefault(each, each)
             key, start = _alike(heads), _start(heads)
             known = self._seen.get(key)
             if known is None:
@@ -249,7 +263,8 @@ class GribReader:
                 except _FAILURES as error:
                     self._loss(f"the message at byte {found.offset} cannot be read: {error}")
                     continue
-                if start is not None and start == known.start and known.unit in _FIXED:
+                is_alike = start is not None and start == known.start and known.unit in _FIXED
+                if is_alike and len(self._seen) < _SEEN:
                     self._seen[key] = known
                 start = known.start
             if known.which not in variables:
@@ -264,7 +279,9 @@ class GribReader:
         for (_, level, kind, *_), variable in variables.items():
             group = "" if len(grids) == 1 else f"/grid_{grids.index(variable.grid) + 1}"
             self._grids.setdefault(group, variable)
-            name = variable.name if variable.name.isidentifier() else f"param{variable.attributes['paramId']}"
+            name = variable.name
+            if not name.isidentifier() or name in _PLACES:
+                name = f"param{variable.attributes['paramId']}"
             others = [each for each in variables.values() if each.name == variable.name]
             others = [each for each in others if each.grid == variable.grid]
             if len({each.attributes["typeOfLevel"] for each in others}) > 1:
@@ -396,17 +413,15 @@ class GribReader:
         at, end = offset + 8, offset + length - 4
         flags = self._bytes.read(at, 8)[7]
         kinds = [1, *([2] if flags & _GRID else ()), *([3] if flags & _BITMAP else ()), 4]
-        known: dict[int, tuple[int, int]] = {}
         heads: Heads = {}
         for kind in kinds:
             size = end - at if kind == 4 else int.from_bytes(self._bytes.read(at, 3), "big")
             if size < (28 if kind == 1 else 11 if kind == 4 else 6) or at + size > end:
                 raise ValueError(f"section {kind} at byte {at} does not lie in it")
-            known[kind] = at, size
             if kind != 3:
                 heads[kind] = self._bytes.read(at, min(size, _HEAD_OF_DATA) if kind == 4 else size)
             at += size
-        yield GribField(offset, length, 1, 0, known), heads
+        yield GribField(offset, length, 0, {}), heads
 
     def _of_sections(self, offset: int, length: int) -> Iterator[tuple[GribField, Heads]]:
         """Yield the fields of a message of edition 2: some sections are told once for several."""
@@ -434,7 +449,8 @@ class GribReader:
                     raise ValueError("a section is missing")
                 if number >= _FIELDS:
                     raise ValueError(f"it has more than {_FIELDS} fields")
-                yield GribField(offset, length, 2, number, dict(known)), dict(heads)
+                # That of the first one is the message.
+                yield GribField(offset, length, number, dict(known) if number else {}), dict(heads)
                 number += 1
             at += size
 
