@@ -135,4 +135,7 @@ def test_documents_of_virtualizarr(folder: Path, tmp_path: Path) -> None:
                     if each.place.key == "crs/"
                 ]
                 assert [each.advice for each in told] == ["its chunk is 'crs/0'"] * is_lost
+                for each in told:
+                    (tmp_path / "mended.json").write_bytes(each.fix.apply(dataset.document).to_bytes())
+                    _check(tmp_path / "mended.json", folder / name)
             _check(virtual, folder / name)

@@ -26,6 +26,7 @@ from refbrowser.references.document.chunk_codes import (
     split_key,
     unpack_many,
 )
+from refbrowser.references.edits.edits import RenameReference
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,
@@ -153,14 +154,17 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
         slot = document.refs.find_slot(prefix) if is_scalar else None
         if slot is not None:
             # VirtualiZarr writes it so.
+            meant = prefix + owners[0].encoding.encode(())
+            is_free = document.refs.find_slot(meant) is None
             yield Found(
                 Severity.WARNING,
                 ErrorKind.META,
                 "the key names no chunk: the array has no dimensions, and reads as its fill value",
                 document.key_pointer(prefix),
                 positions.entry(slot),
-                f"its chunk is {quoted(prefix + owners[0].encoding.encode(()))}",
+                f"its chunk is {quoted(meant)}",
                 key=prefix,
+                fix=RenameReference(prefix, meant) if is_free else None,
             )
     for group, codes in _codes(document).items():
         if cancelled():
