@@ -134,7 +134,7 @@ class Codec:
     module
         Must be installed beside numcodecs, and decodes in a process of its own.
     package
-        Brings that module.
+        Brings that module, or the codec to other software.
     """
 
     name: str
@@ -275,8 +275,20 @@ _ROWS = (
         stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
     ),
     # Those of TIFF, under the names that imagecodecs gives them for numcodecs.
+    Codec(
+        name="imagecodecs_zstd",
+        make=makers.made("compressors.Zstd", "level", "checksum"),
+        settings=(Number("level", 0, low=-(2**17), high=22), Flag("checksum", False)),
+        package="imagecodecs",
+        only_decodes=True,
+    ),
     *(
-        Codec(name=f"imagecodecs_{name}", make=makers.of_tiff(name), only_decodes=True)
+        Codec(
+            name=f"imagecodecs_{name}",
+            make=makers.of_tiff(name),
+            package="imagecodecs",
+            only_decodes=True,
+        )
         for name in ("lzw", "packbits")
     ),
     *(
@@ -313,7 +325,14 @@ _ROWS = (
     Codec(name="astype", kind=Kind.ELEMENTS, make=makers.as_type, v3="numcodecs.astype"),
     Codec(name="bitround", kind=Kind.ELEMENTS, make=makers.bit_round, v3="numcodecs.bitround"),
     *(
-        Codec(name=name, kind=Kind.ELEMENTS, make=make, is_ordered=True, only_decodes=True)
+        Codec(
+            name=name,
+            kind=Kind.ELEMENTS,
+            make=make,
+            is_ordered=True,
+            package="imagecodecs",
+            only_decodes=True,
+        )
         for name, make in (
             ("imagecodecs_delta", makers.predicted("iuf", of_bytes=False)),
             ("imagecodecs_floatpred", makers.predicted("f", of_bytes=True)),

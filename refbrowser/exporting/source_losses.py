@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.codecs.table import CODECS
 from refbrowser.engine.dataset import damage_of, damage_text, notes_of
 from refbrowser.errors import Severity, quoted
 from refbrowser.exporting.request import ExportRequest, Loss
@@ -71,6 +72,15 @@ def lost_in_json(nodes: Iterable[Node]) -> Iterator[Loss]:
             yield from (Loss(node.path, text) for text in _of_dimensions(node, used))
         elif node.type.members:
             yield Loss(node.path, f"attributes of members are left out: {_of_members(node)}")
+
+
+def needed_elsewhere(nodes: Iterable[Node]) -> Iterator[Loss]:
+    """Yield what other software needs to read arrays of which the stored bytes stay as they are."""
+    for node in nodes:
+        rows = [CODECS[each.name] for each in getattr(node, "codecs", ()) if each.name in CODECS]
+        if rare := [row for row in rows if row.only_decodes and row.package]:
+            names = ", ".join(row.name for row in rare)
+            yield Loss(node.path, f"other software reads it with the package {rare[0].package} ({names})")
 
 
 def lost_fill(node: ArrayNode) -> Iterator[str]:

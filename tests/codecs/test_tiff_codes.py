@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 
 from refbrowser.codecs import tiff_codes
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -56,6 +57,16 @@ def test_what_imagecodecs_writes(pipeline: Any) -> None:
         # Nobody says how runs are to be divided.
         assert len(made) <= len(written) // 2
         assert np.array_equal(line.decode(made), values), codec["id"]
+
+
+def test_zstandard_under_its_other_name(pipeline: Any) -> None:
+    line = pipeline("<i4", [{"id": "imagecodecs_zstd", "level": None}], INTEGERS.shape)
+    for packed in (
+        zstandard.ZstdCompressor().compress(INTEGERS.tobytes()),
+        # Writers of TIFF do not tell the size.
+        zstandard.ZstdCompressor(write_content_size=False).compress(INTEGERS.tobytes()),
+    ):
+        assert np.array_equal(line.decode(packed), INTEGERS)
 
 
 def test_each_kind_of_bytes_comes_back() -> None:

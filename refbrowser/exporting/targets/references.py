@@ -20,7 +20,7 @@ from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequ
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import with_consolidated
-from refbrowser.exporting.source_losses import damage, lost_in_json
+from refbrowser.exporting.source_losses import damage, lost_in_json, needed_elsewhere
 from refbrowser.exporting.targets.reference_options import (
     ReferenceOptions,
     check_options,
@@ -86,7 +86,8 @@ class ReferencesTarget(Target):
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
         if not dataset.document.has_keys:
-            self.losses += lost_in_json(written_nodes(dataset, request.arrays))
+            nodes = written_nodes(dataset, request.arrays)
+            self.losses += (*lost_in_json(nodes), *needed_elsewhere(nodes))
             self.losses += foreseen_losses(dataset)
 
     def _layouts(self) -> Iterator[ArrayLayout]:

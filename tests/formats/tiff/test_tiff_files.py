@@ -282,7 +282,10 @@ def test_exports_have_the_values(tmp_path: Path) -> None:
         path, target = tmp_path / "a.tif", tmp_path / f"{name}.json"
         tifffile.imwrite(path, LAYOUTS[name][0], **LAYOUTS[name][1])
         with refbrowser.open(str(path)) as dataset:
-            refbrowser.export(dataset, str(target), format="refs-v1")
+            report = refbrowser.export(dataset, str(target), format="refs-v1")
+        needed = [loss.what for loss in report.losses if "imagecodecs" in loss.what]
+        told = ["other software reads it with the package imagecodecs (imagecodecs_delta)"]
+        assert needed == told * name.startswith("predictor")
         with refbrowser.open(str(target), allow=[str(tmp_path)]) as again:
             assert np.array_equal(again["/image"][...], LAYOUTS[name][0]), name
     # Stores have codecs that everybody reads.
