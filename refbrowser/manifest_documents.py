@@ -206,10 +206,10 @@ class _Maker:
 
     def _memory(self, url: str) -> Any:
         """Return the store in memory that has what a URL names, and its key there; None elsewhere."""
-        from obstore.store import MemoryStore
-
         if self.registry is None or not url.startswith("memory:"):
             return None
+        from obstore.store import MemoryStore
+
         try:
             store, _ = self.registry.resolve(url)
         except ValueError:

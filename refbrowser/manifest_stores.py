@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Location
     from refbrowser.model.netcdf.types import NetcdfGroup
 
-#: Where the bytes that stand in a document lie for the store: in memory, one object for all of them.
-_MEMORY = "memory://inline"
+#: Stores in memory, by number: each has the bytes that stand in one document.
+_MEMORY = "memory://inline-{}"
 #: The codec of texts, alike in both versions of Zarr.
 _TEXTS = "vlen-utf8"
 #: Local files, from the root on.
@@ -67,19 +68,22 @@ def to_virtualizarr(dataset: Dataset, registry: ObjectStoreRegistry | None = Non
     store = dataset.document.store
     if store is not None and store.container == "zip":
         dataset = dataset.with_document(portable_document(dataset, JobControl()).document)
-    maker = _Maker(dataset)
-    group = maker.group(netcdf_view(dataset.hierarchy).root)
     found = ObjectStoreRegistry() if registry is None else registry
-    maker.register(found)
+    maker = _Maker(dataset, found)
+    group = maker.group(netcdf_view(dataset.hierarchy).root)
+    maker.register()
     return ManifestStore(group, registry=found)
 
 
 class _Maker:
     """Makes groups and arrays, and gathers what they read from."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, registry: ObjectStoreRegistry) -> None:
         self.dataset = dataset
+        self._registry = registry
         self._source = SharedDataset(dataset, owned=False)
+        #: Where the bytes that stand in the document lie for the store: one object for all of them.
+        self._memory = next(url for url in map(_MEMORY.format, count()) if not self._is_known(url))
         #: Where bytes lie, by what the store knows it by.
         self._places: dict[str, Location] = {}
         self._sizes: dict[tuple[Origin, str], dict[str, int]] = {}
@@ -104,16 +108,15 @@ class _Maker:
         groups = {each.name: self.group(each) for each in view.groups}
         return ManifestGroup(arrays=arrays, groups=groups, attributes=in_json(store.get_attrs()))
 
-    def register(self, registry: ObjectStoreRegistry) -> None:
+    def register(self) -> None:
         """Add what objects are read by, by the beginning of their URLs, where nothing is there."""
         from obstore.store import LocalStore, MemoryStore
 
         for url, location in self._places.items():
-            with suppress(ValueError):
-                registry.resolve(url)
+            if self._is_known(url):
                 continue
             if location.scheme == "file":
-                registry.register(_FILES, LocalStore())
+                self._registry.register(_FILES, LocalStore())
                 continue
             try:
                 store = _store_of(location.origin, self.dataset.access.connection(location.origin))
@@ -121,11 +124,19 @@ class _Maker:
                 message = f"no store is made for {location.origin}: {error}; register one in the registry"
                 warnings.warn(message, UserWarning, stacklevel=3)
             else:
-                registry.register(str(location.origin), store)
+                self._registry.register(str(location.origin), store)
         if self._inline:
             memory = MemoryStore()
             memory.put("all", bytes(self._inline))
-            registry.register(_MEMORY, memory)
+            self._registry.register(self._memory, memory)
+
+    def _is_known(self, url: str) -> bool:
+        """Tell whether something reads what a URL names."""
+        try:
+            self._registry.resolve(url)
+        except ValueError:
+            return False
+        return True
 
     def _array(self, node: ArrayNode, dimensions: Any, attributes: Mapping[str, Any]) -> Any:
         from virtualizarr.codecs import zarr_codec_config_to_v3
@@ -193,8 +204,10 @@ class _Maker:
         sizes = np.zeros(len(columns.urls) + 1, np.int64)
         there = self._sizes_of({number: locations[number] for number in whole}, node)
         for number, location in locations.items():
-            # A chunk that the store does not have is missing.
             if number in there and there[number] is None:
+                if not self._may_lack(location):
+                    raise _unsaid(f"{quoted(location.url)} is not there", node, location)
+                # A chunk that the store does not have is missing.
                 continue
             urls[number], sizes[number] = self._spelled(location, node), there.get(number) or 0
         # The last one is that of rows without a URL, -1.
@@ -263,6 +276,11 @@ class _Maker:
             found |= {number: listed.get(key) for number, key in keys.items()}
         return found
 
+    def _may_lack(self, location: Location) -> bool:
+        """Tell whether an object that is not there is a chunk that the opened store does not have."""
+        access = self.dataset.access
+        return access.store is not None and location.url.startswith(access.store) and not access.is_lost
+
     def _listed(self, origin: Origin, prefix: str) -> dict[str, int]:
         if (origin, prefix) not in self._sizes:
             bucket = Bucket(origin, self.dataset.access.connection(origin), export=False)
@@ -278,7 +296,7 @@ class _Maker:
     ) -> None:
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             data = columns.inline[row]
-            paths[row], offsets[row], lengths[row] = f"{_MEMORY}/all", len(self._inline), len(data)
+            paths[row], offsets[row], lengths[row] = f"{self._memory}/all", len(self._inline), len(data)
             self._inline += data
 
 

@@ -259,6 +259,7 @@ def test_zips_and_what_obstore_does_not_read(tmp_path: Path) -> None:
         ([str(tmp_path / "a?b"), 0, 4], "its name has a"),
         (["http://127.0.0.1:9/a?b=1", 0, 4], "its URL has a query"),
         (["http://127.0.0.1:9/a"], "sizes of whole objects"),
+        ([str(tmp_path / "gone")], "gone' is not there"),
         ([f"zip://a::{tmp_path}/stored.zip", 0, 4], "a member of an archive"),
     ):
         (tmp_path / "odd.json").write_text(json.dumps({**_ONE, "a/0": url}))
@@ -284,6 +285,15 @@ def test_zips_and_what_obstore_does_not_read(tmp_path: Path) -> None:
             refbrowser.to_virtualizarr(dataset, registry), consolidated=False, zarr_format=3
         )
         assert found["a"].values.tolist() == [1, 2]
+    # Documents that share a registry keep their bytes apart.
+    stores = []
+    for number in range(2):
+        (tmp_path / "odd.json").write_text(json.dumps({**_ONE, "a/0": f"{number}{number}{number}{number}"}))
+        with refbrowser.open(tmp_path / "odd.json") as dataset:
+            stores.append(refbrowser.to_virtualizarr(dataset, registry))
+    for number, store in enumerate(stores):
+        found = xarray.open_zarr(store, consolidated=False, zarr_format=3, mask_and_scale=False)
+        assert found["a"].values.tobytes() == b"%d" % number * 4
 
 
 @pytest.mark.parametrize("scheme", ["http", "gs", "s3", pytest.param("abfs", marks=pytest.mark.long)])
