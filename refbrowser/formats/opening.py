@@ -145,7 +145,7 @@ def _miscalled(found: Found, titles: list[str], name: str | None) -> NotReferenc
         FileKind.EMPTY: "is empty",
         FileKind.TEXT: "holds text",
     }.get(found.kind, f"is a {found.kind}")
-    message = f"by its name it is a file of {' or '.join(titles)}, but it {what}"
+    message = f"the file {what}, though it is called as files of {' or '.join(titles)} are"
     return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 

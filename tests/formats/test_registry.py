@@ -145,10 +145,14 @@ def server_of_pages() -> Iterator[HttpServer]:
 
 def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> None:
     for name, data, words in (
-        ("a.nc", b"\x01\xff" * 200, "netCDF classic or HDF5 and netCDF-4, but it holds nothing of a known"),
-        ("a.tif", b"hello\n", "by its name it is a file of TIFF, but it holds text"),
-        ("b.nc", b"", "but it is empty"),
-        ("b.h5", b"<html>not found</html>", "but it is a web page"),
+        (
+            "a.nc",
+            b"\x01\xff" * 200,
+            "of a known format, though it is called as files of netCDF classic or",
+        ),
+        ("a.tif", b"hello\n", "the file holds text, though it is called as files of TIFF are"),
+        ("b.nc", b"", "the file is empty, though"),
+        ("b.h5", b"<html>not found</html>", "the file is a web page, though it is called as files of HDF5"),
         ("a.json", b"hello\n", "a value should stand"),
         ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):

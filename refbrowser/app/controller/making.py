@@ -25,6 +25,9 @@ from refbrowser.views.words import count_text
 #: Variables of a file that are listed with why they cannot be referenced, at most.
 LISTED = 200
 
+#: Kinds of damage of a file that are told, at most.
+_TOLD = 5
+
 Settings = Mapping[Origin, ConnectionSettings]
 
 
@@ -135,11 +138,11 @@ def made_text(made: Made) -> str:
     """Return what became of one file, in words."""
     if made.was_there:
         return "left: newer than its file"
-    chunks = f"{count_text(made.compared)} chunk{'' if made.compared == 1 else 's'}"
-    unread = f", {count_text(made.unread)} cannot be read" if made.unread else ""
+    chunks = f"{count_text(made.compared)} chunk{'' if made.compared == 1 else 's'} compared, equal"
+    unread = f"{count_text(made.unread)} chunks cannot be read, " if made.unread else ""
     references = f"{count_text(made.references)} reference{'' if made.references == 1 else 's'}"
-    alone = f" with {made.with_what}" if made.alone else ""
-    return f"{references}; {chunks} compared{alone}, equal{unread}"
+    alone = f" ({count_text(made.alone)} by our own reader only)" if made.alone else ""
+    return f"{references}; {unread}{chunks}{alone}"
 
 
 def report_text(report: MakeReport) -> str:
@@ -186,6 +189,8 @@ class FileFacts:
         How many there are, and how many of them cannot be referenced.
     listed
         The first of these.
+    damage
+        What is damaged in it, in words; empty where nothing is.
     error
         Why it cannot be opened.
     """
@@ -195,6 +200,7 @@ class FileFacts:
     variables: int = 0
     hindered: int = 0
     listed: tuple[Hindered, ...] = ()
+    damage: str = ""
     error: BaseException | None = None
 
 
@@ -244,4 +250,5 @@ def _of_dataset(source: str, dataset: Dataset) -> FileFacts:
             hindered += 1
             if len(listed) < LISTED:
                 listed.append(Hindered(path, detail_text(node), why))
-    return FileFacts(source, title_of(dataset.document.format), variables, hindered, tuple(listed))
+    damage = "; ".join(each.message for each in dataset.damage[:_TOLD])
+    return FileFacts(source, title_of(dataset.document.format), variables, hindered, tuple(listed), damage)

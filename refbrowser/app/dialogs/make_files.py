@@ -55,10 +55,11 @@ class _File:
     @property
     def trouble(self) -> int:
         """Where it comes: first what cannot be made, then what is not whole, then the rest."""
-        facts = self.facts
-        if isinstance(self.answer, BaseException) or (facts is not None and facts.error is not None):
+        facts, answer = self.facts, self.answer
+        if isinstance(answer, BaseException) or (facts is not None and facts.error is not None):
             return 0
-        return 1 if self.below else 2
+        is_whole = facts is None or not (facts.hindered or facts.damage)
+        return 2 if is_whole and (answer is None or not answer.unread) else 1
 
     def describe(self) -> tuple[_Cells, tuple[_Cells, ...]]:
         """Return its cells, and those of the rows below it."""
@@ -75,7 +76,8 @@ class _File:
             from refbrowser.app.controller.making import made_text
 
             words = made_text(self.answer)
-            result = _Cell(words, "text", f"{self.answer.target}\n{words}", "done")
+            mark = "warning" if self.answer.unread else "done"
+            result = _Cell(words, "text", f"{self.answer.target}\n{words}", mark)
             below += [_below("", "", "not kept", loss) for loss in self.answer.losses]
         return (_Cell(name, "text", self.source), kind, variables, result), tuple(below)
 
@@ -94,7 +96,14 @@ def _facts_cells(facts: FileFacts) -> _Cells:
         words = "no variable of one" if facts.hindered else "its variable"
     reasons = "\n".join(f"{each.path}: {each.why}" for each in facts.listed[:_REASONS])
     mark = "warning" if facts.hindered else ""
-    return _Cell(facts.kind, "muted", facts.kind), _Cell(words, mark or "text", reasons, mark), _Cell()
+    kind = _Cell(facts.kind, "muted", facts.kind)
+    if facts.damage:
+        kind = _Cell("damaged", "warning", f"{facts.kind}\n{facts.damage}", "warning")
+    return (
+        kind,
+        _Cell(words, mark or "text", reasons, mark),
+        _Cell(one_line(facts.damage), "muted", facts.damage),
+    )
 
 
 def _hindered_cells(facts: FileFacts) -> Iterator[_Cells]:

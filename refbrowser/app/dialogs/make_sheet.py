@@ -109,6 +109,7 @@ class MakeSheet(WorkingDialog):
         layout.addWidget(self._options)
         layout.addWidget(self._cost)
         self._open = push_button("Open the document", "makeOpenButton", self.open_made)
+        self._open.setToolTip("Open what was made of the selected files")
         foot = self._make_buttons((self._open,), "Cancel", "Make references", self.start)
         self._lay_out("Make references", body, foot)
 

@@ -304,14 +304,14 @@ def _add_chunks(manifest: ManifestBuilder, name: str, run: Run, listed: int) -> 
 def _judge_places(header: ClassicHeader, runs: Mapping[str, Run]) -> None:
     """Note what is wrong with where the header places data."""
 
-    def warn(path: str, message: str, kind: ErrorKind = ErrorKind.FORMAT) -> None:
-        header.found(message, path=path, severity=Severity.WARNING, kind=kind)
+    def warn(path: str, message: str, **more: Any) -> None:
+        header.found(message, path=path, severity=Severity.WARNING, **more)
 
     placed = sorted(((run, path) for path, run in runs.items() if run.count), key=lambda each: each[0].offset)
     for run, path in placed:
         if run.end > header.file_size:
             message = f"the file ends at byte {header.file_size}, the data of {quoted(path[1:])} at {run.end}"
-            warn(path, message, ErrorKind.RANGE)
+            warn(path, message, kind=ErrorKind.RANGE, is_loss=True)
         if header.is_whole and run.offset < header.size:
             warn(path, f"the data of {quoted(path[1:])} begins within the header")
     for (first, path), (second, other) in pairwise(placed):

@@ -316,6 +316,7 @@ def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSh
     rows_of = (Hindered("/rows", "3", "rows"), Hindered("/texts", "3", "texts"))
     for number in (19_000, 5):
         files.tell(FileFacts(sources[number], "HDF5", 9, 2, rows_of))
+    files.tell(FileFacts(sources[3], "netCDF classic", 2, damage="the file was cut"))
     choose(sheet, "19000.nc")
     files.expand(files.currentIndex())
     files.tell(FileFacts(sources[18_000], error=cut))
@@ -323,16 +324,18 @@ def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSh
     for number in range(10_000, 16_000):
         files.tell_result(sources[number], Made(source=sources[number], target="x"))
     files.rows.put_trouble_first()
-    first = ["17000.nc", "18000.nc", "5.nc", "19000.nc", "0.nc", "1.nc"]
+    first = ["17000.nc", "18000.nc", "3.nc", "5.nc", "19000.nc", "0.nc"]
     assert [files.rows.index(row, 0).data() for row in range(6)] == first
     current = files.currentIndex()
-    assert (current.row(), list(files.chosen())) == (3, [sources[19_000]])
+    assert (current.row(), list(files.chosen())) == (4, [sources[19_000]])
+    damaged = [files.rows.index(2, column).data() for column in (1, 2, 3)]
+    assert damaged == ["damaged", "all 2 variables", "the file was cut"]
     assert files.isExpanded(current)
     assert files.rows.index(1, 3, current).data() == "texts"
     assert files.rows.parent(files.rows.index(1, 3, current)) == current
     files.selectAll()
     assert sum(1 for _ in files.chosen()) == 20_000
-    assert (files.errors(), len(files.unknown())) == (1, 13_996)
+    assert (files.errors(), len(files.unknown())) == (1, 13_995)
     files.remove_chosen()
     assert not files.sources()
     assert not files.has_chosen()
