@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "--skip-bad": "“Leave out what cannot be read”",
     "--zip-folder": "“Keys: Below one folder”",
+    "--split-compounds": "“Split compounds into variables”",
     "--force": "“Replace what is there”",
     "--resume": "“Go on with an interrupted export”",
 }
