@@ -16,6 +16,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray
+from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser import xarray_backend
@@ -164,6 +165,19 @@ def test_many_files_are_one(folder: Path, tmp_path: Path) -> None:
         xarray.open_mfdataset(names, engine="netcdf4") as theirs,
     ):
         xarray.testing.assert_identical(ours.load(scheduler="threads"), theirs.load(scheduler="threads"))
+
+
+def test_files_elsewhere_are_read_lazily(folder: Path) -> None:
+    with (
+        HttpServer({"/a.nc": (folder / "three.nc").read_bytes()}) as server,
+        xarray.open_dataset(server.url("/a.nc"), engine=ENGINE, chunks={}) as ours,
+        xarray.open_dataset(folder / "three.nc") as theirs,
+    ):
+        copy = pickle.loads(pickle.dumps(ours))
+        before = server.request_count
+        xarray.testing.assert_identical(copy["t"][:2].load(scheduler="threads"), theirs["t"][:2].load())
+        assert server.request_count > before
+        xarray.testing.assert_identical(ours.load(scheduler="threads"), theirs.load())
 
 
 def test_errors_of_opening_are_ours(folder: Path, tmp_path: Path) -> None:
