@@ -22,6 +22,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.zarr.v3 import parse_chunk_keys
 from refbrowser.io.access import Access
 from refbrowser.io.origins import Origin, parse_storage_options
+from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.value_table import json_of
 
@@ -250,12 +251,17 @@ def _written(variables: Mapping[Hashable, Variable]) -> dict[Hashable, dict[str,
         plain[name].encoding = {
             each: variable.encoding[each] for each in _ENCODED if each in variable.encoding
         }
+        fill = _no_value_of(plain[name])
+        if fill is not None:
+            plain[name].encoding["fill_value"] = fill
         plain[name].attrs.pop("coordinates", None)
     kept: dict[str, Any] = {}
     with warnings.catch_warnings():
         # Of types that Zarr v3 has no word for yet; we read them.
         warnings.simplefilter("ignore")
-        XarrayDataset(plain).to_zarr(MemoryStore(kept), zarr_format=3, consolidated=False, mode="w")
+        XarrayDataset(plain).to_zarr(
+            MemoryStore(kept), zarr_format=3, consolidated=False, mode="w", write_empty_chunks=True
+        )
     found: dict[Hashable, dict[str, bytes]] = {}
     for name, variable in variables.items():
         before = f"{name}/"
@@ -266,6 +272,21 @@ def _written(variables: Mapping[Hashable, Variable]) -> dict[Hashable, dict[str,
             metadata["attributes"]["coordinates"] = variable.attrs["coordinates"]
         found[name] = {_METADATA: json_of(metadata), **{key: data.to_bytes() for key, data in keys.items()}}
     return found
+
+
+def _no_value_of(variable: Variable) -> int | None:
+    """Return a fill value that no element of integers has, None for the usual one.
+
+    That is 0, and elsewhere, as in netCDF and Zarr v2, elements that are the fill value are missing.
+    """
+    if "_FillValue" in variable.encoding or "_FillValue" in variable.attrs:
+        return None
+    dtype = np.dtype(variable.encoding.get("dtype", "i8" if variable.dtype.kind in "mM" else variable.dtype))
+    atomic = ATOMIC_OF.get(dtype.newbyteorder("="))
+    if atomic is None or not atomic.is_integer:
+        return None
+    fill = int(atomic.default_fill)
+    return None if variable.dtype.kind in "iu" and (variable.values == fill).any() else fill
 
 
 def in_json(attributes: Mapping[Any, Any]) -> dict[str, Any]:

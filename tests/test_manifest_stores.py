@@ -198,6 +198,11 @@ def test_virtual_datasets_open_with_what_was_loaded(folder: Path, tmp_path: Path
         for group in dataset.groups:
             found = xarray.open_dataset(dataset, engine=ENGINE, group=group).load()
             xarray.testing.assert_allclose(found, xarray.open_dataset(folder / "0.nc", group=group).load())
+    # What was loaded has no element that other formats take for a missing one.
+    for format, target in (("zarr-v2", "j.zarr"), ("netcdf4", "j.nc")):
+        refbrowser.export(joined, tmp_path / target, format=format, allow=[str(folder)])
+        with xarray.open_dataset(tmp_path / target, engine=ENGINE) as found:
+            assert found["time"].values.tolist() == wanted["time"].values.tolist()
     # The same by export alone.
     refbrowser.export(joined, tmp_path / "j.json", format="refs-v1", allow=[str(folder)])
     with _opened(tmp_path / "j.json", folder) as dataset:
