@@ -18,6 +18,8 @@ Bytes = npt.NDArray[np.uint8]
 #: Codes that begin a new table and that end all; the first one that stands for several bytes.
 _CLEAR, _END, _FIRST = 256, 257, 258
 _SHORTEST, _WIDEST = 9, 12
+#: Bytes of a code, on average, above which copying them is faster than following each back.
+_LONG = 32
 #: Codes to which the table grows.
 _TABLE = 1 << _WIDEST
 #: Of each code behind one that clears the table: its bits, and how many bits stand before it.
@@ -55,6 +57,8 @@ def lzw_decoded(data: Any, most: int) -> Bytes:
     count = int(np.searchsorted(ends - lengths, most))
     total = min(int(ends[count - 1]) if count else 0, most)
     starts, lengths, parents = (ends - lengths)[:count], lengths[:count], parents[:count]
+    if total > _LONG * count:
+        return _copied(codes[:count].tolist(), starts.tolist(), lengths.tolist(), parents.tolist(), total)
     begins = np.where(parents >= 0, starts[parents], starts)
     kind = np.int32 if total < 1 << 31 else np.int64
     sources = np.arange(total, dtype=kind) - np.repeat((starts - begins).astype(kind), lengths)[:total]
@@ -66,6 +70,19 @@ def lzw_decoded(data: Any, most: int) -> Bytes:
     literals = np.zeros(total, np.uint8)
     literals[starts[parents < 0]] = codes[:count][parents < 0]
     return literals[sources]
+
+
+def _copied(codes: list[int], starts: list[int], lengths: list[int], parents: list[int], total: int) -> Bytes:
+    """Return bytes that few codes stand for, which are copied code by code."""
+    made = bytearray()
+    for code, length, parent in zip(codes, lengths, parents, strict=True):
+        if parent < 0:
+            made.append(code)
+            continue
+        part = made[starts[parent] : starts[parent] + length]
+        # The last byte may be the first one of what is copied.
+        made += part if len(part) == length else part + part[:1]
+    return np.frombuffer(made, np.uint8)[:total]
 
 
 def _lzw_codes(windows: npt.NDArray[np.int64], bits: int) -> tuple[Any, Any]:
