@@ -240,20 +240,21 @@ class MakeBar(NoteBar):
 
     def __init__(self) -> None:
         super().__init__("make", ("link", "accent"), "noteStrip", "Make", "Make references…")
-        self._words = ""
+        self._is_data, self._why_not = False, ""
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Say it of this document; nothing where it is none."""
-        is_data = document is not None and document.is_open and document.is_data
-        self._words = "Other software reads this file through references." if is_data else ""
-        self.show_for(MakeBar, self._words)
+        self._is_data = document is not None and document.is_open and document.is_data
+        self._tell()
 
     def set_array(self, path: str, why_not: str) -> None:
-        """Say of an array of the document why it cannot be referenced; nothing where it can."""
-        if self._words and why_not:
-            self.show_for(MakeBar, f"{one_line(path)} cannot be referenced: {one_line(why_not)}.")
-        else:
-            self.show_for(MakeBar, self._words)
+        """Say of the array that is selected why it cannot be referenced; nothing where it can."""
+        self._why_not = f"{one_line(path)} cannot be referenced: {one_line(why_not)}." if why_not else ""
+        self._tell()
+
+    def _tell(self) -> None:
+        words = self._why_not or "Other software reads this file through references."
+        self.show_for(MakeBar, words if self._is_data else "")
 
 
 #: Losses that are named.

@@ -272,6 +272,7 @@ def test_the_bar_of_a_file_of_data_leads_there(
     # And over the plot, of the array that is selected.
     for path, said in (("/rows", "/rows cannot be referenced: its"), ("/a", "Other software")):
         assert window.hierarchy.select_node(document, path)
+        window.centre.update_state()
         assert bar.text().startswith(said)
     bar.button.click()
     sheet = window.findChild(MakeSheet)
