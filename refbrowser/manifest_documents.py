@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.opening import dataset_of
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.v3 import parse_chunk_keys
 from refbrowser.io.access import Access
 from refbrowser.io.origins import Origin, parse_storage_options
@@ -27,7 +27,7 @@ from refbrowser.references.document.manifest import ManifestBuilder, ManifestDoc
 from refbrowser.references.document.value_table import json_of
 
 if TYPE_CHECKING:
-    from virtualizarr.manifests import ChunkManifest, ManifestGroup, ManifestStore
+    from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore
     from xarray import Dataset as XarrayDataset
     from xarray import DataTree, Variable
 
@@ -77,7 +77,6 @@ def open_virtual(
 def document_of(source: VirtualSource) -> tuple[str, ManifestDocument]:
     """Return what a source is called, and its document; errors are those of `open_virtual`."""
     try:
-        import virtualizarr  # noqa: F401 - it adds what arrays of xarray are
         from virtualizarr.manifests import ManifestStore
         from xarray import Dataset as XarrayDataset
         from xarray import DataTree
@@ -89,18 +88,33 @@ def document_of(source: VirtualSource) -> tuple[str, ManifestDocument]:
         maker.add_group("", source._group)
     elif isinstance(source, XarrayDataset):
         name = "virtual_dataset"
+        _check_virtual(name, [source])
         maker.add_dataset("", source)
     elif isinstance(source, DataTree):
         name = "virtual_datatree"
-        for node in source.subtree:
-            maker.add_dataset(node.relative_to(source).strip("."), node.to_dataset(inherit=False))
+        groups = {
+            node.relative_to(source).strip("."): node.to_dataset(inherit=False) for node in source.subtree
+        }
+        _check_virtual(name, groups.values())
+        for path, group in groups.items():
+            maker.add_dataset(path, group)
     else:
         raise _no_source(source)
-    if not maker.is_virtual:
+    return name, maker.document(name)
+
+
+def _is_virtual(variable: Variable) -> bool:
+    from virtualizarr.manifests import ManifestArray
+
+    return isinstance(variable._data, ManifestArray)
+
+
+def _check_virtual(name: str, groups: Iterable[XarrayDataset]) -> None:
+    """Raise `E_USAGE` where nothing is virtual: all of it would be loaded."""
+    if not any(map(_is_virtual, chain.from_iterable(group.variables.values() for group in groups))):
         message = "nothing in it is virtual: it has no references"
         advice = "open it with virtualizarr.open_virtual_dataset, or write it with its own to_zarr"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=name), advice)
-    return name, maker.document(name)
 
 
 def _no_source(source: object) -> TypeError:
@@ -113,7 +127,6 @@ class _Maker:
 
     def __init__(self) -> None:
         self.registry: Any = None
-        self.is_virtual = False
         self._builder = ManifestBuilder("")
         self._urls: dict[str, None] = {}
 
@@ -124,7 +137,6 @@ class _Maker:
 
     def add_group(self, path: str, group: ManifestGroup) -> None:
         """Add a group of a ManifestStore with all below it."""
-        self.is_virtual = True
         self._add_metadata(path, group.metadata)
         for name, array in group.arrays.items():
             self._add_array(_below(path, name), array.metadata, array.manifest)
@@ -133,22 +145,19 @@ class _Maker:
 
     def add_dataset(self, path: str, dataset: XarrayDataset) -> None:
         """Add a Dataset as a group: its virtual variables by their references, others with their values."""
-        from virtualizarr.manifests import ManifestArray
         from virtualizarr.manifests.utils import copy_and_replace_metadata
         from xarray.conventions import encode_dataset_coordinates
         from zarr.core.group import GroupMetadata
 
         variables, attributes = encode_dataset_coordinates(dataset)
         self._add_metadata(path, GroupMetadata(attributes=in_json(attributes)))
-        is_virtual = {name: isinstance(each._data, ManifestArray) for name, each in variables.items()}
-        written = _written({name: each for name, each in variables.items() if not is_virtual[name]})
+        written = _written({name: each for name, each in variables.items() if not _is_virtual(each)})
         for name, variable in variables.items():
             below = _below(path, str(name))
-            if not is_virtual[name]:
+            if name in written:
                 for key, data in written[name].items():
                     self._add_written(f"{below}/{key}", data)
                 continue
-            self.is_virtual = True
             array: ManifestArray = variable._data
             encoded = {each: variable.encoding[each] for each in _TOLD if each in variable.encoding}
             metadata = copy_and_replace_metadata(
@@ -174,8 +183,10 @@ class _Maker:
         self._add_metadata(path, metadata)
         # The library's own references of netCDF-3 have an axis where the array has none.
         shape = () if not metadata.shape and len(manifest) == 1 else manifest.shape_chunk_grid
-        if len(shape) != len(metadata.shape):
-            message = f"its manifest has {len(shape)} dimensions, and it has {len(metadata.shape)}"
+        sides = zip(metadata.shape, metadata.chunk_grid.chunk_shape, strict=True)
+        grid = tuple(-(-size // max(side, 1)) for size, side in sides)
+        if shape != grid and 0 not in grid:
+            message = f"its manifest has {shape} chunks, and its grid {grid}"
             raise RefbrowserError(ErrorKind.META, message, Place(path=f"/{path}"))
         paths = manifest._paths.reshape(-1)
         numbers = np.flatnonzero(paths != "")
@@ -194,9 +205,8 @@ class _Maker:
         encoding = parse_chunk_keys(metadata.chunk_key_encoding.to_dict())
         in_memory = np.array([self._memory(each) is not None for each in urls])[url]
         for row in np.flatnonzero(in_memory).tolist():
-            memory, key = self._memory(urls[url[row]])
-            data = memory.get_range(key, start=int(offsets[row]), length=int(lengths[row]))
-            self._builder.add_bytes(f"{path}/{encoding.encode(tuple(coords[row].tolist()))}", bytes(data))
+            data = self._read_memory(urls[url[row]], int(offsets[row]), int(lengths[row]))
+            self._builder.add_bytes(f"{path}/{encoding.encode(tuple(coords[row].tolist()))}", data)
         rows = np.flatnonzero(~in_memory)
         if len(rows):
             spelled = [each.removeprefix(_FILE) if each.startswith(f"{_FILE}/") else each for each in urls]
@@ -204,6 +214,15 @@ class _Maker:
             self._builder.add_ranges(
                 f"{path}/", coords[rows], offsets[rows], lengths[rows], encoding, spelled, url[rows]
             )
+
+    def _read_memory(self, url: str, start: int, length: int) -> bytes:
+        store, key = self._memory(url)
+        try:
+            return bytes(store.get_range(key, start=start, length=length)) if length else b""
+        except Exception as error:  # it raises errors of many kinds
+            message = f"the store in memory does not give it: {quoted(error)}"
+            place = Place(url=url, start=start, stop=start + length)
+            raise RefbrowserError(ErrorKind.SOURCE, message, place) from error
 
     def _memory(self, url: str) -> Any:
         """Return the store in memory that has what a URL names, and its key there; None elsewhere."""

@@ -210,6 +210,8 @@ def test_virtual_datasets_open_with_what_was_loaded(folder: Path, tmp_path: Path
 
 
 def test_what_is_nothing_virtual_is_told(folder: Path) -> None:
+    import dask.array
+    from obstore.store import MemoryStore
     from virtualizarr.manifests import ChunkManifest, ManifestArray, ManifestGroup, ManifestStore, utils
 
     plain: Any = xarray.Dataset({"a": ("x", [1])})
@@ -237,10 +239,20 @@ def test_what_is_nothing_virtual_is_told(folder: Path) -> None:
             kinds.append(info.value.kind)
         assert kinds == [ErrorKind.BLOCKED, ErrorKind.REF, ErrorKind.PROTOCOL]
         assert dataset["/a"][1] == 0
-    with pytest.raises(RefbrowserError, match="2 dimensions, and it has 1"):
+    with pytest.raises(RefbrowserError, match=r"has \(2, 2\) chunks, and its grid \(4,\)"):
         refbrowser.open(stored(paths.reshape(2, 2), sizes.reshape(2, 2)))
     with pytest.raises(RefbrowserError, match=r"2\^63"):
         refbrowser.open(stored(paths, sizes * 2**60))
+    # Nothing is loaded of what is refused; what memory does not have is told.
+    unread: Any = xarray.Dataset(
+        {"a": ("x", dask.array.from_delayed(dask.delayed(pytest.fail)(), (1,), "i4"))}
+    )
+    with pytest.raises(RefbrowserError, match="nothing in it is virtual"):
+        refbrowser.open(unread)
+    store = stored(np.full(4, "memory://x/gone", np.dtypes.StringDType()), sizes)
+    store._registry.register("memory://x", MemoryStore())
+    with pytest.raises(RefbrowserError, match="the store in memory does not give it"):
+        refbrowser.open(store)
 
 
 def test_zips_and_what_obstore_does_not_read(tmp_path: Path) -> None:
