@@ -88,7 +88,7 @@ class WrittenChunks:
 
     def in_order(self) -> tuple[npt.NDArray[np.int64], ...]:
         """Return the columns in the order of the grid."""
-        columns = [np.frombuffer(each, np.int64) for each in (self.numbers, self.sizes, self.sums)]
+        columns = [np.array(each, np.int64) for each in (self.numbers, self.sizes, self.sums)]
         order = np.argsort(columns[0], kind="stable")
         return tuple(each[order] for each in columns)
 

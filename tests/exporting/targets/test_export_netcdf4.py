@@ -15,7 +15,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.check import check_export
 from refbrowser.exporting.exporter import run_export
-from refbrowser.exporting.netcdf_files import netcdf4_writing
+from refbrowser.exporting.netcdf_files import netcdf4_chunks, netcdf4_writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.targets.netcdf import Netcdf4Options
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -258,6 +258,10 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     numbers = iter(range(99))
     monkeypatch.setattr(netcdf4_writing, "_digest", lambda values: bytes([next(numbers)]))
     with pytest.raises(RefbrowserError, match="verification failed"):
+        exported(document, target, skip_bad=True, force=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(netcdf4_chunks, "_sum", lambda data: next(numbers))
+    with pytest.raises(RefbrowserError, match="a chunk is not what was written"):
         exported(document, target, skip_bad=True, force=True)
     monkeypatch.undo()
     token = CancelToken()
