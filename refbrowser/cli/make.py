@@ -106,10 +106,12 @@ def _as_json(report: MakeReport) -> dict[str, object]:
 def _write_text(report: MakeReport) -> None:
     for each in report.made:
         write_line(_line(each))
-        for loss in each.losses[:_SHOWN]:
-            write_line(f"  not kept: {plain(loss)}")
-        if len(each.losses) > _SHOWN:
-            write_line(f"  and {len(each.losses) - _SHOWN} more")
+        said = [f"in the document, not referenced: {held}" for held in each.held]
+        said += [f"not kept: {loss}" for loss in each.losses]
+        for line in said[:_SHOWN]:
+            write_line(f"  {plain(line)}")
+        if len(said) > _SHOWN:
+            write_line(f"  and {len(said) - _SHOWN} more")
     for source, error in report.left_out:
         write_line(f"left out: {plain(source)}: {plain(error.message)}")
 
@@ -117,8 +119,10 @@ def _write_text(report: MakeReport) -> None:
 def _line(made: Made) -> str:
     if made.was_there:
         return f"{plain(made.target)}: newer than its file, left as it is"
+    from refbrowser.views.explain.explanation import counted
+
     unread = f", {made.unread} cannot be read" if made.unread else ""
     return (
-        f"{plain(made.target)}: {made.arrays} arrays, {made.references} references; "
-        f"{made.compared} chunks compared with {made.with_what}{unread}"
+        f"{plain(made.target)}: {counted(made.arrays, 'array')}, {counted(made.references, 'reference')}; "
+        f"{counted(made.compared, 'chunk')} compared with {made.with_what}{unread}"
     )

@@ -78,6 +78,7 @@ class _File:
             words = made_text(self.answer)
             mark = "warning" if self.answer.unread else "done"
             result = _Cell(words, "text", f"{self.answer.target}\n{words}", mark)
+            below += [_below("", "", "in the document", held) for held in self.answer.held]
             below += [_below("", "", "not kept", loss) for loss in self.answer.losses]
         return (_Cell(name, "text", self.source), kind, variables, result), tuple(below)
 

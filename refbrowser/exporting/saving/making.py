@@ -26,6 +26,7 @@ from refbrowser.formats.library.process import Chain, end_spare, one_after_anoth
 from refbrowser.formats.registry import form_named, formats
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.document.document import Document
 
 #: Forms of references.
@@ -109,6 +110,8 @@ class Made:
         How many of the compared ones no library has read, only the reader of this program.
     losses
         What references cannot hold, or have otherwise.
+    held
+        Arrays whose values stand in the document itself, as no reference gives them, each with why.
     was_there
         It was there already.
     """
@@ -121,6 +124,7 @@ class Made:
     unread: int = 0
     alone: int = 0
     losses: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     was_there: bool = False
 
     @property
@@ -369,7 +373,16 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         unread=proof.unread,
         alone=proof.alone,
         losses=tuple(dict.fromkeys(str(each) for each in report.losses)),
+        held=tuple(_held(dataset, target.dataset)),
     )
+
+
+def _held(source: Dataset, made: Dataset) -> Iterator[str]:
+    """Yield the arrays whose values stand in a document, as no reference gives them, each with why."""
+    for node in source.hierarchy.walk():
+        why = node.not_referencable if isinstance(node, ArrayNode) else ""
+        if why and made.hierarchy.find(node.path) is not None:
+            yield f"{node.path}: {why}"
 
 
 def _is_newer(task: MakeTask) -> bool:

@@ -229,6 +229,17 @@ def test_the_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().out)["made"][0]["was_there"] is True
 
 
+def test_the_command_tells_what_stands_in_the_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("v", data=np.arange(8.0), chunks=(4,), compression="lzf")
+    assert main(["make", str(tmp_path / "a.h5"), "-o", str(tmp_path / "a.json")]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.endswith("a.json: 1 array, 5 references; 2 chunks compared with the file")
+    assert second == "  in the document, not referenced: /v: Zarr has no codec for its filter 'lzf'"
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are looked for as Linux tells them")
 def test_who_is_killed_leaves_no_process_and_can_be_gone_on_with(files: Path, tmp_path: Path) -> None:
