@@ -6,7 +6,7 @@ import glob
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -33,6 +33,8 @@ from refbrowser.references.document.document import Document
 FORMS = ("refs-v1", "refs-v0", "refs-parquet")
 #: Files that are worth starting a process for.
 _MANY = 20
+#: Threads for local files: one works while others wait for a library or for the disk.
+_THREADS = 2
 #: Threads that only wait.
 _WAITING = {"MainThread", "interrupts"}
 #: What is imported late, and here once for all processes that are copies of this one.
@@ -242,7 +244,7 @@ def make(
         for folder in {os.path.dirname(os.path.abspath(task.target)) for task in tasks}:
             os.makedirs(folder, exist_ok=True)
     control.progress(0, len(tasks))
-    with _computing(compute, len(tasks)) as chosen, chosen.open(control.token) as executor:
+    with _computing(compute, tasks) as chosen, chosen.open(control.token) as executor:
         check_workers(executor)
         for number, (task, answer) in enumerate(executor.run(make_one, tasks, control.token), 1):
             done(task.source, answer)
@@ -257,19 +259,25 @@ def make(
 
 
 @contextmanager
-def _computing(compute: Compute, files: int) -> Iterator[Compute]:
+def _computing(compute: Compute, tasks: Sequence[MakeTask]) -> Iterator[Compute]:
     """Give where files are worked on: headers are parsed by Python, which one process does one at a time."""
-    count = min(os.cpu_count() or 1, files // _MANY)
-    if not compute.is_here or count < 2:
+    import multiprocessing
+    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+    count = min(os.cpu_count() or 1, len(tasks) // _MANY)
+    are_local = all(local_path(task.source) is not None for task in tasks)
+    if not compute.is_here or (count < 2 and not are_local):
         yield compute
         end_spare()
         return
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ExitStack() as stack:
+    pool: Executor
+    if count < 2:
+        pool = ThreadPoolExecutor(_THREADS)
+    else:
         context = multiprocessing.get_context(_way_to_start())
         pool = ProcessPoolExecutor(count, context, _end_with_parent)
+    with ExitStack() as stack:
+        stack.callback(end_spare)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         yield replace(compute, given=pool)
 
