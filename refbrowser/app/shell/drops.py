@@ -133,7 +133,7 @@ class DropOverlay(QFrame):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ground = QColor(scheme.surface)
-        ground.setAlpha(225)
+        ground.setAlpha(240)
         painter.fillRect(self.rect(), ground)
         mark = scheme.accent if self._accepts else scheme.fault
         painter.setPen(QPen(QColor(mark), 2, Qt.PenStyle.DashLine))
