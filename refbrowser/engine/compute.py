@@ -457,7 +457,9 @@ class _Pool(_Futures):
 
 def _ended(who: str, error: BaseException) -> RefbrowserError:
     why = f"{who} ended while it worked{_cause(error)}"
-    return RefbrowserError(ErrorKind.SOURCE, why, advice="--resume goes on from here")
+    found = RefbrowserError(ErrorKind.SOURCE, why, advice="--resume goes on from here")
+    found.__cause__ = error
+    return found
 
 
 class _Threads(_Pool):

@@ -250,12 +250,19 @@ def make(
             done(task.source, answer)
             if isinstance(answer, Made):
                 report.made.append(answer)
-            elif isinstance(answer, RefbrowserError) and request.skip_bad:
+            elif isinstance(answer, RefbrowserError) and request.skip_bad and not _is_lost(answer):
                 report.left_out.append((task.source, answer))
             else:
                 raise answer
             control.progress(number, len(tasks), note=os.path.basename(task.source))
     return report
+
+
+def _is_lost(error: RefbrowserError) -> bool:
+    """Tell whether the process has ended that worked on a file, which may be as good as any."""
+    from concurrent.futures import BrokenExecutor
+
+    return isinstance(error.__cause__, BrokenExecutor)
 
 
 @contextmanager

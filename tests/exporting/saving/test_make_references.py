@@ -213,6 +213,18 @@ def test_others_do_the_work(files: Path, tmp_path: Path) -> None:
         assert len(make(request, compute=Compute.of(pool)).made) == 5
 
 
+def test_a_process_that_ends_leaves_no_file_out(files: Path, tmp_path: Path) -> None:
+    class Ends(concurrent.futures.ThreadPoolExecutor):
+        def submit(self, *_: object, **__: object) -> concurrent.futures.Future[None]:
+            future: concurrent.futures.Future[None] = concurrent.futures.Future()
+            future.set_exception(concurrent.futures.BrokenExecutor("it was killed"))
+            return future
+
+    request = MakeRequest(sources=(str(files / "*.nc"),), target=str(tmp_path / "out"), skip_bad=True)
+    with pytest.raises(RefbrowserError, match="ended while it worked"), Ends(1) as pool:
+        make(request, compute=Compute.of(pool))
+
+
 def test_the_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "bad.nc").write_bytes(b"CDF\x01\0\0")
     out = str(tmp_path / "out")
