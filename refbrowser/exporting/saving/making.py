@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import glob
 import os
 import sys
@@ -35,6 +36,8 @@ FORMS = ("refs-v1", "refs-v0", "refs-parquet")
 _MANY = 20
 #: Threads for local files: one works while others wait for a library or for the disk.
 _THREADS = 2
+#: Objects that are made before what nobody needs is looked for.
+_UNCOLLECTED = 10_000
 #: Threads that only wait.
 _WAITING = {"MainThread", "interrupts"}
 #: What is imported late, and here once for all processes that are copies of this one.
@@ -282,17 +285,20 @@ def _computing(compute: Compute, tasks: Sequence[MakeTask]) -> Iterator[Compute]
         pool = ThreadPoolExecutor(_THREADS)
     else:
         context = multiprocessing.get_context(_way_to_start())
-        pool = ProcessPoolExecutor(count, context, _end_with_parent)
+        pool = ProcessPoolExecutor(count, context, _begin)
     with ExitStack() as stack:
         stack.callback(end_spare)
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
         yield replace(compute, given=pool)
 
 
-def _end_with_parent() -> None:
-    """Have this process end as soon as that is gone which started it, however it ended."""
+def _begin() -> None:
+    """Have this process end as soon as that is gone which started it, however it ended; and be no larger."""
     from multiprocessing import parent_process
     from multiprocessing.connection import wait
+
+    # A command that reads one file hardly collects; this process is its copy, and reads thousands.
+    gc.set_threshold(_UNCOLLECTED, 10, 10)
 
     def end(parent: Any) -> None:
         wait([parent.sentinel])
