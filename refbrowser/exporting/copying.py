@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.codecs.sharding import ShardLayout, filled
 from refbrowser.engine.reading.fetching import fetch_rows
 from refbrowser.engine.reading.shards import inner_columns, shard_tables
 from refbrowser.engine.reading.wanted import too_long, without_large
@@ -343,8 +343,20 @@ class _ChunkCopier(_Copier):
     def copy(self) -> None:
         """Make all chunks."""
         self._keys = list(self.objects.values())
-        missing = self.fetch(_array(list(self.objects), self.array))
-        self.run.missing(int(np.count_nonzero(missing)))
+        missing = np.flatnonzero(self.fetch(_array(list(self.objects), self.array)))
+        if self.array.layout.keeps_missing:
+            self.run.missing(len(missing))
+        elif len(missing):
+            filling = Assembled.of(self._filling())
+            for row in missing.tolist():
+                self.run.put(self.array, self._keys[row], filling)
+
+    def _filling(self) -> bytes | memoryview:
+        """Return a chunk of what missing ones of the source hold: those of the target hold something else."""
+        layout, coder = self.array.layout, self.array.coder
+        source = layout.source
+        values = filled(coder.unit_shape, source.known_dtype, source.fill_value)
+        return coder.pipeline.encode(layout.converted(values))
 
     def take(self, row: int, data: bytes | memoryview) -> None:
         """Write a chunk."""

@@ -380,10 +380,14 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
     stored = None if node.is_made else _stored_as(node, selection)
-    if stored is None or not same_fill(node.fill_value, target.fill_value):
+    if stored is None:
+        return None
+    pairs = list(product(_with_units(stored), _with_units(target)))
+    if len(pairs) > 1 and not same_fill(node.fill_value, target.fill_value):
+        # What is missing of a shard, only the shard tells.
         return None
     # Whole objects first: a shard is copied as it is where it can be.
-    for mine, yours in product(_with_units(stored), _with_units(target)):
+    for mine, yours in pairs:
         units = (without_shards(node) if mine is not stored else node).grid
         assert units is not None
         first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])

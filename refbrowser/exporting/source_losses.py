@@ -13,6 +13,7 @@ from refbrowser.errors import Severity, quoted
 from refbrowser.exporting.request import ExportRequest, Loss
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute
+from refbrowser.model.netcdf.fill import is_complete, mark_of_missing
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 
 if TYPE_CHECKING:
@@ -81,6 +82,16 @@ def needed_elsewhere(nodes: Iterable[Node]) -> Iterator[Loss]:
         if rare := [row for row in rows if row.only_decodes and row.package]:
             names = ", ".join(row.name for row in rare)
             yield Loss(node.path, f"other software reads it with the package {rare[0].package} ({names})")
+
+
+def masked_elsewhere(nodes: Iterable[Node]) -> Iterator[Loss]:
+    """Yield the arrays whose fill value other software takes for missing in references, as chunks need it."""
+    for node in nodes:
+        if isinstance(node, ArrayNode) and not node.fill_marks and node.fill_value is not None:
+            is_needed = node.values.encoded is not None and not is_complete(node)
+            if is_needed and repr(mark_of_missing(node)) != repr(node.fill_value):
+                what = f"other software takes values equal to {node.fill_value} for missing"
+                yield Loss(node.path, f"{what}: chunks that are not stored hold it")
 
 
 def lost_fill(node: ArrayNode) -> Iterator[str]:

@@ -56,6 +56,9 @@ class ArrayNode:
         What gives its elements.
     fill_value
         As a numpy scalar of `dtype`, or None when the metadata gives none.
+    fill_marks
+        Readers of its format take the fill value as the mark of missing values, as those of Zarr v2 do;
+        else just chunks that are not stored hold it, and ``_FillValue`` alone is such a mark.
     format
         ``zarr-v2``, ``zarr-v3`` or ``zarr-v3-draft``: whose rules the codecs follow.
     metadata_keys
@@ -75,6 +78,7 @@ class ArrayNode:
     dimensions: tuple[str | None, ...] = ()
     values: Values | NoValues = NO_VALUES
     fill_value: Any = None
+    fill_marks: bool = True
     attributes: Mapping[str, Any] = field(default_factory=dict)
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()

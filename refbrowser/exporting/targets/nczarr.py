@@ -30,6 +30,7 @@ from refbrowser.model.data_type import DataType, MemberAttributes, leaf_fields, 
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY, netcdf_view
+from refbrowser.model.netcdf.fill import is_complete, marked
 from refbrowser.model.netcdf.names import plain_path, split
 from refbrowser.model.netcdf.types import NetcdfDataset, NetcdfGroup, NetcdfVariable, Note
 from refbrowser.model.nodes import (
@@ -60,8 +61,10 @@ class NczarrLayout:
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
+        wanted, told_of_fill = marked(wanted, node)
+        losses += told_of_fill
         path = self._names.path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}"
-        elements = netcdf_elements(wanted, self.options, is_complete=_is_complete(node))
+        elements = netcdf_elements(wanted, self.options, is_complete=is_complete(node))
         target, told = self._target(wanted, elements, path)
         return laid_out(
             node,
@@ -82,7 +85,7 @@ class NczarrLayout:
         above = node.path if node.path != "/" else f"/{ROOT_ARRAY}"
         for part in field_parts(wanted):
             array, told_of_form = stored_form(part.array(wanted))
-            elements = netcdf_elements(array, self.options, is_complete=_is_complete(node))
+            elements = netcdf_elements(array, self.options, is_complete=is_complete(node))
             path = self._names.field_path(above, part.names) if part.names else self._names.path(above)
             target, told = self._target(array, elements, path)
             lines |= dict.fromkeys(
@@ -168,11 +171,6 @@ class NczarrLayout:
         paths = {group.path: self.group_path(group) for group in groups}
         declared, arrays = target_dimensions(groups, planned, paths)
         return _view(_Tree(groups, arrays, paths, declared).group("/"))
-
-
-def _is_complete(node: ArrayNode) -> bool:
-    """Tell whether no chunk is missing, as far as that is known."""
-    return node.has_manifest and node.manifest.stored() == node.grid.size
 
 
 def _with_dimensions(layout: ArrayLayout, variable: NetcdfVariable) -> ArrayLayout:

@@ -43,6 +43,7 @@ from refbrowser.exporting.targets.netcdf import Netcdf4Options, dimension_name, 
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import netcdf_view
+from refbrowser.model.netcdf.fill import ADDED, marked
 from refbrowser.model.netcdf.names import FreeNames, Parts, join, name_refused
 from refbrowser.model.netcdf.types import (
     AtomicType,
@@ -210,6 +211,11 @@ class Netcdf4Target(Target):
         if fill is not None and (variable.type is AtomicType.STRING or isinstance(variable.type, VlenType)):
             told.append(f"the fill value {quoted(fill.values[0])} is left out: netCDF4 writes none of such")
             fill = None
+        elif fill is not None and FILL_ATTRIBUTE not in node.attributes:
+            # The library has no fill value without the attribute: what is not stored is written.
+            with_mark, lost = marked(node, source)
+            told += lost or ([] if with_mark.fill_value is None else [ADDED])
+            fill = None if with_mark.fill_value is None else fill
         filters, chunk = self._stored(node, source, variable, told)
         self._told += (Loss(node.path, text) for text in told)
         size = item_size(variable.type, node)

@@ -20,7 +20,7 @@ from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequ
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import with_consolidated
-from refbrowser.exporting.source_losses import damage, lost_in_json, needed_elsewhere
+from refbrowser.exporting.source_losses import damage, lost_in_json, masked_elsewhere, needed_elsewhere
 from refbrowser.exporting.targets.reference_options import (
     ReferenceOptions,
     check_options,
@@ -87,7 +87,7 @@ class ReferencesTarget(Target):
         self.losses: list[Loss] = list(damage(dataset, request))
         if not dataset.document.has_keys:
             nodes = written_nodes(dataset, request.arrays)
-            self.losses += (*lost_in_json(nodes), *needed_elsewhere(nodes))
+            self.losses += (*lost_in_json(nodes), *needed_elsewhere(nodes), *masked_elsewhere(nodes))
             self.losses += foreseen_losses(dataset)
 
     def _layouts(self) -> Iterator[ArrayLayout]:

@@ -24,6 +24,7 @@ from refbrowser.exporting.targets.options import StoreOptions
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.netcdf.fill import marked, with_mark_of_v3
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 from refbrowser.model.values import NO_MANIFEST
@@ -47,6 +48,8 @@ class ZarrLayout:
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
+        wanted, told = self._with_mark(wanted, node)
+        losses += told
         planned, arguments, lost = self._planned(wanted)
         # The codecs that are wanted may be in the words of the other version: keys are as those of the node.
         keys_stay = node.format == self.flavour
@@ -127,6 +130,10 @@ class ZarrLayout:
         """Return the attributes that reading a node of the target gives."""
         raise NotImplementedError
 
+    def _with_mark(self, wanted: ArrayNode, source: ArrayNode) -> tuple[ArrayNode, list[str]]:
+        """Return the array with what marks its missing values where the version has it, and what is told."""
+        raise NotImplementedError
+
     def _planned(self, wanted: ArrayNode) -> tuple[ArrayNode, dict[str, Any], list[str]]:
         """Return the array with its chunks, the arguments for them and the codecs, and what is lost."""
         raise NotImplementedError
@@ -161,6 +168,9 @@ class ZarrV2Layout(ZarrLayout):
         if isinstance(node, ArrayNode) and node.dimensions and all(node.dimensions):
             attributes[DIMENSIONS_ATTRIBUTE] = list(node.dimensions)
         return attributes
+
+    def _with_mark(self, wanted: ArrayNode, source: ArrayNode) -> tuple[ArrayNode, list[str]]:
+        return marked(wanted, source)
 
     def _planned(self, wanted: ArrayNode) -> tuple[ArrayNode, dict[str, Any], list[str]]:
         codecs: CodecsV2 = codecs_v2(wanted)
@@ -200,6 +210,9 @@ class ZarrV3Layout(ZarrLayout):
         if isinstance(node, ArrayNode) and any(node.dimensions):
             attributes.pop(DIMENSIONS_ATTRIBUTE, None)
         return attributes
+
+    def _with_mark(self, wanted: ArrayNode, source: ArrayNode) -> tuple[ArrayNode, list[str]]:
+        return with_mark_of_v3(wanted)
 
     def _planned(self, wanted: ArrayNode) -> tuple[ArrayNode, dict[str, Any], list[str]]:
         shards = self.options.shards

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -43,6 +43,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import DataType
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.values import Chunks, CodecSpec, Pieces, SourceManifest
 from refbrowser.references.document.made_text import spelled_attributes, spelled_node
@@ -106,8 +107,17 @@ class Contents(LibraryContents):
             super().take(told, data)
 
 
-def spelled(node: GroupNode | ArrayNode, name: str) -> bytes:
-    """Return the metadata of a node as text: what netCDF-4 keeps for itself says nothing to Zarr."""
+def spelled(node: GroupNode | ArrayNode, name: str, complete: Collection[str]) -> bytes:
+    """Return the metadata of a node as text: what netCDF-4 keeps for itself says nothing to Zarr.
+
+    Parameters
+    ----------
+    complete
+        Paths of arrays of which no chunk is missing. Readers of Zarr v2 take the fill value as the mark of
+        missing values: there it is just what is one in the file.
+    """
+    if name == ".zarray" and isinstance(node, ArrayNode) and node.path in complete:
+        node = replace(node, fill_value=mark_of_missing(node))
     if name != ".zattrs":
         return spelled_node(node, name)
     attributes = spelled_attributes(node)
@@ -144,6 +154,8 @@ class Arrays:
     nodes: dict[str, ArrayNode] = field(init=False, default_factory=dict)
     #: What has arrays that are chunks read by the library, by path.
     sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
+    #: Paths of arrays of which every chunk is stored.
+    complete: set[str] = field(init=False, default_factory=set)
     #: Which arrays cannot be referenced.
     problems: list[Finding] = field(init=False, default_factory=list)
     _stored: dict[str, Stored] = field(init=False, default_factory=dict)
@@ -244,6 +256,7 @@ class Arrays:
             type=data_type_of(tree),
             dimensions=dimensions,
             fill_value=_fill_of(told, tree),
+            fill_marks=False,
             **fields,
         )
         return self._with_values(node, path, told, tree, inner)
@@ -413,7 +426,10 @@ class Arrays:
         if stored is not None:
             coords = np.zeros((len(stored), max(ndim, 1)), np.int64)
             coords[:, : stored.coords.shape[1]] = stored.coords
+            whole = prod(node.grid.grid_shape[: stored.coords.shape[1]])
             inside = (stored.coords < np.array(node.grid.grid_shape[: stored.coords.shape[1]])).all(axis=1)
+            if np.count_nonzero(inside) == whole:
+                self.complete.add(node.path)
             if inside.all():
                 manifest.add_ranges(prefix, coords, stored.offsets, stored.sizes)
             else:
@@ -423,10 +439,12 @@ class Arrays:
         elif told["layout"] == "compact":
             data = bytes(self.contents.chunks.get(path, b""))
             manifest.add_bytes(prefix + ".".join("0" * max(ndim, 1)), data)
+            self.complete.add(node.path)
         elif told["layout"] == "contiguous" and told["offset"] is not None and told["stored"]:
             size = prod(node.shape) * node.known_dtype.itemsize
             coords = np.zeros((1, max(ndim, 1)), np.int64)
             manifest.add_ranges(prefix, coords, np.array([told["offset"]]), np.array([size]))
+            self.complete.add(node.path)
 
 
 def _fill_of(told: Told, tree: Tree) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.hdf5.hdf5_arrays import Arrays, Contents, spelled
@@ -84,8 +85,8 @@ def open_named_hdf5(opening: Opening) -> Opened:
     """
     named = open_named_file(opening, _LIBRARY)
     contents = Contents.read(named.file, named.identity, opening.token)
-    manifest = ManifestBuilder(named.url, spell=spelled)
     arrays = Arrays(named.file, contents, not named.file.is_here, opening.token)
+    manifest = ManifestBuilder(named.url, spell=partial(spelled, complete=arrays.complete))
     arrays.add_to(manifest)
     dimensions = {
         shown_path(group): {each.name: each for each in map(_shown, said.values())}

@@ -138,6 +138,7 @@ class StreamOrigin(PlainAnswers):
             "attributes": attributes,
             "attribute_types": types,
             "internal_attributes": {DIMENSIONS_ATTRIBUTE: shown},
+            "fill_marks": False,
         }
         if layout.error is not None:
             error = _located(layout.error, self.path, layout.path)

@@ -34,7 +34,7 @@ from refbrowser.model.data_type import EnumerationType, MemberAttributes, RowTyp
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute, typed_attributes
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY
 from refbrowser.model.netcdf.dimensions import DimensionTable
-from refbrowser.model.netcdf.fill import fill_attribute
+from refbrowser.model.netcdf.fill import ADDED, fill_attribute, marked
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
 from refbrowser.model.netcdf.types import AtomicType, DimensionReference, NetcdfDimension
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
@@ -110,12 +110,14 @@ def fill_attribute_of(
                 return _fill(atomic, attribute.values[0]), []
             why = note.message if note is not None else "it has no value"
         told.append(f"{FILL_ATTRIBUTE} is left out: {why}")
-    held = _held(node, convert)
+    with_mark, lost = marked(node, node)
+    held = _held(with_mark, convert)
+    told += lost
     if held is None or element.type in STRUCTURES or (of_times and held.tolist() == list(of_times.values)):
         return {}, told
     found, left_out = _of_fill(held, atomic, _kind(node, ()))
     if found:
-        told.append(f"{FILL_ATTRIBUTE} is added: it tells the array's fill value")
+        told.append(ADDED)
     if left_out:
         told.append(f"the fill value {quoted(node.fill_value)} is left out: {left_out}")
     return found, told

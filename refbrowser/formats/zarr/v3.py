@@ -68,6 +68,7 @@ def array_fields(document: Mapping[str, Any]) -> dict[str, Any]:
         "shape": shape,
         "values": NoValues(codecs=codecs),
         "format": "zarr-v3",
+        "fill_marks": False,
         "type": DataType(None, _written_name(document.get("data_type"))),
     }
     try:

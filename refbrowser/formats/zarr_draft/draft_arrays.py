@@ -175,7 +175,10 @@ class _ArrayReader:
     ) -> ArrayNode:
         """Return `node` with all that can be read, and `unreadable` where something cannot."""
         document, draft = self.document, self.draft
-        fields: dict[str, Any] = {"type": DataType(None, _written_name(document.get("data_type")))}
+        fields: dict[str, Any] = {
+            "type": DataType(None, _written_name(document.get("data_type"))),
+            "fill_marks": False,
+        }
         if draft.has_format and "zarr_format" not in document:
             self._read("zarr_format", lambda: check_format(None))
         kind = self._read("data_type", lambda: draft.data_type(document, self.notes))

@@ -1,4 +1,9 @@
-"""The attribute ``_FillValue`` of a variable: always of the variable's type, one value."""
+"""What marks missing values, and what chunks that are not stored hold: two things, one in many formats.
+
+The attribute ``_FillValue`` of a variable marks them: it is always of the variable's type, one value. xarray
+and netCDF take the member ``fill_value`` of Zarr v2 for it; that of Zarr v3, and the fill value of a dataset
+of HDF5, are just what chunks that are not stored hold.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,14 @@ import base64
 import binascii
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import quoted
+from refbrowser.model.data_type import rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, values_of_type
 from refbrowser.model.netcdf.types import (
     ATOMIC_OF,
@@ -27,6 +34,14 @@ from refbrowser.model.netcdf.types import (
     type_text,
 )
 from refbrowser.model.nodes import ArrayNode
+
+#: What is told where just the fill value of an array marks missing values.
+ADDED = f"{FILL_ATTRIBUTE} is added: it tells the array's fill value"
+#: What is told where the fill value marks no missing values, but has to where the array is written.
+TAKEN = "values equal to its fill value will look missing: too many chunks are not stored to write them"
+#: Chunks that are not stored are written where what they hold can be told in no other way: so many of them,
+#: or as many as are stored.
+_MOST_WRITTEN = 10_000
 
 
 def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute | None, Note | None]:
@@ -54,6 +69,72 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     if value is None or (isinstance(plain, AtomicType) and _is_default(value, plain)):
         return None, told
     return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), told
+
+
+def is_complete(node: ArrayNode) -> bool:
+    """Tell whether no chunk is missing, as far as that is known."""
+    return node.has_manifest and node.manifest.stored() == node.grid.size
+
+
+def _is_too_sparse(node: ArrayNode) -> bool:
+    """Tell whether too many chunks are known to be missing to write them."""
+    stored = node.manifest.stored() if node.has_manifest else None
+    return stored is not None and node.grid.size - stored > max(stored, _MOST_WRITTEN)
+
+
+def mark_of_missing(node: ArrayNode) -> Any:
+    """Return the value that marks missing values, as a scalar of the array's type; None where none does.
+
+    The attribute ``_FillValue`` counts only where the fill value itself is no mark. NaN always is one. Of
+    structures, and rows of their own length, nobody masks values: their fill value is returned.
+    """
+    fill, dtype = node.fill_value, node.dtype
+    if node.fill_marks or dtype is None or dtype.names is not None or rows_of(dtype) not in (None, str):
+        return fill
+    if FILL_ATTRIBUTE in node.attributes:
+        type = ATOMIC_OF.get(dtype.newbyteorder("="))
+        value = None if type is None else _of_type(node.attributes[FILL_ATTRIBUTE], type)
+        if value is not None:
+            return np.array(value).astype(dtype)[()]
+    is_nan = fill is not None and dtype.kind in "fcmM" and fill != fill
+    return fill if is_nan else None
+
+
+def marked(node: ArrayNode, source: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array for a format that has one place for both, and what that loses.
+
+    Its fill value marks missing values. Where that of the array does not, chunks that are not stored are to
+    be written, unless there are too many of them.
+
+    Parameters
+    ----------
+    source
+        Where its chunks are: the array, or what it is a part of.
+    """
+    mark = mark_of_missing(node)
+    if node.fill_value is not None and repr(mark) != repr(node.fill_value) and _is_too_sparse(source):
+        return node, [TAKEN]
+    return replace(node, fill_value=mark), []
+
+
+def with_mark_of_v3(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array with the attribute that marks missing values in Zarr v3, and what is told of it.
+
+    xarray spells floating numbers there as base64 of doubles, and refuses others.
+    """
+    dtype, mark = node.dtype, mark_of_missing(node)
+    if mark is None or dtype is None or dtype.kind not in "biuf":
+        return node, []
+    said = mark_of_missing(replace(node, fill_value=None, fill_marks=False))
+    if said is None and (not node.fill_marks or mark != mark):
+        return node, []
+    spelled = mark.item()
+    if dtype.kind == "f":
+        spelled = base64.b64encode(struct.pack("<d", spelled)).decode("ascii")
+    told = [ADDED] if said is None else []
+    if said is not None and said != mark and (said == said or mark == mark):
+        told = [f"{FILL_ATTRIBUTE} is changed to {mark}: readers of Zarr v2 go by the array's fill value"]
+    return replace(node, attributes={**node.attributes, FILL_ATTRIBUTE: spelled}), told
 
 
 def _is_default(value: Any, type: AtomicType) -> bool:

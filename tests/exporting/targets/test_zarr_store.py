@@ -7,7 +7,9 @@ import json
 import signal
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
+from struct import pack
 
 import numcodecs
 import numpy as np
@@ -75,7 +77,9 @@ def test_everything_is_kept(document: Path, tmp_path: Path, format: str) -> None
     assert temp.chunks == (1, 4, 8)
     assert temp.fill_value == -1.0
     assert temp.attrs["units"] == "K"
-    assert np.isnan(temp.attrs["_FillValue"])
+    # Readers of Zarr v2 go by the fill value; xarray spells that of Zarr v3 so.
+    said = temp.attrs["_FillValue"]
+    assert np.isnan(said) if format == "zarr-v2" else said == b64encode(pack("<d", -1)).decode()
     assert store["ocean"].attrs.asdict() == {"depth": [1, 2.5], "scale": {"a": None}}
     assert store.attrs["title"] == "made"
     if format == "zarr-v3":
