@@ -56,6 +56,7 @@ def document(server: HttpServer, tmp_path: Path) -> Path:
         "dimensions": {"i": {"stop": CHUNKS}},
     }
     refs = {".zgroup": '{"zarr_format": 2}', "a/.zarray": json.dumps(array)}
+    refs["a/.zattrs"] = json.dumps({"_FillValue": FILL})
     path = tmp_path / "document.json"
     text = {"version": 1, "templates": {"u": server.url("/data.bin")}, "gen": [rule], "refs": refs}
     path.write_text(json.dumps(text))

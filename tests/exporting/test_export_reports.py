@@ -4,6 +4,7 @@ Sources are described here by hand. What became of them is found by plain JSON, 
 nor writer of ours is asked. Each difference needs a line of the report at the path where it is.
 """
 
+import base64
 import json
 import math
 import re
@@ -133,9 +134,7 @@ def stream(folder: Path):
     facts |= node("/g", {"level": 200}, {"level": "ubyte"})
     short = {"small": "short", "floats": "float"}
     plain = {"shape": (2,), "dimensions": ["n"]}
-    facts |= node(
-        "/short", {"small": 1, "floats": [0.5, 1.5]}, short, dtype=np.dtype("i2"), fill=-32767, **plain
-    )
+    facts |= node("/short", {"small": 1, "floats": [0.5, 1.5]}, short, dtype=np.dtype("i2"), **plain)
     facts |= node("/kind", dtype=np.dtype("u1"), enumeration={0: "a", 1: "b"}, **plain)
     facts |= node("/rows", {"units": "m"}, **plain)
     facts |= node("/text", **plain) | node("/blob", **plain) | node("/strange")
@@ -241,6 +240,10 @@ def in_v3(target: Path, format: str):
         shown = np.dtype(dtype) if isinstance(dtype, str) and hasattr(np, dtype) else None
         if isinstance(dtype, dict) and dtype["name"] == "numpy.datetime64":
             shown = np.dtype(f"M8[{dtype['configuration']['unit']}]")
+        said = own.get("_FillValue")
+        if isinstance(said, str) and shown is not None and shown.kind == "f":
+            # As xarray spells it.
+            own = {**own, "_FillValue": struct.unpack("<d", base64.b64decode(said))[0]}
         facts |= described(path, own, about.get("shape"), names, shown, about.get("fill_value"))
     return facts
 

@@ -278,6 +278,7 @@ class FilledPart:
                 grid=RegularChunkGrid((length,), (side,)), codecs=_codecs(dtype, self.part.flavour)
             ),
             fill_value=np.zeros((), dtype)[()],
+            fill_marks=False,
             attributes={} if dtype == name.dtype else {"dtype": str(name.dtype)},
             format="zarr-v2",
         )

@@ -85,7 +85,9 @@ def test_everything_is_kept(document: Path, tmp_path: Path, format: str) -> None
     if format == "zarr-v3":
         assert temp.metadata.dimension_names == ("time", "lat", "lon")
         assert "_ARRAY_DIMENSIONS" not in temp.attrs
-        assert {loss.path for loss in report.losses if "fill value" in loss.what} == {"/ocean/big"}
+        assert {loss.path for loss in report.losses if "no fill value" in loss.what} == {"/ocean/big"}
+        told = {loss.path: loss.what for loss in report.losses if "_FillValue" in loss.what}
+        assert "changed to -1.0" in told["/ocean/temp"]
     else:
         assert temp.attrs["_ARRAY_DIMENSIONS"] == ["time", "lat", "lon"]
         assert store["ocean/big"].fill_value is None
