@@ -215,8 +215,7 @@ def test_types_and_groups_of_netcdf(folder: Path) -> None:
             xarray.testing.assert_identical(found, wanted)
         named = [each["named"].encoding["dtype"].metadata for each in (ours, theirs)]
         assert named[0]["enum"] == named[1]["enum"]
-        # The reader of HDF5 does not tell the name that the type was committed under.
-        assert named[0]["enum_name"] == "named_t"
+        assert named[0]["enum_name"] == named[1]["enum_name"] == "cloud"
     with xarray.open_datatree(path, engine=ENGINE, group="/g") as part:
         assert part.groups == ("/", "/h")
     assert list(RefbrowserBackendEntrypoint().open_groups_as_dict(path, group="g")) == ["/", "/h"]
