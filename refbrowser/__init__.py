@@ -1,10 +1,10 @@
 """Open, understand, repair and export datasets described by references.
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
-dataset as another format, ``make`` makes references of files of data, and ``expand`` gives the Version 0 view
-of a document; ``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream``
-appends to streams of messages, compacts and repairs them. What they need is imported when they are first
-used.
+dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
+``expand`` gives the Version 0 view of a document, and ``fold`` the same with templates and gen rules;
+``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
+streams of messages, compacts and repairs them. What they need is imported when they are first used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import expand, export, make, open
+    from refbrowser.api import combine, expand, export, fold, make, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -26,8 +26,10 @@ __all__ = [
     "Group",
     "RefbrowserError",
     "__version__",
+    "combine",
     "expand",
     "export",
+    "fold",
     "make",
     "ncstream",
     "open",
@@ -42,6 +44,8 @@ _PLACES = {
     "RefbrowserError": "refbrowser.errors",
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
+    "combine": "refbrowser.api",
+    "fold": "refbrowser.api",
     "make": "refbrowser.api",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",

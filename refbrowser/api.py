@@ -1,10 +1,11 @@
-"""What ``import refbrowser`` gives to programs: open, export, expand, make."""
+"""What ``import refbrowser`` gives to programs: open, export, expand, fold, make, combine."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.dataset import Dataset
@@ -15,11 +16,14 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
+    from refbrowser.exporting.combining.combine import CombineReport
+    from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.option_fields import ExportOptions
     from refbrowser.exporting.request import ExportReport
     from refbrowser.exporting.saving.making import Made, MakeReport
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_documents import VirtualSource
+    from refbrowser.references.edits.fold import Folding
 
 Path = str | os.PathLike[str]
 
@@ -108,6 +112,60 @@ def expand(
     text = b"".join(expansion.to_version0(skip_bad))
     expanded: dict[str, Any] = json.loads(text)
     return expanded
+
+
+def fold(
+    document: Path | Dataset | Document | Mapping[str, Any],
+    target: Path | None = None,
+    *,
+    rules: bool = True,
+    force: bool = False,
+    templates: Mapping[str, str] | None = None,
+    progress: Callable[..., None] | None = None,
+) -> Folding:
+    """Fold references that stand one by one into templates and gen rules, and compare all of them.
+
+    Parameters
+    ----------
+    document
+        A path or URL, an opened dataset or document, or the document as Python objects.
+    target
+        The file to be made; None for none.
+    rules
+        Whether gen rules are made, which fsspec reads with ``simple_templates=False`` only; else templates
+        alone.
+    force
+        Replace the target.
+    templates
+        Values for templates; used, never saved.
+    progress
+        Called as `progress(done, total)`.
+
+    Returns
+    -------
+    Folding
+        The folded document (`after`; the same as `before` where nothing gets smaller), its rules and
+        templates, sizes before and after, and what stays and why.
+
+    Raises
+    ------
+    RefbrowserError
+        The document cannot be read or folded; or the target is there, or cannot be written.
+    """
+    from refbrowser.exporting.saving.folding import FoldRequest, write_folded
+    from refbrowser.references.edits.fold import folded
+
+    values = dict(templates or {})
+    if target is None:
+        return folded(_document(document, values), rules=rules)
+    base = os.getcwd()
+    if isinstance(document, Dataset):
+        base = document.access.base
+    elif isinstance(document, str | os.PathLike):
+        opened = open_document(OpenRequest(os.fspath(document), templates=values))
+        document, base = opened.document, opened.access.base
+    request = FoldRequest(os.fspath(target), rules=rules, force=force)
+    return write_folded(_document(document, values), base, request, _control(progress))
 
 
 def _document(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
@@ -291,6 +349,49 @@ def make(
             done(answer)
 
     return make_references(request, _control(progress), Compute.of(client), answered)
+
+
+def combine(
+    sources: Path | Iterable[Path],
+    target: Path,
+    *,
+    client: Any = None,
+    progress: Callable[..., None] | None = None,
+    told: Callable[[Plan], None] = lambda plan: None,
+    **how: Any,
+) -> CombineReport:
+    """Combine files of data, stores or reference documents into one reference document.
+
+    Parameters
+    ----------
+    sources
+        Paths, URLs, patterns of paths, and ``@FILE`` with one of these a line.
+    target
+        The document.
+    client
+        Who looks at the files, as `make` has it.
+    progress
+        Called as `progress(done, total, note=...)` with files.
+    told
+        Called with what was found, before anything is written: `Plan.mismatches`.
+    how
+        Further fields of `Combination`: ``concat=["time"]``, ``new_dims``, ``merge``, ``sort``,
+        ``leave_out``, ``accept``, ``allow``... A text counts as a list of one.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: files differ in what would give wrong numbers; or a file cannot be read.
+    """
+    from refbrowser.engine.compute import Compute
+    from refbrowser.exporting.combining.combination import Combination
+    from refbrowser.exporting.combining.combine import combine as combine_files
+
+    named = [sources] if isinstance(sources, str | os.PathLike) else sources
+    lists = {each.name for each in fields(Combination) if isinstance(each.default, tuple)}
+    said: dict[str, Any] = {name: _texts(value) if name in lists else value for name, value in how.items()}
+    request = Combination(sources=tuple(os.fspath(each) for each in named), target=os.fspath(target), **said)
+    return combine_files(request, _control(progress), Compute.of(client), told)
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

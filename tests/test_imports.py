@@ -38,6 +38,7 @@ LAYERS = [
 
 #: Files of the window without Qt, with why.
 WITHOUT_QT = {
+    "refbrowser.app.combining.combine_work": "work of the window's jobs, in their threads",
     "refbrowser.app.commands.commands": "puts the groups of commands together",
     "refbrowser.app.commands.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.commands.problems": "a group of commands that only sends to panes",
@@ -321,6 +322,7 @@ def test_only_the_frame_knows_the_window(sources: list[Source]) -> None:
 
 #: Folders with fewer modules than three, or more than twenty, with why.
 SIZES = {
+    "refbrowser.cli": "a module for each verb",
     "refbrowser.formats.cdl": "a format that is only written: its words, and its writer",
 }
 

@@ -1,53 +1,147 @@
-"""Add the values and attributes of a dataset to a stream of messages, without writing it anew."""
+"""Add files to a reference document, or the values of a dataset to a stream, without writing it anew."""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+import os
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, tell_damage, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_templates, job_control, open_dataset
+from refbrowser.cli.make import add_remedies, mismatch_json, request_of, tell_mismatches
+from refbrowser.cli.options import (
+    add_dask,
+    add_json,
+    add_reading,
+    add_skip_bad,
+    add_templates,
+    compute_of,
+    job_control,
+    open_dataset,
+)
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
+    from refbrowser.exporting.combining.appending import Appended
+    from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.streams.append import AppendReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("stream", metavar="STREAM", help="the stream, a file that is changed in place")
-    parser.add_argument("path", metavar="SOURCE", help="what to add: a dataset of any format")
+    parser.add_argument(
+        "document", metavar="TARGET", help="a reference document, or a stream, which is changed in place"
+    )
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="what is added at its end: files of data, stores, documents, patterns or @LIST; to a stream one",
+    )
+    parser.add_argument("-o", "--output", default="", metavar="OUT", help="write another document instead")
     parser.add_argument(
         "--along",
         metavar="DIM",
-        help="the dimension that gets longer; the only unlimited one of both where not given",
+        help="the dimension that gets longer; where not given the only one whose coordinates differ, "
+        "of a stream the only unlimited one of both",
     )
-    parser.add_argument(
+    add_remedies(parser)
+    group = parser.add_argument_group("streams")
+    group.add_argument(
         "--overwrite",
         action="store_true",
         help="lay the values over those of the stream, instead of behind them",
     )
-    parser.add_argument(
+    group.add_argument(
         "--array", action="append", dest="arrays", metavar="A", help="add this array only (repeatable)"
     )
-    parser.add_argument(
+    group.add_argument(
         "--deflate",
         type=int,
         metavar="LEVEL",
         help="1 to 9, 0 for none; as the stream has it, where not given",
     )
-    parser.add_argument("--force", action="store_true", help="drop what stands behind the end of the stream")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace OUT; of a stream drop what stands behind its end",
+    )
+    add_dask(parser)
+    add_skip_bad(parser)
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
-    """Append to the stream and report."""
+    """Append and report."""
+    return (_to_document if _is_document(arguments.document) else _to_stream)(arguments, token)
+
+
+def _is_document(path: str) -> bool:
+    """Tell whether a reference document is meant, not a stream."""
+    from refbrowser.formats.sniffing import DOCUMENTS, HEAD, looks_like_references
+
+    if os.path.isdir(path):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return looks_like_references(file.read(HEAD))
+    except OSError:
+        return path.lower().endswith(DOCUMENTS)
+
+
+def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
+    from refbrowser.exporting.combining.appending import append_files
+
+    if arguments.overwrite or arguments.arrays or arguments.deflate is not None:
+        message = "--overwrite, --array and --deflate are for streams of messages"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    request = request_of(
+        arguments,
+        sources=tuple(arguments.files),
+        target=arguments.output,
+        skip_bad=arguments.skip_bad,
+    )
+    if arguments.along:
+        request = replace(request, concat=(arguments.along,))
+
+    def told(plan: Plan) -> None:
+        if plan.blocking or not arguments.json:
+            tell_mismatches(plan.mismatches)
+
+    with ProgressBar("appending") as bar:
+        report = append_files(
+            arguments.document, request, job_control(token, bar), compute_of(arguments), told
+        )
+    if arguments.json:
+        mismatches = [mismatch_json(each) for each in report.mismatches]
+        left_out = [{"source": source, "why": why} for source, why in report.left_out]
+        write_json({**asdict(report), "mismatches": mismatches, "left_out": left_out})
+    else:
+        _write_added(report)
+    return 0
+
+
+def _write_added(report: Appended) -> None:
+    files = f"{report.files} file{'' if report.files == 1 else 's'}"
+    unread = f", {report.unread} cannot be read" if report.unread else ""
+    write_line(
+        f"{plain(report.target)}: {files} added; {plain(report.along)}: {report.before} before, "
+        f"{report.after} now; {report.references} references more; "
+        f"{report.compared} chunks compared with files{unread}"
+    )
+    for source, why in report.left_out:
+        write_line(f"left out: {plain(source)}: {plain(why)}")
+
+
+def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.streams.append import AppendRequest, append_to
 
+    if len(arguments.files) > 1 or arguments.output:
+        raise RefbrowserError(ErrorKind.USAGE, "one dataset is added to a stream, in place")
     request = AppendRequest(
         along=arguments.along,
         overwrite=arguments.overwrite,
@@ -55,9 +149,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         level=arguments.deflate,
         force=arguments.force,
     )
+    (arguments.path,) = arguments.files
     with open_dataset(arguments, token) as dataset, ProgressBar("appending") as bar:
         tell_damage(damage_of(dataset, request.arrays))
-        report = append_to(arguments.stream, dataset, request, job_control(token, bar))
+        report = append_to(arguments.document, dataset, request, job_control(token, bar))
     if arguments.json:
         write_json(asdict(report))
     else:

@@ -664,6 +664,58 @@ def make_references(stage: Stage) -> QWidget:
 
 
 @scene
+def combine_files(stage: Stage) -> QWidget:
+    from refbrowser.app.combining.combine_sheet import CombineSheet
+
+    paths = []
+    for number in range(12):
+        refs: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": {"title": "Sea surface"}}
+        days = np.arange(30, dtype="<i4") + 30 * number + 30 * (number > 8)
+        scale = 0.1 if number == 6 else 0.01
+        for name, shape, dtype, attributes in (
+            ("time", [30], "<i4", {"units": "days since 2001-01-01", "calendar": "360_day"}),
+            ("sst", [30, 18, 36], "<i2", {"scale_factor": scale, "units": "degC"}),
+        ):
+            refs[f"{name}/.zarray"] = {
+                "zarr_format": 2, "shape": shape, "chunks": shape, "dtype": dtype,
+                "compressor": None, "filters": None, "fill_value": None, "order": "C",
+            }  # fmt: skip
+            refs[f"{name}/.zattrs"] = {
+                "_ARRAY_DIMENSIONS": ["time", "lat", "lon"][: len(shape)],
+                **attributes,
+            }
+        refs["time/0"] = "base64:" + base64.b64encode(days.tobytes()).decode()
+        refs["sst/0.0.0"] = [f"s3://ocean/sst_2001_{number + 1:02d}.nc", 8_192, 38_880]
+        paths.append(str(stage.write(f"sst_2001_{number + 1:02d}.json", refs)))
+    sheet = stage.dialog("combine_files")
+    assert isinstance(sheet, CombineSheet)
+    sheet.add(paths)
+    stage.wait(lambda: bool(sheet.differences.topLevelItemCount()))
+    sheet._count.setText("12 files in /data")
+    sheet.findChild(QLineEdit, "combineTarget").setText("/data/sst_combined.json")  # type: ignore[union-attr]
+    QTest.qWait(400)
+    stage.settle()
+    return sheet
+
+
+@scene
+def fold_references(stage: Stage) -> QWidget:
+    path = stage.folder / "ocean.json"
+    files = [f"https://data.example.org/ocean/ocean_{1990 + n // 12}{n % 12 + 1:02d}.nc" for n in range(240)]
+    refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+    for t, file in enumerate(files):
+        refs |= {f"temp/{t}.{c}": [file, 20_480 + 14_400 * c, 14_400] for c in range(18)}
+        refs |= {f"ice/{t}.{c}": [files[-1], 4_000_000 + (t * 18 + c) ** 2, 900 + c] for c in range(2)}
+    path.write_text(json.dumps(refs))
+    stage.open(path)
+    stage.settle()
+    sheet = stage.dialog("fold_references")
+    stage.wait(sheet.findChild(QAbstractButton, "foldApplyButton").isEnabled)  # type: ignore[union-attr]
+    stage.settle()
+    return sheet
+
+
+@scene
 def export_checked(stage: Stage) -> QWidget:
     from refbrowser.exporting.check import CheckItem, CheckReport, Program
 

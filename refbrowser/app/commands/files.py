@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QDialog, QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.dialogs.trust import TrustSheet, open_wants
@@ -123,16 +123,20 @@ class FileCommands(CommandGroup):
         """Return what each action of this group does."""
         own = (self.open_files, self.open_store, self.open_url, self.open_sample, self.clear_recent)
         ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
-        return {**by_name(*own, self.export, self.make_references), **ways}
+        made = (self.export, self.make_references, self.combine_files, self.append_files)
+        return {**by_name(*own, *made), **ways}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
         document = self._current
         can_open_as = document is not None and (document.store.is_here or document.error is not None)
         chosen = document.store.flavour if document is not None and can_open_as else None
+        state = None if document is None else document.document
         return {
             **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
             "can_open_as": can_open_as,
+            # Of a store or a file nobody wrote the references; the parquet form is written whole.
+            "can_append": state is not None and not (state.is_made or state.from_parquet),
             "has_document": document is not None,
             "has_recent": bool(self._settings.recent()),
             "is_open": document is not None and document.is_open,
@@ -252,8 +256,49 @@ class FileCommands(CommandGroup):
             sheet = MakeSheet(self._frame.documents, self._frame.tasks, self._frame.window())
             sheet.openPaths.connect(self._frame.open_all)
             sheet.changeCompute.connect(self._change_compute)
+            sheet.combineWanted.connect(self.combine_of)
         if paths:
             sheet.add(paths)
+        self._show_sheet(sheet)
+
+    # Combining
+
+    def combine_files(self) -> None:
+        """Show the sheet that combines files, with those of data that are open in it."""
+        several = [document.path for document in self._frame.documents.all() if document.is_data]
+        self.combine_of(several if len(several) > 1 else [])
+
+    def combine_of(self, paths: Sequence[str]) -> None:
+        """Show the sheet that combines files, with some files in it beside those that are there."""
+        from refbrowser.app.combining.combine_sheet import CombineSheet
+
+        sheet = self._frame.window().findChild(CombineSheet)
+        if sheet is None:
+            sheet = CombineSheet(self._frame.documents, self._frame.tasks, self._frame.window())
+            sheet.openPaths.connect(self._frame.open_all)
+            sheet.told.connect(self._frame.say)
+            sheet.changeCompute.connect(self._change_compute)
+        if paths:
+            sheet.add(paths)
+        self._show_sheet(sheet)
+
+    def append_files(self) -> None:
+        """Show the sheet that adds files to the current document."""
+        from refbrowser.app.combining.combine_sheet import AppendSheet
+
+        document = self._current
+        if document is None or document.dataset is None:
+            return
+        shown = self._frame.window().findChildren(AppendSheet)
+        sheet = next((each for each in shown if each.document is document), None)
+        if sheet is None:
+            sheet = AppendSheet(document, self._frame.documents, self._frame.window())
+            sheet.changeCompute.connect(self._change_compute)
+            sheet.told.connect(self._frame.say)
+        self._show_sheet(sheet)
+
+    @staticmethod
+    def _show_sheet(sheet: QDialog) -> None:
         sheet.show()
         sheet.raise_()
         # What was dropped comes from a window that has the keyboard.

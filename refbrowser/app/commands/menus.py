@@ -114,6 +114,17 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Make reference documents of netCDF, HDF5 and other files of data, and compare them with these",
     ),
     ActionSpec(
+        "combine_files",
+        "Com&bine files…",
+        tip="Make one dataset of many files along a dimension; what differs in them is shown first",
+    ),
+    ActionSpec(
+        "append_files",
+        "Append f&iles…",
+        when="can_append",
+        tip="Add files of data at the end of this document, as one step",
+    ),
+    ActionSpec(
         "export_view",
         "Export &view…",
         shortcut="Ctrl+Shift+E",
@@ -230,6 +241,12 @@ EDIT: tuple[ActionSpec | None, ...] = (
         shortcut="Ctrl+H",
         when="is_open",
         tip="Replace the prefix of URLs: of all keys, or of what is selected",
+    ),
+    ActionSpec(
+        "fold_references",
+        "F&old into rules…",
+        when="can_fold",
+        tip="Write references that stand one by one as templates and gen rules, where that is shorter",
     ),
     ActionSpec(
         "changed_only",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.references.document.content import Edit
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import StoreOrigin
+    from refbrowser.references.edits.fold import Folding
     from refbrowser.references.edits.history import History
     from refbrowser.references.rules.gen import GenRule
     from refbrowser.views.changed_rows import Difference
@@ -166,9 +167,25 @@ def rebuilt(dataset: Dataset, document: Document, saved: Document, control: Task
 def edited(document: Document, edit: Edit) -> Document:
     """Return a document after an edit, with what the window asks it first ready."""
     changed = document.apply(edit)
-    changed.expansion.items(0, 1)
-    changed.refs.find_slot("")
+    _make_ready(changed)
     return changed
+
+
+def _make_ready(document: Document) -> None:
+    document.expansion.items(0, 1)
+    document.refs.find_slot("")
+
+
+def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Folding:
+    """Return what folding a document comes to, with what the window asks it, and the result, first ready."""
+    from refbrowser.references.edits.fold import folded
+
+    folding = folded(document, control.check, rules=rules)
+    if folding.is_smaller:
+        _make_ready(folding.after)
+    # They are counted when they are first asked for.
+    assert folding.size_after <= folding.size_before
+    return folding
 
 
 def _state(dataset: Dataset, saved: Document | None) -> DatasetState:

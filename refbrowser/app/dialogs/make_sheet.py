@@ -64,9 +64,12 @@ class MakeSheet(WorkingDialog):
     -------
     openPaths(list)
         The user wants to open documents that were made.
+    combineWanted(list)
+        The user wants one document of all files.
     """
 
     openPaths = Signal(list)
+    combineWanted = Signal(list)
 
     def __init__(self, documents: Documents, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(tasks, "make", "Make references", parent)
@@ -110,7 +113,9 @@ class MakeSheet(WorkingDialog):
         layout.addWidget(self._cost)
         self._open = push_button("Open the document", "makeOpenButton", self.open_made)
         self._open.setToolTip("Open what was made of the selected files")
-        foot = self._make_buttons((self._open,), "Cancel", "Make references", self.start)
+        self._combine = push_button("Com&bine into one…", "makeCombineButton", self._combine_files)
+        self._combine.setToolTip("One document of all files, along a dimension; what differs is shown first")
+        foot = self._make_buttons((self._combine, self._open), "Cancel", "Make references", self.start)
         self._lay_out("Make references", body, foot)
 
     def _make_adding(self) -> QHBoxLayout:
@@ -353,6 +358,7 @@ class MakeSheet(WorkingDialog):
 
     def _update_buttons(self) -> None:
         self._remove.setEnabled(self._job is None and self.files.has_chosen())
+        self._combine.setVisible(self._job is None and not self._made and len(self.files.sources()) > 1)
         count = len(self._to_open())
         self._open.setVisible(bool(self._made))
         self._open.setEnabled(bool(count))
@@ -391,6 +397,10 @@ class MakeSheet(WorkingDialog):
         # At what was not looked at yet.
         if self._asked or self.files.unknown():
             self._look()
+
+    def _combine_files(self) -> None:
+        self.combineWanted.emit(list(self.files.sources()))
+        self.close()
 
     # What was made
 

@@ -313,6 +313,12 @@ class Questions(QObject):
         dialog.keep.connect(keep)
         self._show(dialog)
 
+    def fold(self, document: OpenDocument) -> None:
+        """Show what folding a document comes to, and do it where it is wanted."""
+        from refbrowser.app.dialogs.fold_sheet import FoldSheet
+
+        self._show(FoldSheet(document, self._window))
+
     def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether all pending edits are to be taken back."""
         text = "The document goes back to its saved state. Undo brings the edits back."

@@ -83,7 +83,7 @@ class Drop:
             return heading, shown
         if not self.opened:
             return f"Make references of {several}", shown
-        return heading, f"{shown}; references can be made of them"
+        return heading, f"{shown}; references can be made of them, or one dataset"
 
 
 def read_drop(data: QMimeData) -> Drop:

@@ -26,7 +26,6 @@ from refbrowser.references.document.chunk_codes import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.edits.edits import RenameReference
 from refbrowser.references.rules.integer_expressions import (
     Affine,
     bounds,
@@ -153,6 +152,8 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
         is_scalar = not all(each.grid_shape for each in owners)
         slot = document.refs.find_slot(prefix) if is_scalar else None
         if slot is not None:
+            from refbrowser.references.edits.edits import RenameReference
+
             # VirtualiZarr writes it so.
             meant = prefix + owners[0].encoding.encode(())
             is_free = document.refs.find_slot(meant) is None

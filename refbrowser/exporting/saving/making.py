@@ -247,7 +247,8 @@ def make(
         for folder in {os.path.dirname(os.path.abspath(task.target)) for task in tasks}:
             os.makedirs(folder, exist_ok=True)
     control.progress(0, len(tasks))
-    with _computing(compute, tasks) as chosen, chosen.open(control.token) as executor:
+    sources = [task.source for task in tasks]
+    with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
         check_workers(executor)
         for number, (task, answer) in enumerate(executor.run(make_one, tasks, control.token), 1):
             done(task.source, answer)
@@ -269,13 +270,13 @@ def _is_lost(error: RefbrowserError) -> bool:
 
 
 @contextmanager
-def _computing(compute: Compute, tasks: Sequence[MakeTask]) -> Iterator[Compute]:
+def computing(compute: Compute, sources: Sequence[str]) -> Iterator[Compute]:
     """Give where files are worked on: headers are parsed by Python, which one process does one at a time."""
     import multiprocessing
     from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 
-    count = min(os.cpu_count() or 1, len(tasks) // _MANY)
-    are_local = all(local_path(task.source) is not None for task in tasks)
+    count = min(os.cpu_count() or 1, len(sources) // _MANY)
+    are_local = all(local_path(source) is not None for source in sources)
     if not compute.is_here or (count < 2 and not are_local):
         yield compute
         end_spare()

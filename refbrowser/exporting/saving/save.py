@@ -7,6 +7,7 @@ metadata is written last, with the same values.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -36,6 +37,7 @@ from refbrowser.references.text.json_edit import pretty, rewrite
 from refbrowser.references.text.json_text import JsonError, parse
 
 if TYPE_CHECKING:
+    from refbrowser.engine.jobs import JobControl
     from refbrowser.io.cancel import CancelToken
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import StoreOrigin
@@ -160,6 +162,50 @@ def write_document(
     if len(edits) > 1:
         return WrittenDocument(identity, written, Compound(f"Save as Version {order.version}", tuple(edits)))
     return WrittenDocument(identity, written, edits[0] if edits else None)
+
+
+def write_verified(
+    path: str, blocks: Iterable[bytes], control: JobControl, prove: Callable[[str], object]
+) -> int:
+    """Write a document, and read it again before it gets its name; return how many bytes it has.
+
+    Parameters
+    ----------
+    prove
+        Called with the path of what was written, whose bytes are right; raises what speaks against it.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be written, or is not what was written.
+    Cancelled
+        The control's token was cancelled.
+    """
+    digest = hashlib.sha256()
+    written = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal written
+        for block in blocks:
+            digest.update(block)
+            written += len(block)
+            control.progress(written, None)
+            yield block
+
+    def prove_all(made: str) -> None:
+        with open(made, "rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != digest.hexdigest():
+                raise not_written(path)
+        prove(made)
+
+    write_atomically(path, counted(), cancel=control.token, prove=prove_all)
+    return written
+
+
+def not_written(path: str) -> RefbrowserError:
+    """Return the error of a document that is not what was written."""
+    message = "verification failed: the file is not what was written"
+    return RefbrowserError(ErrorKind.IO, message, Place(path=path))
 
 
 #: The folder with what was replaced is named as the store with this behind, and each file in it as its key.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
-from refbrowser.exporting.saving.save import with_consolidated
+from refbrowser.exporting.saving.save import not_written, with_consolidated, write_verified
 from refbrowser.exporting.source_losses import damage, lost_in_json, masked_elsewhere, needed_elsewhere
 from refbrowser.exporting.targets.reference_options import (
     ReferenceOptions,
@@ -29,7 +28,6 @@ from refbrowser.exporting.targets.reference_options import (
 )
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
-from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store, scheme_of, split_url
 from refbrowser.limits import LIMITS
@@ -191,7 +189,7 @@ class ReferencesTarget(Target):
     def check_rows(self, again: Document, document: Document) -> None:
         """Raise `E_IO` where a document that was read again has not as many keys as what was written."""
         if self.request.format == "refs-v1" and again.expansion.rows != document.expansion.rows:
-            raise self._not_written()
+            raise not_written(self.request.target)
 
     # The document to be written
 
@@ -355,36 +353,10 @@ class ReferencesTarget(Target):
         return document_chunks(document, self.request.target)
 
     def _write(self, document: Document, path: str, control: JobControl) -> int:
-        digest = hashlib.sha256()
-        written = 0
-
-        def blocks() -> Iterator[bytes]:
-            nonlocal written
-            for block in self._blocks(document):
-                digest.update(block)
-                written += len(block)
-                control.progress(written, None)
-                yield block
-
         def prove(made: str) -> None:
-            self._check_bytes(made, digest.hexdigest())
             self.prove(made, document, control.token)
 
-        write_atomically(path, blocks(), cancel=control.token, prove=prove)
-        return written
-
-    def _check_bytes(self, path: str, digest: str) -> None:
-        """Read the bytes of a file again."""
-        found = hashlib.sha256()
-        with open(path, "rb") as stream:
-            while block := stream.read(1 << 20):
-                found.update(block)
-        if found.hexdigest() != digest:
-            raise self._not_written()
-
-    def _not_written(self) -> RefbrowserError:
-        message = "verification failed: the file is not what was written"
-        return RefbrowserError(ErrorKind.IO, message, Place(path=self.request.target))
+        return write_verified(path, self._blocks(document), control, prove)
 
     def _parquet(
         self, document: Document, path: str, skipped: list[RefbrowserError], control: JobControl

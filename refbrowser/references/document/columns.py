@@ -55,7 +55,7 @@ class RenderedUrls:
     @classmethod
     def of(cls, urls: tuple[str, ...], templates: TemplateSet | None) -> RenderedUrls:
         """Render URLs; without templates (Version 0) each stands for itself."""
-        if templates is None:
+        if templates is None or not templates.renders(urls):
             return cls(urls, {})
         texts = []
         faults = {}

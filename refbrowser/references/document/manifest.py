@@ -283,6 +283,22 @@ class ManifestBuilder:
         at = np.zeros(len(coords), np.int32) if url is None else url
         self._entries.add_ranges(prefix, coords, named, at, offsets, lengths, encoding or ChunkKeyEncoding())
 
+    def url_number(self, url: str) -> int:
+        """Return the number that stands for a URL in `add_columns`."""
+        return self._entries.url_number(url)
+
+    def add_columns(
+        self,
+        prefix: str,
+        coords: npt.NDArray[np.int64],
+        numbers: npt.NDArray[np.int32],
+        offsets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        encoding: ChunkKeyEncoding,
+    ) -> None:
+        """Add the chunks of an array that are ranges of many files, as `ValueTableBuilder` does."""
+        self._entries.add_columns(prefix, coords, numbers, offsets, lengths, encoding)
+
     def document(self, *, name: str, **fields: Any) -> ManifestDocument:
         """Return the document of all that was gathered; the builder is at its end.
 

@@ -171,6 +171,27 @@ class ValueTableBuilder(TableBuilder):
         url
             Position of the URL of each chunk in `urls`, shape (n,).
         """
+        numbers = np.array([self.url_number(each) for each in urls], np.int32)
+        self.add_columns(prefix, coords, numbers[url], offsets, lengths, encoding)
+
+    def add_columns(
+        self,
+        prefix: str,
+        coords: npt.NDArray[np.int64],
+        numbers: npt.NDArray[np.int32],
+        offsets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        encoding: ChunkKeyEncoding = _DOTTED,
+    ) -> None:
+        """Add the ranges of files that are chunks of an array.
+
+        Parameters
+        ----------
+        numbers
+            Of the URLs, as `url_number` gives them.
+        lengths
+            `WHOLE` for a whole file.
+        """
         found = (
             group_of_chunks(prefix, coords.shape[1], encoding)
             if len(prefix) < LIMITS.key_length // 2
@@ -179,17 +200,15 @@ class ValueTableBuilder(TableBuilder):
         codes, fit = pack_many(with_leading(coords, found[1])) if found is not None else (None, None)
         if not len(coords) or found is None or codes is None or fit is None or not fit.all():
             keys = encoding.encode_many(coords, prefix)
-            for key, at, offset, length in zip(
-                keys, url.tolist(), offsets.tolist(), lengths.tolist(), strict=True
-            ):
-                self.add_reference(key, urls[at], offset, length)
+            rows = zip(keys, numbers.tolist(), offsets.tolist(), lengths.tolist(), strict=True)
+            for key, number, offset, length in rows:
+                self._add_entry(key, number, offset, length)
             return
-        numbers = np.array([self.url_number(each) for each in urls], np.int32)
         self.add_block(
             Block(
                 np.zeros(len(coords), np.uint32),
                 codes,
-                numbers[url],
+                numbers,
                 smallest(offsets),
                 smallest(lengths),
                 np.zeros(1, np.int64),

@@ -18,7 +18,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.document.content import DocumentContent, Edit
 from refbrowser.references.document.document import Document
-from refbrowser.references.edits import edits, many_edits
+from refbrowser.references.edits import edits, fold, many_edits
 from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.history import History, Revert, Step
 from refbrowser.references.edits.url_prefixes import PrefixScope, Runs, ScopeKind
@@ -80,12 +80,14 @@ _CLASSES: dict[str, Any] = {
         edits.SetRule,
         edits.SetTemplate,
         edits.SetVersion,
+        fold.FoldReferences,
         many_edits.CopyReferences,
         many_edits.RemoveReferences,
         many_edits.ReplacePrefixIn,
         many_edits.RebaseUrls,
         many_edits.RemoveRepeated,
         many_edits.RenameTemplateAndUses,
+        many_edits.SetReferences,
     )
 }
 #: What a field must be; a field that is not named may be any JSON value.
@@ -180,6 +182,14 @@ def _pairs(value: Any) -> tuple[tuple[str, str], ...]:
     raise _unreadable(value)
 
 
+def _values(value: Any) -> tuple[tuple[str, Any], ...]:
+    match value:
+        case list() if all(isinstance(each, list) and len(each) == 2 for each in value):
+            if all(isinstance(key, str) for key, _ in value):
+                return tuple((key, inner) for key, inner in value)
+    raise _unreadable(value)
+
+
 def _is_pair(value: Any, kind: type) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(member) is kind for member in value)
 
@@ -193,7 +203,7 @@ def _scope(value: Any) -> PrefixScope:
 
 
 #: Fields that are values of their own, and how they are read.
-_READ: dict[str, Callable[[Any], Any]] = {"runs": _runs, "pairs": _pairs, "scope": _scope}
+_READ: dict[str, Callable[[Any], Any]] = {"runs": _runs, "pairs": _pairs, "scope": _scope, "values": _values}
 
 
 def _plain(value: Any) -> Any:

@@ -111,6 +111,30 @@ class CopyReferences:
 
 
 @dataclass(frozen=True, slots=True)
+class SetReferences:
+    """Values for many keys, as `SetReference` has them; those that are not there are added at the end."""
+
+    values: tuple[tuple[str, Any], ...]
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        return f"Change {len(self.values):,} reference{'' if len(self.values) == 1 else 's'}"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        refs = document.refs
+        replaced, appended = dict(refs.replaced), dict(refs.appended)
+        for key, value in self.values:
+            slot = refs.find_slot(key)
+            if slot is None or slot < 0:
+                appended[key] = Patch.of(key, dump(key), dump(value))
+            else:
+                replaced[slot] = Patch.of(key, refs.key_text(slot), dump(value))
+        return document.with_refs(References(refs.table, replaced, refs.removed, appended))
+
+
+@dataclass(frozen=True, slots=True)
 class ReplacePrefixIn:
     """Another beginning for the URLs of a part of the document that begin with `old`."""
 

@@ -87,6 +87,12 @@ def _rule_text(document: ReferenceText, fields: Mapping[str, Any]) -> bytes:
     return dump(dict(fields))
 
 
+def with_new_rules(document: ReferenceText, rules: Sequence[Mapping[str, Any]]) -> ReferenceText:
+    """Return the document with rules before those that it has, which still win where both give a key."""
+    order = [-1] * len(rules) + list(range(len(document.rule_nodes)))
+    return _with_rules(document, [_rule_text(document, fields) for fields in rules], order)
+
+
 @dataclass(frozen=True, slots=True)
 class SetRule:
     """Other fields for a gen rule; all its members are given, unknown ones too."""

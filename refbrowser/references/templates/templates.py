@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,8 @@ from refbrowser.references.templates.syntax import DELIMITERS, Template, templat
 
 #: A name alone between plain texts.
 _ONE_NAME = re.compile(r"([^{\r\n]*)\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}([^{\r\n]*)")
+#: A text without these is what it stands for.
+_RENDERED = ("{", "\n", "\r")
 #: Characters of a text that is within the limits however they are encoded.
 _SHORT = LIMITS.template_string // 4
 
@@ -82,6 +84,13 @@ class TemplateSet:
         """Return the same templates with other values given by the user."""
         return TemplateSet(self.templates, dict(values))
 
+    def renders(self, texts: Sequence[str]) -> bool:
+        """Return whether one of many texts may be more, or less, than itself once it is rendered."""
+        if max(map(len, texts), default=0) > LIMITS.url_length:
+            return True
+        whole = "".join(texts)
+        return any(mark in whole for mark in _RENDERED)
+
     def render(self, text: str) -> str:
         """Return the URL that a jinja-str in `refs` stands for.
 
@@ -90,7 +99,7 @@ class TemplateSet:
         RefbrowserError
             E_TEMPLATE, E_UNSAFE or E_BUDGET with `place.span` in `text`.
         """
-        if len(text) <= LIMITS.url_length and not any(mark in text for mark in ("{", "\n", "\r")):
+        if len(text) <= LIMITS.url_length and not any(mark in text for mark in _RENDERED):
             return text
         return self._joined(text) or compile_template(Template.parse(text), self.scope).render()
 

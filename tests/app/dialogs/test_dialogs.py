@@ -45,7 +45,9 @@ from refbrowser.views.safety import FUNCTIONS, SafetyRow
 Settle = Callable[[], None]
 #: Actions that open a dialog over the sample.
 ASKING = (
-    *("open_url", "open_remote", "compare", "export", "make_references", "preferences"),
+    *("open_url", "open_remote", "compare", "export", "make_references", "fold_references"),
+    *("combine_files", "append_files"),
+    "preferences",
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),
 )
 

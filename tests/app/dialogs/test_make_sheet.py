@@ -380,7 +380,11 @@ def test_what_a_drop_of_files_of_data_does() -> None:
 
     assert dropped("a.nc") == (True, 1, "Open: the netCDF file a.nc /d/a.nc")
     both = dropped("a.nc", "b.H5")
-    assert both == (True, 2, "Open: 2 files of data a.nc, b.H5; references can be made of them")
+    assert both == (
+        True,
+        2,
+        "Open: 2 files of data a.nc, b.H5; references can be made of them, or one dataset",
+    )
     assert "references" not in dropped("a.nc", "b.json")[2]
     many = dropped(*(f"{number}.nc" for number in range(60)))
     assert many[:2] == (True, 0)

@@ -44,6 +44,7 @@ SIMPLE = st.one_of(
     st.builds(many_edits.RemoveReferences, RUNS),
     st.builds(many_edits.CopyReferences, st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple)),
     st.builds(many_edits.ReplacePrefixIn, TEXT, TEXT, SCOPE),
+    st.builds(many_edits.SetReferences, st.lists(st.tuples(TEXT, JSON), max_size=3).map(tuple)),
     st.builds(TextPatch, TEXT, INDEX, INDEX, st.binary(max_size=8)),
 )
 EDITS = st.recursive(
@@ -111,6 +112,8 @@ def test_foreign_values_are_refused(value: Any) -> None:
             "scope": {"kind": "some", "text": "", "number": 0, "runs": []},
         },
         {"edit": "__class__"},
+        {"edit": "SetReferences", "values": [["k", 1, 2]]},
+        {"edit": "SetReferences", "values": [[1, "v"]]},
     ],
 )
 def test_wrong_members_are_refused(value: Any) -> None:

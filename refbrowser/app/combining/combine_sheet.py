@@ -1,0 +1,582 @@
+"""The sheets that combine and append files: what differs is decided about before anything is written."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.combining.combine_shown import AxisStrip, DifferencesList, PlacedFiles
+from refbrowser.app.controller.documents import Documents
+from refbrowser.app.controller.edited_document import moved_on
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
+from refbrowser.app.shell.latest import Latest
+from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.formats.registry import formats
+from refbrowser.io.origins import local_path
+from refbrowser.views.computing import where_text
+from refbrowser.views.speed import SEPARATOR, Speed, speed_words
+from refbrowser.views.words import count_text, one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.combining.combine_work import AppendStep, CombineOrder, Found
+    from refbrowser.engine.jobs import JobStatus
+    from refbrowser.exporting.combining.combination import Remedy
+    from refbrowser.exporting.combining.properties import FileSet
+
+#: What the command line calls its options, and what they are called here.
+_OPTIONS = {"--force": "“Replace the document that is there”", "--new-dim NAME=FROM": "“New dimension”"}
+_COMBINE = (
+    "The files become one dataset: a document of references to the bytes where they lie, no data is copied. "
+    "All files are compared first. What would give wrong numbers is listed, and nothing is written until you "
+    "have decided about it."
+)
+_APPEND = (
+    "The files are added at the end of the document, as one step that Undo takes back. They are compared "
+    "with it first; nothing is changed until you have decided about what differs."
+)
+_LINES = 2
+
+
+class FilesSheet(WorkingDialog):
+    """Files that are looked at, their differences with what is done about them, and where each lies.
+
+    Parameters
+    ----------
+    documents, tasks
+        Of the window.
+    about
+        What the sheet does.
+    verb
+        Of its button.
+
+    Signals
+    -------
+    told(str)
+        What was done.
+    """
+
+    told = Signal(str)
+
+    def __init__(
+        self, documents: Documents, tasks: Tasks, title: str, about: str, verb: str, parent: QWidget | None
+    ) -> None:
+        super().__init__(tasks, "combine", title, parent)
+        self._documents = documents
+        self._sources: list[str] = []
+        self._remedies: list[Remedy] = []
+        self._found: Found | None = None
+        self._looking = Latest(self, "combine look")
+        self._look_job: int | None = None
+        self._build(title, about, verb)
+        self.resize(max(980, self.sizeHint().width()), 740)
+        documents.computeChanged.connect(self._say_where)
+        self._say_where()
+        self._show_files()
+
+    def owner(self, what: str) -> str:
+        """Return the name of its work of one kind."""
+        return f"{what} {id(self)}"
+
+    # What a sheet of some work has
+
+    def order(self) -> CombineOrder:
+        """Return what the sheet asks for."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Carry it out."""
+        raise NotImplementedError
+
+    def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
+        """Look at the files, in a task."""
+        raise NotImplementedError
+
+    def _make_fields(self) -> QFormLayout:
+        """Return what is asked below the lists."""
+        raise NotImplementedError
+
+    def _take_found(self, found: Found) -> None:
+        """Go on with what was found."""
+
+    # Parts
+
+    def _build(self, title: str, about: str, verb: str) -> None:
+        self._count = plain_label("", wrap=False)
+        self._count.setObjectName("combineCount")
+        self._add = push_button("Add &files…", "combineAddButton", self._ask_files)
+        self._remove = push_button("Re&move", "combineRemoveButton", self._remove_selected)
+        self._remove.setToolTip("Take the selected files out of the list; nothing is done to the files")
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(self._count, 1)
+        line.addWidget(self._add)
+        line.addWidget(self._remove)
+        self.differences = DifferencesList()
+        self.differences.chosen.connect(self.decide)
+        self.differences.takenBack.connect(self._take_back)
+        self.files = PlacedFiles()
+        self.files.removeWanted.connect(self.remove_files)
+        self.files.itemSelectionChanged.connect(self._update_buttons)
+        self._strip = AxisStrip()
+        below = QWidget()
+        lying = QVBoxLayout(below)
+        lying.setContentsMargins(0, 0, 0, 0)
+        lying.setSpacing(theme.SMALL)
+        lying.addWidget(self._strip)
+        lying.addWidget(self.files, 1)
+        lists = QSplitter(Qt.Orientation.Vertical)
+        lists.setObjectName("combineLists")
+        lists.setChildrenCollapsible(False)
+        lists.addWidget(self.differences)
+        lists.addWidget(below)
+        lists.setSizes([230, 280])
+        self._cost = CostCard("combineSummary", "What comes of it", _OPTIONS, _LINES)
+        body = QWidget()
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(plain_label(about, role="muted"))
+        layout.addLayout(line)
+        layout.addWidget(lists, 1)
+        layout.addLayout(self._make_fields())
+        layout.addWidget(self._cost)
+        self._lay_out(title, body, self._make_buttons((), "Cancel", verb, self.start))
+        self._start.setEnabled(False)
+
+    def _make_line(self, name: str, described: str, placeholder: str) -> QLineEdit:
+        line = QLineEdit()
+        line.setObjectName(name)
+        line.setAccessibleName(described)
+        line.setPlaceholderText(placeholder)
+        return line
+
+    def _say_where(self) -> None:
+        self._where.setText(where_text(self._documents.compute, ""))
+
+    # Files
+
+    def sources(self) -> tuple[str, ...]:
+        """Return all files, as they were added."""
+        return tuple(self._sources)
+
+    def add(self, sources: Sequence[str]) -> None:
+        """Add files; all are looked at."""
+        if self._job is None:
+            self._sources = list(dict.fromkeys((*self._sources, *sources)))
+            self._files_changed()
+
+    def remove_files(self, sources: Sequence[str]) -> None:
+        """Take files out of the list."""
+        if self._job is None:
+            gone = set(sources)
+            self._sources = [each for each in self._sources if each not in gone]
+            self._files_changed()
+
+    def _files_changed(self) -> None:
+        """Take note of other files; what was decided about those that are gone is forgotten."""
+        known = {*self._sources, "odd"}
+        self._remedies = [each for each in self._remedies if each.kind != "leave_out" or each.value in known]
+        self._show_files()
+        self._changed()
+
+    def _remove_selected(self) -> None:
+        self.remove_files(self.files.selected())
+
+    def _show_files(self) -> None:
+        self._found = None
+        self.files.show_files(self._sources)
+        self._strip.show_found(None)
+        self.differences.show_found(None, self._remedies)
+        count = len(self._sources)
+        folder = os.path.dirname(self._sources[0]) if count else ""
+        where = f" in {one_line(folder)}" if folder and all(map(folder.__eq__, self._folders())) else ""
+        self._count.setText(f"{count_text(count)} file{'' if count == 1 else 's'}{where}")
+        self._update_buttons()
+
+    def _folders(self) -> list[str]:
+        return [os.path.dirname(each) for each in self._sources]
+
+    def _ask_files(self) -> None:
+        data = [each for each in formats() if each.is_data]
+        suffixes = " ".join(sorted({f"*{suffix}" for each in data for suffix in each.files}))
+        filters = f"Files of data ({suffixes});;All files (*)"
+        dialog = QFileDialog(self, "Files", self._folders()[0] if self._sources else "", filters)
+        dialog.setObjectName("combineFilesDialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.add)
+        dialog.open()
+
+    # Deciding
+
+    def decide(self, remedy: Remedy) -> None:
+        """Let something be done about what differs."""
+        if self._job is None and remedy not in self._remedies:
+            self._remedies.append(remedy)
+            self._look_ahead()
+
+    def _take_back(self, remedy: Remedy) -> None:
+        if self._job is None and remedy in self._remedies:
+            self._remedies.remove(remedy)
+            self._look_ahead()
+
+    # Looking
+
+    def _changed(self) -> None:
+        if self._job is None:
+            self._start.setEnabled(False)
+            self._pause.start()
+
+    def _look_ahead(self) -> None:
+        if self._job is not None:
+            return
+        self._pause.stop()
+        self._start.setEnabled(False)
+        if not self._sources:
+            self._looking.cancel()
+            self._look_ended()
+            self._cost.say("Add files, or drop them on the window.", "")
+            return
+        order = self.order()
+        count = len(self._sources)
+        title = f"Look at {count_text(count)} file{'' if count == 1 else 's'} to be combined"
+        if self._found is None:
+            self._cost.say("Comparing the files…", "")
+        self._speed = Speed()
+        self._look_job = self._looking.run(
+            self,
+            title,
+            lambda control: self._look_at(order, control),
+            self._looked,
+            self._not_looked,
+            priority=Priority.STATISTICS,
+        ).number
+
+    def _looked(self, found: Found) -> None:
+        self._look_ended()
+        self._found = found
+        self.differences.show_found(found, self._remedies)
+        self.files.show_found(found)
+        self._strip.show_found(found)
+        self._take_found(found)
+        self._start.setEnabled(not found.blocking)
+        self._cost.say(found.summary, "fault" if found.blocking else "")
+        self._update_buttons()
+
+    def _not_looked(self, error: BaseException) -> None:
+        self._look_ended()
+        self._show_files()
+        self._cost.say(error_text(error), "fault")
+
+    def _look_ended(self) -> None:
+        self._look_job = None
+        if self._job is None:
+            self._progress.hide()
+            self._cancel.hide()
+
+    def _follow(self, statuses: list[JobStatus]) -> None:
+        super()._follow(statuses)
+        for status in statuses:
+            if self._job is None and status.number == self._look_job and status.total:
+                self._speed.take(status, time.monotonic())
+                self._progress.show()
+                self._cancel.show()
+                show_progress(self._bar, status.done, status.total)
+                self._amount.setText(SEPARATOR.join(self._words_of(status)))
+
+    def _cancel_job(self) -> None:
+        if self._look_job is None:
+            super()._cancel_job()
+            return
+        self._looking.cancel()
+        self._look_ended()
+        self._cost.say("Cancelled: the files were not compared. Add or remove files to go on.", "warning")
+
+    # Carrying it out
+
+    def _show_running(self, running: bool) -> None:
+        super()._show_running(running)
+        for each in (self.differences, self.files, self._add):
+            each.setEnabled(not running)
+        self._update_buttons()
+
+    def _update_buttons(self) -> None:
+        self._remove.setEnabled(self._job is None and bool(self.files.selected()))
+
+    def _words_of(self, status: JobStatus) -> list[str]:
+        what = f"{count_text(status.done)} of {count_text(status.total or 0)}"
+        rate = [f"{self._speed.rate:.3g} files/s"] if self._look_job is not None and self._speed.rate else []
+        return [what, *rate, *speed_words(self._speed)]
+
+    def _told(self, text: str, role: str) -> None:
+        self._ended()
+        self._start.setEnabled(self._found is not None and not self._found.blocking)
+        self._cost.say(text, role)
+
+    def _cancelled(self) -> None:
+        self._told("Cancelled. Nothing was changed.", "warning")
+
+    def _failed(self, error: BaseException) -> None:
+        self._told(error_text(error), "fault")
+
+
+class CombineSheet(FilesSheet):
+    """Combines files into one document; the window stays usable meanwhile.
+
+    Signals
+    -------
+    openPaths(list)
+        A document was made, and is to be opened.
+    """
+
+    openPaths = Signal(list)
+
+    def __init__(self, documents: Documents, tasks: Tasks, parent: QWidget | None = None) -> None:
+        super().__init__(documents, tasks, "Combine files", _COMBINE, "Combine", parent)
+        self.setObjectName("combineSheet")
+        #: What the sheet itself filled in, and follows the files.
+        self._own_along = self._own_target = ""
+        self._kept: FileSet | None = None
+
+    def _make_fields(self) -> QFormLayout:
+        self._along = QComboBox()
+        self._along.setObjectName("combineAlong")
+        self._along.setAccessibleName("Dimensions along which files lie")
+        self._along.setEditable(True)
+        self._along.setMinimumWidth(150)
+        if (edit := self._along.lineEdit()) is not None:
+            edit.setPlaceholderText("found by itself")
+        self._along.setToolTip("Several with commas between; the files are placed by their coordinates")
+        self._along.currentTextChanged.connect(self._along_changed)
+        pattern = r"for a dimension that files do not have: run=name:run(\d+)"
+        self._new = self._make_line("combineNewDimension", "A new dimension, NAME=FROM", pattern)
+        self._new.textChanged.connect(lambda _text: self._changed())
+        along = QHBoxLayout()
+        along.setSpacing(theme.MEDIUM)
+        along.addWidget(self._along)
+        label = QLabel("&New dimension")
+        label.setBuddy(self._new)
+        along.addWidget(label)
+        along.addWidget(self._new, 1)
+        self._sort = self._check("combineSort", "Put files in the order of their coordinates")
+        self._sort.setToolTip("Else they lie in the order in which they were added")
+        self._merge = self._check("combineMerge", "Files may have different variables")
+        self._fold = self._check("combineFold", "Fold into rules")
+        self._fold.setToolTip("Write the references as templates and gen rules where that is shorter")
+        self._force = self._check("combineForce", "Replace the document that is there")
+        self._target = self._make_line("combineTarget", "The document that is made", "A file, NAME.json")
+        self._browse: QPushButton = push_button("Browse…", "combineBrowseButton", self._ask_target)
+        where = QHBoxLayout()
+        where.setSpacing(theme.MEDIUM)
+        where.addWidget(self._target, 1)
+        where.addWidget(self._browse)
+        self._fields = (
+            *(self._along, self._new, self._sort, self._merge, self._fold, self._force),
+            *(self._target, self._browse),
+        )
+        rows = (
+            ("A&long", along, self._along),
+            ("", self._make_ticks_line((self._sort, self._merge, self._fold, self._force)), None),
+            ("In&to", where, self._target),
+            ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
+        )
+        return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def order(self) -> CombineOrder:
+        """Return what the sheet asks for."""
+        from refbrowser.app.combining.combine_work import CombineOrder
+
+        along = self._along.currentText().strip()
+        return CombineOrder(
+            sources=self.sources(),
+            concat="" if along == self._own_along and self._kept is None else along,
+            new_dims=self._new.text(),
+            target=self._target.text().strip(),
+            merge=self._merge.isChecked(),
+            sort=self._sort.isChecked(),
+            fold=self._fold.isChecked(),
+            force=self._force.isChecked(),
+            remedies=tuple(self._remedies),
+            compute=self._documents.compute,
+            settings=self._documents.settings,
+        )
+
+    def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
+        from refbrowser.app.combining.combine_work import look
+
+        return look(order, self._kept, control)
+
+    def _along_changed(self, text: str) -> None:
+        if text != self._own_along:
+            self._changed()
+
+    def _files_changed(self) -> None:
+        # The dimension is looked for anew, unless the user chose it.
+        self._kept = None
+        self._choose_target()
+        super()._files_changed()
+
+    def _take_found(self, found: Found) -> None:
+        self._kept = found.kept
+        if self._along.currentText().strip() in ("", self._own_along):
+            self._own_along = found.along
+            self._along.blockSignals(True)
+            self._along.clear()
+            self._along.addItems(list(found.known))
+            self._along.setEditText(found.along)
+            self._along.blockSignals(False)
+
+    def _choose_target(self) -> None:
+        """Put the document beside the files, named as they begin, unless the user said where."""
+        if self._target.text() != self._own_target or not self._sources:
+            return
+        path = local_path(self._sources[0])
+        folder = os.path.dirname(path) if path is not None else os.path.expanduser("~")
+        names = [os.path.basename(each.rstrip("/")) for each in self._sources]
+        least, most = min(names), max(names)
+        pairs = zip(least, most, strict=False)
+        same = next((at for at, (one, other) in enumerate(pairs) if one != other), len(least))
+        stem = least[:same].partition(".")[0].rstrip("_-0123456789 ")
+        self._own_target = os.path.join(folder, f"{stem or 'files'}_combined.json")
+        self._target.setText(self._own_target)
+
+    def _ask_target(self) -> None:
+        dialog = QFileDialog(self, "The document that is made", self._target.text(), "Documents (*.json)")
+        dialog.setObjectName("combineBrowseDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._target.setText)
+        dialog.open()
+
+    def start(self) -> None:
+        """Write the document."""
+        if self._job is not None or self._found is None or self._found.blocking:
+            return
+        order, kept = self.order(), self._kept
+        # The references of the files are given away to the document.
+        self._kept = None
+
+        def combine(control: TaskControl) -> str:
+            from refbrowser.app.combining.combine_work import carry_out
+
+            return carry_out(order, kept, control)
+
+        self._looking.cancel()
+        self._pause.stop()
+        self._cost.say(f"Writing {order.target}", "")
+        count = count_text(len(order.sources))
+        self._run(self.owner("combine"), f"Combine {count} files", combine, self._done, self._failed)
+
+    def _done(self, text: str) -> None:
+        path = os.path.abspath(os.path.expanduser(self._target.text().strip()))
+        self._ended()
+        self.openPaths.emit([path])
+        self.told.emit(text)
+        self.close()
+
+
+class AppendSheet(FilesSheet):
+    """Adds files to an open document, as one step of its history."""
+
+    def __init__(self, document: OpenDocument, documents: Documents, parent: QWidget | None = None) -> None:
+        self._document = document
+        title = f"{one_line(document.name)}: append files"
+        super().__init__(documents, document.tasks, title, _APPEND, "Append", parent)
+        self.setObjectName("appendSheet")
+        document.documentChanged.connect(self._changed)
+        document.hierarchyChanged.connect(self._changed)
+        document.destroyed.connect(self.close)
+
+    @property
+    def document(self) -> OpenDocument:
+        """What files are added to."""
+        return self._document
+
+    def _make_fields(self) -> QFormLayout:
+        self._along = self._make_line(
+            "appendAlong", "The dimension that gets longer", "found by itself: whose coordinates differ"
+        )
+        self._along.textChanged.connect(lambda _text: self._changed())
+        self._sort = self._check("appendSort", "Put files in the order of their coordinates")
+        self._fields = (self._along, self._sort)
+        rows = (
+            ("A&long", self._along, self._along),
+            ("", self._make_ticks_line((self._sort,)), None),
+            ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
+        )
+        return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def order(self) -> CombineOrder:
+        """Return what the sheet asks for."""
+        from refbrowser.app.combining.combine_work import CombineOrder
+
+        return CombineOrder(
+            sources=self.sources(),
+            concat=self._along.text(),
+            sort=self._sort.isChecked(),
+            remedies=tuple(self._remedies),
+            compute=self._documents.compute,
+            settings=self._documents.settings,
+        )
+
+    def _look_at(self, order: CombineOrder, control: TaskControl) -> Found:
+        from refbrowser.app.combining.combine_work import look_to_append
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
+        dataset, state = self._document.dataset, self._document.document
+        if dataset is None or state is None:
+            raise RefbrowserError(ErrorKind.USAGE, "the document is not open")
+        if dataset.document is not state:
+            dataset = dataset.with_document(state, control)
+        return look_to_append(order, dataset, control)
+
+    def start(self) -> None:
+        """Add the files."""
+        found, dataset = self._found, self._document.dataset
+        before = self._document.document
+        if self._job is not None or found is None or found.blocking or dataset is None or before is None:
+            return
+
+        def append(control: TaskControl) -> AppendStep:
+            from refbrowser.app.combining.combine_work import append_step
+
+            now = dataset if dataset.document is before else dataset.with_document(before, control)
+            return append_step(found.plan, now, control)
+
+        def made(step: AppendStep) -> None:
+            if self._document.document is not before:
+                self._failed(moved_on(step.edit))
+                return
+            self._ended()
+            self._document.documentChanged.disconnect(self._changed)
+            self._document.hierarchyChanged.disconnect(self._changed)
+            self._document.take_step(step.edit, step.after)
+            self.told.emit(step.text)
+            self.close()
+
+        self._looking.cancel()
+        self._pause.stop()
+        name = one_line(self._document.name)
+        self._run(self.owner("append"), f"Append files to {name}", append, made, self._failed)

@@ -1,0 +1,93 @@
+"""Fold what stands one by one in a reference document into templates and gen rules, compared in full."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import ProgressBar, plain, write_json, write_line
+from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, job_control, open_document
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.references.edits.fold import Folding
+
+#: Rules that are told.
+_SHOWN = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="DOC", help="a reference document")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the document to be made (.json, .json.gz, .json.zst); with --force it may be DOC itself",
+    )
+    parser.add_argument(
+        "--no-rules",
+        action="store_true",
+        help="templates alone: fsspec reads them however it is called, gen rules with simple_templates=False",
+    )
+    parser.add_argument("--force", action="store_true", help="replace the target")
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Fold the document, write it, and report."""
+    from refbrowser.exporting.saving.folding import FoldRequest, write_folded
+
+    opened = open_document(arguments.path, arguments, token)
+    request = FoldRequest(arguments.output, rules=not arguments.no_rules, force=arguments.force)
+    with ProgressBar("folding") as bar:
+        folding = write_folded(opened.document, opened.access.base, request, job_control(token, bar))
+    if arguments.json:
+        write_json(_as_json(folding, arguments.path, arguments.output))
+    else:
+        _write_text(folding, arguments.output)
+    return 0
+
+
+def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
+    from refbrowser.views.folding import notes_of
+
+    return {
+        "document": document,
+        "target": target,
+        "bytes_before": folding.size_before,
+        "bytes_after": folding.size_after,
+        "folded": folding.folded,
+        "compared": folding.compared,
+        "unproved": folding.unproved,
+        "rules": [
+            {
+                **rule.fields,
+                "references": rule.keys,
+                "bytes_before": rule.size_before,
+                "bytes_after": rule.size,
+            }
+            for rule in folding.rules
+        ],
+        "templates": dict(folding.templates),
+        "kept": [
+            {"reason": kept.reason, "references": kept.count, "keys": list(kept.keys)}
+            for kept in folding.kept
+        ],
+        "notes": list(notes_of(folding)),
+    }
+
+
+def _write_text(folding: Folding, target: str) -> None:
+    from refbrowser.views.folding import kept_line, notes_of, proof_of, rule_line, summary_of
+
+    rules = [f"  rule {rule_line(rule)}" for rule in folding.rules[:_SHOWN]]
+    if len(folding.rules) > _SHOWN:
+        rules.append(f"  and {len(folding.rules) - _SHOWN} more")
+    kept = [f"  {kept_line(kept)}" for kept in folding.kept]
+    for text in (f"{target}: {summary_of(folding)}", *rules, *kept, proof_of(folding), *notes_of(folding)):
+        write_line(plain(text.replace("\N{NARROW NO-BREAK SPACE}", " ")))

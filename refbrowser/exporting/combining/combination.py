@@ -1,0 +1,311 @@
+"""What is to be combined, how, and what is done about what differs: plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.exporting.combining.properties import LookedAt, Looking
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
+from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.model.cf import TimeUnits
+
+#: In place of a file: each that a blocking difference names as the odd one.
+ODD = "odd"
+#: What `accept` may name: it cannot make wrong numbers of bytes that are read otherwise.
+ACCEPTED = (
+    "fill", "units", "calendar", "missing value", "valid range", "flags", "values",
+    "presence", "gap", "overlap", "double", "disorder",
+)  # fmt: skip
+#: Where the values of a new dimension come from.
+SOURCES = ("name", "attribute", "variable", "list")
+_DATE = ("year", "month", "day", "hour", "minute", "second")
+_SINCE = "seconds since 1970-01-01"
+#: Characters of a name that a pattern is searched in.
+_NAME = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """What is combined, and what is done about what differs.
+
+    Attributes
+    ----------
+    sources
+        As `MakeRequest.sources`.
+    target
+        The document that is made.
+    concat
+        Dimensions of the files along which they are laid one after another.
+    new_dims
+        Further dimensions, ``NAME=FROM``: see `NewDimension.parse`.
+    merge
+        Files may have different arrays.
+    sort
+        Lay files by the values of their coordinates, not in the order in which they are named.
+    leave_out
+        Files, or `ODD`.
+    leave_out_var
+        Names or paths of arrays that are left out.
+    take_as
+        ``NAME=OTHER:FILES``: the array of these files (a pattern) is another array.
+    inline_var
+        Names or paths of arrays whose values are to stand in the document.
+    accept
+        Properties, of `ACCEPTED` or ``PROPERTY:ARRAY``, of which the common value is taken for all files.
+    time_units
+        In which times are expressed, where files have other ones.
+    fold
+        Fold the references into templates and gen rules.
+    extends
+        The first source is a document that the others are added to: its values are the common ones.
+    """
+
+    sources: tuple[str, ...]
+    target: str = ""
+    concat: tuple[str, ...] = ()
+    new_dims: tuple[str, ...] = ()
+    merge: bool = False
+    sort: bool = False
+    leave_out: tuple[str, ...] = ()
+    leave_out_var: tuple[str, ...] = ()
+    take_as: tuple[str, ...] = ()
+    inline_var: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
+    time_units: str = ""
+    fold: bool = False
+    extends: bool = False
+    format: str = "refs-v1"
+    options: ReferenceOptions = field(default_factory=ReferenceOptions)
+    force: bool = False
+    skip_bad: bool = False
+    allow: tuple[str, ...] = ()
+    storage_options: tuple[str, ...] = ()
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise `E_USAGE` where something that is said has no meaning."""
+        new = [each.name for each in self.new_dimensions()]
+        twice = [name for name in {*self.concat, *new} if [*self.concat, *new].count(name) > 1]
+        if not (self.concat or new or self.merge):
+            raise _usage("files are combined along a dimension, along a new one, or merged")
+        if twice:
+            raise _usage(f"the dimension {quoted(twice[0])} is named twice")
+        for text in self.accept:
+            if text.partition(":")[0] not in ACCEPTED:
+                raise _usage(f"{quoted(text)} cannot be accepted", f"known: {', '.join(ACCEPTED)}")
+        if self.time_units and TimeUnits.from_attributes({"units": self.time_units}) is None:
+            raise _usage(
+                f"{quoted(self.time_units)} is no unit of time", "for example 'days since 2000-01-01'"
+            )
+        if self.fold and (self.format != "refs-v1" or self.options.relative or self.options.url_template):
+            raise _usage("folding makes templates and gen rules of its own, of refs-v1 only")
+        self.renamed()
+
+    def new_dimensions(self) -> list[NewDimension]:
+        """Return the new dimensions."""
+        return [NewDimension.parse(text) for text in self.new_dims]
+
+    def renamed(self) -> list[tuple[str, str, str]]:
+        """Return name, other name and files of `take_as`."""
+        found = []
+        for text in self.take_as:
+            names, colon, files = text.partition(":")
+            name, equals, other = names.partition("=")
+            if not (colon and equals and name and other and files) or "/" in other:
+                raise _usage(f"{quoted(text)} is not of the form NAME=OTHER:FILES")
+            found.append((name, other, files))
+        return found
+
+    def accepts(self, kind: str, path: str) -> bool:
+        """Tell whether a difference is accepted."""
+        name = path.rpartition("/")[2]
+        return bool({kind, f"{kind}:{path}", f"{kind}:{name}"} & set(self.accept))
+
+    def looking(self) -> Looking:
+        """Return what is to be looked at in files."""
+        valued = tuple(each.argument for each in self.new_dimensions() if each.kind == "variable")
+        return Looking(
+            dimensions=self.concat,
+            inline=self.inline_var,
+            valued=valued,
+            allow=self.allow,
+            storage_options=self.storage_options,
+            settings=self.settings,
+        )
+
+
+#: Words of each remedy.
+_WORDS = {
+    "leave_out": "leave {} out",
+    "leave_out_var": "leave the array {} out",
+    "take_as": "take it as another array",
+    "inline_var": "let the values of {} stand in the document",
+    "accept": "take the common value",
+    "time_units": "express the times anew, in {}",
+    "sort": "lay the files by their coordinates",
+}
+RemedyKind = Literal["leave_out", "leave_out_var", "take_as", "inline_var", "accept", "time_units", "sort"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What can be done about a difference.
+
+    Attributes
+    ----------
+    kind
+        The field of `Combination` that it changes.
+    value
+        What is added to the field, or stands in it.
+    """
+
+    kind: RemedyKind
+    value: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return _WORDS[self.kind].format("the odd ones" if self.value == ODD else self.value)
+
+    @property
+    def option(self) -> str:
+        """What says it on the command line."""
+        flag = f"--{self.kind.replace('_', '-')}"
+        return flag if self.kind == "sort" else f"{flag} {_shell(self.value)}"
+
+    def applied(self, request: Combination) -> Combination:
+        """Return a request that has it."""
+        if self.kind == "sort":
+            return replace(request, sort=True)
+        if self.kind == "time_units":
+            return replace(request, time_units=self.value)
+        before: tuple[str, ...] = getattr(request, self.kind)
+        changes: dict[str, Any] = {self.kind: tuple(dict.fromkeys((*before, self.value)))}
+        return replace(request, **changes)
+
+
+def _shell(text: str) -> str:
+    return text if re.fullmatch(r"[\w./:=,@%+-]+", text) else "'" + text.replace("'", "'\\''") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class NewDimension:
+    """A dimension that files do not have.
+
+    Attributes
+    ----------
+    kind
+        One of `SOURCES`: the values come from the name of the file by a pattern, or from an attribute of its
+        root, are the first value of an array, or are listed.
+    argument
+        Pattern, name, or values with commas between.
+    """
+
+    name: str
+    kind: str
+    argument: str
+
+    @classmethod
+    def parse(cls, text: str) -> NewDimension:
+        """Return what ``NAME=FROM`` says: ``name:PATTERN``, ``attribute:A``, ``variable:V`` or ``list:A,B``.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: it is none of these.
+        """
+        name, equals, source = text.partition("=")
+        kind, colon, argument = source.partition(":")
+        if not equals or not name or "/" in name or not colon or kind not in SOURCES or not argument:
+            advice = (
+                r"for example run=name:run(\d+), member=attribute:realization, time=variable:time, x=list:1,2"
+            )
+            raise _usage(f"{quoted(text)} is not of the form NAME=FROM", advice)
+        if kind == "name":
+            try:
+                groups = re.compile(argument).groups
+            except re.error as error:
+                raise _usage(f"{quoted(argument)} is no pattern: {error}") from None
+            if not groups:
+                raise _usage(f"the pattern {quoted(argument)} has no group", r"for example run(\d+)")
+        return cls(name, kind, argument)
+
+    def values(self, files: Sequence[LookedAt]) -> tuple[list[Any], list[LookedAt]]:
+        """Return a value for each file (numbers where all are numbers), and the files that have none."""
+        found = [self._value(file, number) for number, file in enumerate(files)]
+        lacking = [file for file, value in zip(files, found, strict=True) if value is None]
+        return ([] if lacking else _as_numbers(found)), lacking
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the groups of its pattern are parts of a date."""
+        return self.kind == "name" and bool(set(re.compile(self.argument).groupindex) & set(_DATE))
+
+    def attributes(self, files: Sequence[LookedAt]) -> dict[str, Any]:
+        """Return the attributes of the coordinate."""
+        if self.is_date:
+            return {"units": _SINCE, "calendar": "proleptic_gregorian"}
+        if self.kind == "variable":
+            for each in files[0].arrays:
+                if self.argument in (each.name, each.path):
+                    import json
+
+                    return {name: json.loads(text) for name, text in each.attributes}
+        return {}
+
+    def _value(self, file: LookedAt, number: int) -> Any:
+        if self.kind == "list":
+            listed = self.argument.split(",")
+            return listed[number].strip() if number < len(listed) else None
+        if self.kind == "attribute":
+            import json
+
+            root = next((attributes for path, attributes in file.groups if path == "/"), ())
+            value = next((json.loads(text) for name, text in root if name == self.argument), None)
+            return value[0] if isinstance(value, list) and len(value) == 1 else value
+        if self.kind == "variable":
+            paths = (path for path in file.values if self.argument in (path, path.rpartition("/")[2]))
+            found = next((file.values[path] for path in paths), None)
+            return None if found is None or found.size != 1 else found.reshape(-1)[0].item()
+        match = re.search(self.argument, file.name[:_NAME]) or re.search(self.argument, file.source[:_NAME])
+        if match is None:
+            return None
+        if self.is_date:
+            return _seconds(match.groupdict())
+        return match[1]
+
+
+def _seconds(parts: Mapping[str, str | None]) -> int | None:
+    from datetime import UTC, datetime
+
+    numbers = {name: int(parts.get(name) or (1 if name in _DATE[1:3] else 0)) for name in _DATE}
+    try:
+        return int(datetime(**numbers, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
+
+
+def _as_numbers(values: list[Any]) -> list[Any]:
+    """Return texts as numbers where all of them are."""
+    for kind in (int, float):
+        try:
+            return [kind(each) if isinstance(each, str) else each for each in values]
+        except ValueError:
+            continue
+    return list(map(str, values))
+
+
+def array_of(values: Sequence[Any]) -> Any:
+    """Return the values of a new dimension as an array."""
+    found = np.asarray(values)
+    return found.astype("U") if found.dtype.kind not in "iuf" else found
+
+
+def _usage(message: str, advice: str = "") -> RefbrowserError:
+    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)

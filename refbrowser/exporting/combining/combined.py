@@ -1,0 +1,572 @@
+"""The references of many files as one document: columns all the way, coordinates as values."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.combining.combination import Combination
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, time_of
+from refbrowser.exporting.combining.placing import PlacedAxis, expressed
+from refbrowser.exporting.combining.properties import (
+    HELD,
+    ArrayProperties,
+    Attributes,
+    Ints,
+    LookedAt,
+    Values,
+    all_coords,
+    bounds_of,
+)
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
+from refbrowser.references.document.origins import FileOrigin
+from refbrowser.references.document.table import WHOLE
+from refbrowser.references.document.value_table import json_of
+
+#: References that are added together.
+_ROWS = 1 << 18
+#: Bytes of values that are not compressed.
+_PLAIN = 4_096
+#: How keys of chunks are written.
+_KEYS = {"zarr-v2": ChunkKeyEncoding(), "zarr-v3": ChunkKeyEncoding("default", "/")}
+NO_KEYS: Mapping[str, ChunkKeyEncoding] = {}
+#: Codecs whose settings have a number for each dimension.
+_OF_DIMENSIONS = ('"sharding_indexed"', '"transpose"')
+_V3_NAMES = {"b1": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """What becomes of files: all that is known before anything is written.
+
+    Attributes
+    ----------
+    request
+        How they are combined.
+    files
+        Those that are.
+    left_out
+        Those that are not, with why.
+    arrays, axes
+        Of the result.
+    mismatches
+        What the files differ in, blocking differences first.
+    """
+
+    request: Combination
+    files: list[LookedAt]
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    arrays: list[ArrayOfFiles] = field(default_factory=list)
+    axes: list[PlacedAxis] = field(default_factory=list)
+    mismatches: list[Mismatch] = field(default_factory=list)
+
+    @property
+    def blocking(self) -> list[Mismatch]:
+        """What stands against combining."""
+        return [each for each in self.mismatches if each.is_blocking]
+
+    def dimensions(self, array: ArrayOfFiles) -> tuple[str, ...]:
+        """Return the dimensions of an array of the result: new ones come first."""
+        new = [axis.name for axis in self.axes if axis.is_new and array.role != "same"]
+        return (*new, *array.first.dimensions)
+
+    def axes_of(self, array: ArrayOfFiles) -> list[PlacedAxis | None]:
+        """Return along which axis each dimension of an array lies."""
+        by_name = {axis.name: axis for axis in self.axes} if array.role != "same" else {}
+        return [by_name.get(name) for name in self.dimensions(array)]
+
+    def shape(self, array: ArrayOfFiles) -> tuple[int, ...]:
+        """Return the shape of an array of the result."""
+        axes = self.axes_of(array)
+        own = (1,) * (len(axes) - len(array.first.shape)) + array.first.shape
+        return tuple(side if axis is None else axis.size for side, axis in zip(own, axes, strict=True))
+
+    def chunks(self, array: ArrayOfFiles) -> tuple[int, ...]:
+        """Return the shape of a chunk of a placed array of the result."""
+        axes, own = self.axes_of(array), array.first.chunks
+        sides = [1] * (len(axes) - len(own)) + list(own)
+        if array.divided:
+            sides[next(at for at, axis in enumerate(axes) if axis is not None and not axis.is_new)] = (
+                array.divided
+            )
+        return tuple(sides)
+
+
+def combined_document(
+    plan: Plan,
+    token: CancelToken | None = None,
+    name: str = "",
+    keys: Mapping[str, ChunkKeyEncoding] = NO_KEYS,
+) -> ManifestDocument:
+    """Return the document of all files.
+
+    Parameters
+    ----------
+    keys
+        How the keys of chunks of some arrays are written, by path.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: a difference stands against it; `E_BUDGET`: there are too many references, or values.
+    Cancelled
+        `token` was cancelled.
+    """
+    if plan.blocking:
+        raise blocked(plan)
+    return _Combining(plan, token or CancelToken(), keys).document(name)
+
+
+def blocked(plan: Plan) -> RefbrowserError:
+    """Return the error of a plan with differences that stand against it."""
+    found = plan.blocking
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    advice = f"{found[0].remedies[0].option}: {found[0].remedies[0].words}" if found[0].remedies else ""
+    return RefbrowserError(
+        ErrorKind.META, f"files cannot be combined as they are: {found[0].message}{more}", advice=advice
+    )
+
+
+class _Combining:
+    def __init__(self, plan: Plan, token: CancelToken, keys: Mapping[str, ChunkKeyEncoding]) -> None:
+        self.plan, self.token, self.other_keys = plan, token, keys
+        forms = {each.first.form for each in plan.arrays}
+        if len(forms) > 1:
+            raise RefbrowserError(
+                ErrorKind.META, "arrays of Zarr v2 and of Zarr v3 cannot stand in one document"
+            )
+        self.form = next(iter(forms), "zarr-v2")
+        self._check_codecs()
+        urls = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
+        self.manifest = ManifestBuilder(_folder_of(urls))
+        self.numbers: list[npt.NDArray[np.int32] | None] = [None] * len(plan.files)
+        self.starts: list[Ints | None] = [None] * len(plan.files)
+        self.room = LIMITS.inlined_members
+        bounds = bounds_of([each.first for each in plan.arrays])
+        by_path = {each.path: each for each in plan.arrays}
+        self.owners = {path: by_path[owner] for path, owner in bounds.items() if owner in by_path}
+        self.held: list[tuple[str, bytes]] = []
+
+    def _check_codecs(self) -> None:
+        """Raise where codecs say how many dimensions a chunk has, and there are more now."""
+        for array in self.plan.arrays:
+            named = any(each in array.first.codecs for each in _OF_DIMENSIONS)
+            if array.role == "placed" and named and len(self.plan.shape(array)) > len(array.first.shape):
+                message = f"codecs of {quoted(array.path)} tell of its dimensions: it cannot have a new one"
+                advice = f"--leave-out-var {array.path}"
+                raise RefbrowserError(ErrorKind.META, message, Place(path=array.path), advice)
+
+    def document(self, name: str) -> ManifestDocument:
+        """Return the document."""
+        self._groups()
+        placed = []
+        for array in self.plan.arrays:
+            self.token.check()
+            if array.role == "placed":
+                self._metadata(array, self.plan.shape(array), self.plan.chunks(array))
+                placed.append(array)
+            elif (values := self._values(array)) is not None:
+                self._inline(array, values)
+            elif not array.first.problem:
+                self._metadata(array, array.told[0].shape, array.told[0].chunks)
+                placed.append(array)
+        for axis in self.plan.axes:
+            if axis.is_new:
+                self._new_coordinate(axis)
+        for key, data in self.held:
+            self.manifest.add_bytes(key, data)
+        for array in placed:
+            self._chunks(array)
+        place = self.manifest.place
+        origin = FileOrigin(place, "refs-v1")
+        return self.manifest.document(name=name or place, origin=origin)
+
+    # Metadata
+
+    def _groups(self) -> None:
+        groups: dict[str, list[tuple[int, Attributes]]] = {}
+        for file in self.plan.files:
+            for path, told in file.groups:
+                groups.setdefault(path, []).append((1, told))
+        for path in sorted(groups or {"/": []}):
+            attributes = _common(groups.get(path, []))
+            prefix = f"{path.strip('/')}/".removeprefix("/")
+            if self.form == "zarr-v3":
+                group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+                self.manifest.add_metadata({f"{prefix}zarr.json": json_of(group)})
+                continue
+            documents = {f"{prefix}.zgroup": json_of({"zarr_format": 2})}
+            if attributes:
+                documents[f"{prefix}.zattrs"] = json_of(attributes)
+            self.manifest.add_metadata(documents)
+
+    def _attributes(self, array: ArrayOfFiles) -> dict[str, Any]:
+        found = _common([(len(files), told.attributes) for told, files in array.groups().items()])
+        units = self.plan.request.time_units
+        if units and array.role == "inlined" and "units" in found and time_of(array.first) is not None:
+            found["units"] = units
+        return found
+
+    def _metadata(self, array: ArrayOfFiles, shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
+        encoding = json.loads(array.first.encoding if array.role == "placed" else array.told[0].encoding)
+        fill = json.loads(array.first.fill if array.role == "placed" else array.told[0].fill)
+        places = prod(len(axis.lengths) for axis in self.plan.axes)
+        has_holes = array.role == "placed" and (array.is_partial or len(array.files) < places)
+        if fill is None and has_holes:
+            fill = _missing_fill(array.first)
+        self._describe(
+            array.path, shape, chunks, fill, encoding, self.plan.dimensions(array), self._attributes(array)
+        )
+
+    def _describe(
+        self,
+        path: str,
+        shape: tuple[int, ...],
+        chunks: tuple[int, ...],
+        fill: Any,
+        encoding: dict[str, Any],
+        dimensions: Sequence[str],
+        attributes: dict[str, Any],
+    ) -> None:
+        prefix = path.strip("/")
+        if self.form == "zarr-v3":
+            told = {
+                "zarr_format": 3,
+                "node_type": "array",
+                "shape": shape,
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+                "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                "fill_value": fill,
+                "attributes": attributes,
+                "dimension_names": list(dimensions),
+                **encoding,
+            }
+            self.manifest.add_metadata({f"{prefix}/zarr.json": json_of(told)})
+            return
+        told = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
+        attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
+        documents = {f"{prefix}/.zarray": json_of(told), f"{prefix}/.zattrs": json_of(attributes)}
+        self.manifest.add_metadata(documents)
+
+    # Values that stand in the document
+
+    def _values(self, array: ArrayOfFiles) -> Values | None:
+        """Return the values of an array that stand in the document; None of one that is referred to."""
+        files = self.plan.files
+        pairs = zip(array.files, array.told, strict=True)
+        if array.role == "same":
+            return next(
+                (
+                    files[number].values[each.path]
+                    for number, each in pairs
+                    if each.path in files[number].values
+                ),
+                None,
+            )
+        axes, shape = self.plan.axes_of(array), self.plan.shape(array)
+        found = [(number, self._told_values(array, number, each)) for number, each in pairs]
+        if prod(shape) * found[0][1].itemsize > self.room:
+            raise self._too_large(array.path, prod(shape) * found[0][1].itemsize)
+        kinds = {each.dtype for _, each in found}
+        dtype = next(iter(kinds)) if len(kinds) == 1 else np.result_type(*kinds)
+        whole = np.full(shape, _fill_in(array.first, dtype), dtype)
+        starts = [None if axis is None else axis.starts for axis in axes]
+        for number, values in found:
+            at = tuple(
+                slice(None)
+                if axis is None or begins is None
+                else slice(
+                    begins[axis.of_file[number]],
+                    begins[axis.of_file[number]] + axis.lengths[axis.of_file[number]],
+                )
+                for axis, begins in zip(axes, starts, strict=True)
+            )
+            whole[at] = values
+        return whole
+
+    def _told_values(self, array: ArrayOfFiles, number: int, told: ArrayProperties) -> Values:
+        """Return the values of one file, times in the units that are asked for."""
+        values = self.plan.files[number].values[told.path]
+        units = self.plan.request.time_units
+        if not units:
+            return values
+        owner = self.owners.get(array.path)
+        own = time_of(told)
+        if own is None and owner is not None and number in owner.files:
+            own = time_of(owner.told[owner.files.index(number)])
+        if own is None:
+            return values
+        target = TimeUnits.from_attributes({"units": units, "calendar": own.calendar})
+        if target is None or values.dtype.kind not in "iuf":
+            return values
+        attributes = {name: json.loads(text) for name, text in told.attributes}
+        packing = Packing.from_attributes(attributes, values.dtype, json.loads(told.fill))
+        if packing.is_scaled:
+            message = f"times of {quoted(told.path)} have a scale: they cannot be expressed anew"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=told.path))
+        # What is missing stays what it is.
+        missing = packing.missing_mask(values)
+        found = expressed(values, own, target)
+        return np.where(missing, values, found) if missing.any() else found
+
+    def _inline(self, array: ArrayOfFiles, values: Values) -> None:
+        fill = json.loads(array.first.fill)
+        attributes, dimensions = self._attributes(array), self.plan.dimensions(array)
+        self._add_values(array.path, values, fill, dimensions, attributes)
+
+    def _new_coordinate(self, axis: PlacedAxis) -> None:
+        assert axis.values is not None
+        values = np.concatenate(axis.values)
+        self._add_values(axis.path, values, None, (axis.name,), axis.attributes)
+
+    def _add_values(
+        self, path: str, values: Values, fill: Any, dimensions: Sequence[str], attributes: dict[str, Any]
+    ) -> None:
+        plain = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+        data = plain.tobytes()
+        self.room -= len(data)
+        if self.room < 0 or len(data) > LIMITS.inline_value:
+            raise self._too_large(path, len(data))
+        packed = len(data) > _PLAIN
+        if packed:
+            data = gzip.compress(data, 1, mtime=0) if self.form == "zarr-v3" else zlib.compress(data, 1)
+        if self.form == "zarr-v3":
+            codecs: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+            if packed:
+                codecs.append({"name": "gzip", "configuration": {"level": 1}})
+            encoding: dict[str, Any] = {"data_type": _v3_type(plain.dtype), "codecs": codecs}
+            fill = _plain_zero(plain.dtype) if fill is None else fill
+        else:
+            compressor = {"id": "zlib", "level": 1} if packed else None
+            encoding = {"dtype": plain.dtype.str, "compressor": compressor, "filters": None, "order": "C"}
+            if plain.dtype.kind in "US":
+                fill = None
+        sides = tuple(max(side, 1) for side in plain.shape)
+        self._describe(path, plain.shape, sides, fill, encoding, dimensions, attributes)
+        if plain.size:
+            key = self.keys_of(path).encode((0,) * plain.ndim)
+            self.held.append((f"{path.strip('/')}/{key}", data))
+
+    def _too_large(self, path: str, size: int) -> RefbrowserError:
+        message = (
+            f"the {size} bytes of values of {quoted(path)} have no room in the document (inlined_members)"
+        )
+        return RefbrowserError(
+            ErrorKind.BUDGET, message, Place(path=path), f"leave the array out: --leave-out-var {path}"
+        )
+
+    # References
+
+    def _chunks(self, array: ArrayOfFiles) -> None:
+        """Add the references of an array, of many files together."""
+        rows = _Rows(self, array)
+        if array.role == "same":
+            rows.add(array.files[0], array.told[0], array.numbers[0], ())
+        else:
+            axes, sides = self.plan.axes_of(array), self.plan.chunks(array)
+            starts = [None if axis is None else axis.starts for axis in axes]
+            for number, told, at in zip(array.files, array.told, array.numbers, strict=True):
+                begins = tuple(
+                    0 if axis is None or start is None else start[axis.of_file[number]] // side
+                    for axis, start, side in zip(axes, starts, sides, strict=True)
+                )
+                rows.add(number, told, at, begins)
+        rows.flush()
+
+    def keys_of(self, path: str) -> ChunkKeyEncoding:
+        """Return how the keys of chunks of an array are written."""
+        return self.other_keys.get(path, _KEYS[self.form])
+
+    def rows_of(self, number: int, at: int) -> tuple[LookedAt, int, int, npt.NDArray[np.int32]]:
+        """Return a file, the rows of an array in its columns, and the numbers of its URLs."""
+        file = self.plan.files[number]
+        starts, numbers = self.starts[number], self.numbers[number]
+        if starts is None:
+            starts = self.starts[number] = _starts_of(file.chunks.counts)
+        if numbers is None:
+            numbers = np.array([self.manifest.url_number(url) for url in file.chunks.urls], np.int32)
+            self.numbers[number] = numbers
+        return file, int(starts[at]), int(starts[at + 1]), numbers
+
+
+_kept_starts: dict[tuple[int, ...], Ints] = {}
+
+
+def _starts_of(counts: tuple[int, ...]) -> Ints:
+    if len(_kept_starts) > 1_000:
+        _kept_starts.clear()
+    found = _kept_starts.get(counts)
+    if found is None:
+        found = _kept_starts[counts] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return found
+
+
+class _Rows:
+    """Rows of one array, which are added many at a time."""
+
+    def __init__(self, combining: _Combining, array: ArrayOfFiles) -> None:
+        self._combining, self._array = combining, array
+        self._prefix = f"{array.path.strip('/')}/"
+        self._keys = combining.keys_of(array.path)
+        self._found: list[tuple[Ints, npt.NDArray[np.int32], Ints, Ints]] = []
+        self._count = 0
+        self._grids: dict[tuple[int, ...], Ints] = {}
+
+    def add(self, number: int, told: ArrayProperties, at: int, begins: tuple[int, ...]) -> None:
+        """Add the rows of one file; `begins` is its first chunk in the result."""
+        file, start, stop, numbers = self._combining.rows_of(number, at)
+        if start == stop:
+            return
+        columns = file.chunks
+        offset, length = (
+            columns.offset[start:stop].astype(np.int64),
+            columns.length[start:stop].astype(np.int64),
+        )
+        url = (
+            numbers[columns.url[start:stop]]
+            if columns.url is not None
+            else np.full(stop - start, numbers[0] if len(numbers) else -1, np.int32)
+        )
+        coords = self._coords(told)
+        if at in columns.positions:
+            coords = coords[columns.positions[at]]
+        held = np.flatnonzero(length == HELD)
+        data = [columns.inline[start + row] for row in held.tolist()]
+        if self._array.divided and self._array.role == "placed":
+            rows = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
+            coords, offset, length, of_row = rows
+            url, held = url[of_row], np.flatnonzero(length == HELD)
+            # Of rows that hold their bytes the offset is that in these.
+            size = _size_of_rows(told, self._axis(told), self._array.divided)
+            by_row = {row: columns.inline[start + row] for row in np.unique(of_row[held]).tolist()}
+            data = [
+                by_row[int(of_row[row])][int(offset[row]) : int(offset[row]) + size] for row in held.tolist()
+            ]
+        if len(begins) > coords.shape[1]:
+            front = np.zeros((len(coords), len(begins) - coords.shape[1]), np.int64)
+            coords = np.concatenate([front, coords], axis=1)
+        if any(begins):
+            coords = coords + np.array(begins, np.int64)
+        if len(held):
+            keys = self._keys.encode_many(coords[held], self._prefix)
+            for key, each in zip(keys, data, strict=True):
+                self._combining.manifest.add_bytes(key, each)
+            stay = np.flatnonzero(length != HELD)
+            coords, url, offset, length = coords[stay], url[stay], offset[stay], length[stay]
+        self._found.append((coords, url, offset, length))
+        self._count += len(coords)
+        if self._count >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Add what was gathered to the document."""
+        self._combining.token.check()
+        if self._count:
+            coords, url, offset, length = (np.concatenate(each) for each in zip(*self._found, strict=True))
+            self._combining.manifest.add_columns(self._prefix, coords, url, offset, length, self._keys)
+        self._found, self._count = [], 0
+
+    def _axis(self, told: ArrayProperties) -> int:
+        names = {axis.name for axis in self._combining.plan.axes if not axis.is_new}
+        return next(at for at, name in enumerate(told.dimensions) if name in names)
+
+    def _coords(self, told: ArrayProperties) -> Ints:
+        shape = told.grid.grid_shape
+        found = self._grids.get(shape)
+        if found is None:
+            if len(self._grids) > 64:
+                self._grids.clear()
+            found = self._grids[shape] = all_coords(shape)
+        return found
+
+
+def _size_of_rows(told: ArrayProperties, axis: int, rows: int) -> int:
+    return rows * prod(told.chunks[axis + 1 :]) * told.itemsize
+
+
+def _divided(
+    told: ArrayProperties, axis: int, rows: int, coords: Ints, offset: Ints, length: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return rows of chunks that are divided along an axis, and the row that each is of."""
+    count, size = told.chunks[axis] // rows, _size_of_rows(told, axis, rows)
+    inner = np.tile(np.arange(count), len(coords))
+    of_row = np.repeat(np.arange(len(coords)), count)
+    found = coords[of_row]
+    found[:, axis] = found[:, axis] * count + inner
+    begin = np.where(length[of_row] == HELD, 0, np.where(length[of_row] == WHOLE, 0, offset[of_row]))
+    begin = begin + inner * size
+    lengths = np.where(length[of_row] == HELD, HELD, size)
+    stay = found[:, axis] * rows < told.shape[axis]
+    return found[stay], begin[stay], lengths[stay], of_row[stay]
+
+
+def _common(groups: Iterable[tuple[int, Attributes]]) -> dict[str, Any]:
+    """Return of each attribute what most have; those that most lack are not there."""
+    counts: dict[str, dict[str, int]] = {}
+    total = 0
+    for count, attributes in groups:
+        total += count
+        for name, text in attributes:
+            by = counts.setdefault(name, {})
+            by[text] = by.get(text, 0) + count
+    found: dict[str, Any] = {}
+    for name, by in counts.items():
+        text = max(by, key=lambda each: by[each])
+        if sum(by.values()) * 2 > total or by[text] >= total - sum(by.values()):
+            found[name] = json.loads(text)
+    return found
+
+
+def _folder_of(folders: set[str]) -> str:
+    """Return the folder that all lie in, or the first of them where there is none."""
+    if not folders:
+        return "/"
+    parts = [each.split("/") for each in folders]
+    most = min(map(len, parts))
+    at = next((at for at in range(most) if len({each[at] for each in parts}) > 1), most)
+    found = "/".join(parts[0][:at])
+    return found if found and not found.endswith(":/") and found[-2:] != "//" else min(folders)
+
+
+def _fill_in(told: ArrayProperties, dtype: np.dtype[Any]) -> Any:
+    fill = json.loads(told.fill)
+    if dtype.kind in "f":
+        return np.nan if not isinstance(fill, int | float) else fill
+    if dtype.kind in "iu" and isinstance(fill, int | float):
+        limits = np.iinfo(dtype)
+        return fill if limits.min <= fill <= limits.max else 0
+    return np.zeros((), dtype)[()]
+
+
+def _missing_fill(told: ArrayProperties) -> Any:
+    """Return what chunks that are not there read as, where the array says nothing of it."""
+    if told.dtype[:1] == "f":
+        return "NaN"
+    return DEFAULT_FILLS.get(told.dtype, 0) if told.dtype[:1] in "iu" else None
+
+
+def _plain_zero(dtype: np.dtype[Any]) -> Any:
+    return "" if dtype.kind == "U" else False if dtype.kind == "b" else 0
+
+
+def _v3_type(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "U":
+        return {"name": "fixed_length_utf32", "configuration": {"length_bytes": dtype.itemsize}}
+    if dtype.kind == "b":
+        return "bool"
+    return f"{_V3_NAMES[dtype.kind]}{dtype.itemsize * 8}"

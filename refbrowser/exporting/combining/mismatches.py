@@ -1,0 +1,634 @@
+"""What files differ in: the common value, the odd ones out, what stands against combining, and remedies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.combining.combination import ACCEPTED, ODD, Combination, Remedy
+from refbrowser.exporting.combining.properties import (
+    COMPARED,
+    ArrayProperties,
+    LookedAt,
+    describing,
+    is_named,
+    short,
+)
+from refbrowser.model.cf import TimeUnits
+
+#: Files and values that a line names.
+_NAMED, _SHOWN = 5, 60
+#: Attributes that say what numbers mean, by property.
+_MEANING = {
+    "missing value": ("missing_value", "_FillValue"),
+    "valid range": ("valid_min", "valid_max", "valid_range"),
+    "flags": ("flag_values", "flag_masks", "flag_meanings"),
+    "sign": ("_Unsigned",),
+}
+_TOLD = {"scale_factor", "add_offset", "units", "calendar"} | {
+    name for names in _MEANING.values() for name in names
+}
+#: Properties of bytes that are read otherwise: values that stand in the document have none of them.
+OF_BYTES = ("references", "form", "byte order", "memory order", "codecs", "chunks", "file ends")
+
+
+@dataclass(frozen=True, slots=True)
+class OddValue:
+    """Another value than the common one, and the files that have it."""
+
+    value: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """One difference.
+
+    Attributes
+    ----------
+    kind
+        The property: ``scale``, ``chunks``, ``gap``...
+    path
+        Of the array or group; the name of a dimension where files are placed along one.
+    name
+        What the file calls it, ``scale_factor``; the kind where it has no name of its own.
+    common
+        The value of most files.
+    common_files
+        How many have it.
+    odd
+        The other values, those of most files first.
+    is_blocking
+        Whether nothing is combined before something is done about it.
+    message
+        The difference in words.
+    """
+
+    kind: str
+    path: str
+    name: str
+    message: str
+    common: str = ""
+    common_files: int = 0
+    odd: tuple[OddValue, ...] = ()
+    is_blocking: bool = True
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The odd ones out."""
+        return tuple(dict.fromkeys(file for each in self.odd for file in each.files))
+
+
+@dataclass(slots=True, eq=False)
+class ArrayOfFiles:
+    """One array of the result, as files have it.
+
+    Attributes
+    ----------
+    path
+        In the result.
+    files
+        Numbers of the files that have it, rising.
+    told
+        What each of these says of it.
+    numbers
+        Its number among the arrays of each.
+    role
+        ``placed``: its chunks are laid side by side; ``inlined``: its values are, and stand in the document;
+        ``same``: all files have the same values.
+    is_partial
+        Whether files may lack it: chunks are missing there, and read as the fill value.
+    divided
+        Rows of a chunk along the dimension where chunks are divided; 0 where they are not.
+    extends
+        As `Combination` has it.
+    """
+
+    path: str
+    files: list[int] = field(default_factory=list)
+    told: list[ArrayProperties] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    role: str = "same"
+    is_partial: bool = False
+    divided: int = 0
+    extends: bool = False
+    _first: ArrayProperties | None = None
+
+    @property
+    def first(self) -> ArrayProperties:
+        """What most files say of it, or the document that they are added to; all files are known by then."""
+        if self._first is None:
+            by: dict[int, int] = {}
+            for each in self.told:
+                by[id(each)] = by.get(id(each), 0) + 1
+            is_base = self.extends and self.files[0] == 0
+            self._first = self.told[0] if is_base else max(self.told, key=lambda each: by[id(each)])
+        return self._first
+
+    def groups(self) -> dict[ArrayProperties, list[int]]:
+        """Return the files by what they say."""
+        found: dict[int, tuple[ArrayProperties, list[int]]] = {}
+        for number, each in zip(self.files, self.told, strict=True):
+            found.setdefault(id(each), (each, []))[1].append(number)
+        return dict(found.values())
+
+
+def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFiles]:
+    """Return the arrays of the result, and what becomes of each.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: an array is named that no file has.
+    """
+    replaced = {each.name for each in request.new_dimensions()}
+    renamed = request.renamed()
+    found: dict[str, ArrayOfFiles] = {}
+    seen: dict[ArrayProperties, str] = {}
+    partial: set[str] = set()
+    for number, file in enumerate(files):
+        others = {} if not renamed else _others(file, renamed, partial)
+        for at, told in enumerate(file.arrays):
+            path = seen.get(told)
+            if path is None:
+                gone = {told.name, told.path} & {*request.leave_out_var}
+                is_replaced = told.name in replaced and prod(told.shape) == 1
+                path = seen[told] = "" if gone or is_replaced else told.path
+            if not path:
+                continue
+            path = others.get(path, path)
+            array = found.get(path)
+            if array is None:
+                array = found[path] = ArrayOfFiles(path, extends=request.extends)
+            array.files.append(number)
+            array.told.append(told)
+            array.numbers.append(at)
+    _check_names(request, {name for told in seen for name in (told.name, told.path)})
+    for array in found.values():
+        array.role = _role(array, files, request)
+        array.is_partial = array.path in partial
+    return list(found.values())
+
+
+def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[str]) -> dict[str, str]:
+    """Return the other paths that arrays of a file have, and note that neither needs to be in all files."""
+    found = {}
+    for name, other, pattern in renamed:
+        for told in file.arrays:
+            if name in (told.name, told.path):
+                path = f"{told.path.rpartition('/')[0]}/{other}"
+                partial |= {told.path, path}
+                if is_named(file.source, pattern):
+                    found[told.path] = path
+    return found
+
+
+def _check_names(request: Combination, seen: set[str]) -> None:
+    from refbrowser.errors import ErrorKind, quoted
+
+    named = [*request.leave_out_var, *request.inline_var, *(name for name, _, _ in request.renamed())]
+    for name in named:
+        if name not in seen:
+            raise RefbrowserError(ErrorKind.USAGE, f"no file has an array {quoted(name)}")
+
+
+def _role(array: ArrayOfFiles, files: Sequence[LookedAt], request: Combination) -> str:
+    distinct = {id(each): each for each in array.told}.values()
+    is_along = any(set(request.concat) & set(each.dimensions) for each in distinct)
+    described = {}
+    if request.new_dims and not is_along:
+        kept: dict[int, frozenset[str]] = {}
+        for number in array.files:
+            arrays = files[number].arrays
+            described[number] = kept.setdefault(id(arrays), describing(arrays))
+            if len(kept) > 8:
+                break
+    is_data = bool(request.new_dims) and not any(
+        told.path in described.get(number, ()) for number, told in zip(array.files, array.told, strict=True)
+    )
+    if request.new_dims and is_along:
+        is_data = True
+    if not (is_along or is_data):
+        return "same"
+    valued = all(
+        told.path in files[number].values for number, told in zip(array.files, array.told, strict=True)
+    )
+    return "inlined" if valued else "placed"
+
+
+# Differences of arrays
+
+
+def mismatches_of(
+    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+) -> list[Mismatch]:
+    """Return what files differ in, but where they lie: blocking differences first, in the order of arrays."""
+    linter = _Linter(files, request)
+    for array in arrays:
+        linter.presence(array)
+        linter.array(array)
+    linter.groups()
+    return sorted(linter.found, key=lambda each: not each.is_blocking)
+
+
+class _Linter:
+    def __init__(self, files: Sequence[LookedAt], request: Combination) -> None:
+        self.files, self.request = files, request
+        self.found: list[Mismatch] = []
+
+    def presence(self, array: ArrayOfFiles) -> None:
+        """Tell of files that lack an array."""
+        if self.request.merge or array.is_partial or len(array.files) == len(self.files):
+            return
+        there = set(array.files)
+        lacking = [number for number in range(len(self.files)) if number not in there]
+        # A coordinate or mapping that all files share is taken where it is.
+        is_shared = array.role == "same"
+        few_have = len(there) < len(lacking) and not (self.request.extends and 0 in there)
+        odd, common = (array.files, lacking) if few_have else (lacking, array.files)
+        remedies = self._leaving(odd, array.path)
+        if array.role == "placed":
+            remedies.append(Remedy("accept", f"presence:{array.path}"))
+        blocks = not is_shared and not (array.role == "placed" and self._accepted("presence", array))
+        files = tuple(self.files[number].source for number in odd)
+        word = "only" if few_have else "missing"
+        self.found.append(
+            Mismatch(
+                kind="presence",
+                path=array.path,
+                name="presence",
+                message=f"{array.path}: {word} in {named(files)}",
+                common="missing" if few_have else "there",
+                common_files=len(common),
+                odd=(OddValue("there" if few_have else "missing", files),),
+                is_blocking=blocks,
+                remedies=tuple(remedies) if blocks else (),
+            )
+        )
+
+    def array(self, array: ArrayOfFiles) -> None:
+        """Tell what files differ in of an array."""
+        groups = array.groups()
+        placed = array.role == "placed"
+        along = set(self.request.concat)
+        check = self._check
+        if placed:
+            self._referable(array, groups)
+            check(array, groups, "form", lambda each: each.form, None, "format")
+        alike = check(array, groups, "dimensions", lambda each: ", ".join(each.dimensions) or "none")
+        same_shape = alike and check(
+            array,
+            groups,
+            "shape",
+            lambda each: " × ".join(
+                "any" if name in along else str(side)
+                for name, side in zip(each.dimensions, each.shape, strict=True)
+            ),
+        )
+        numeric = all(each.dtype[:1] in "iuf" for each in groups)
+        same_type = check(
+            array, groups, "type", lambda each: each.dtype, is_blocking=placed or not numeric,
+        ) if array.role != "same" else True  # fmt: skip
+        if placed and same_type:
+            check(array, groups, "byte order", lambda each: each.byte_order if each.itemsize > 1 else "")
+        if placed:
+            check(array, groups, "codecs", lambda each: _codec_names(each.codecs), lambda each: each.codecs)
+            check(array, groups, "memory order", lambda each: each.order)
+            check(array, groups, "fill", lambda each: each.fill)
+            if alike and not array.divided:
+                check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
+        self._meaning(array, groups)
+        if array.role == "same" and same_shape:
+            self._values(array)
+        names = dict.fromkeys(name for each in groups for name, _ in each.attributes)
+        for name in names:
+            if name not in _TOLD:
+                self._attribute(array, groups, name)
+
+    def _referable(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
+        problems = [(each.problem, numbers) for each, numbers in groups.items() if each.problem]
+        if problems:
+            odd = sorted(number for _, numbers in problems for number in numbers)
+            remedies = [Remedy("inline_var", array.path), *self._leaving(odd, array.path)]
+            if len(odd) == len(array.files):
+                message = f"{array.path}: it cannot be referenced: {problems[0][0]}"
+                self.found.append(
+                    Mismatch(
+                        kind="references",
+                        path=array.path,
+                        name="references",
+                        message=message,
+                        remedies=(remedies[0], remedies[-1]),
+                    )
+                )
+                return
+            self._add(
+                array.path,
+                "references",
+                "references",
+                "given" if len(odd) < len(array.files) else "none",
+                len(array.files) - len(odd),
+                problems,
+                remedies=remedies,
+            )
+
+    def _meaning(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
+        """Tell of other meanings of stored numbers."""
+        check = self._check
+        for kind, name, plain in (("scale", "scale_factor", 1.0), ("offset", "add_offset", 0.0)):
+            check(array, groups, kind, _shown_of(name), partial(_number, name=name, plain=plain), name)
+        times = any(_time(each) is not None for each in groups)
+        anew = bool(self.request.time_units) and times and array.role == "inlined"
+        if not anew:
+            check(array, groups, "units", _shown_of("units"), _units_key, "units")
+        if times:
+            check(array, groups, "calendar", lambda each: _calendar(each), None, "calendar")
+        for kind, names in _MEANING.items():
+            for name in names:
+                check(array, groups, kind, _shown_of(name), None, name)
+
+    def _values(self, array: ArrayOfFiles) -> None:
+        """Tell of arrays without the dimension that do not have the same values."""
+        if len(array.files) < 2:
+            return
+        by: dict[bytes | None, list[int]] = {}
+        for number, told in zip(array.files, array.told, strict=True):
+            by.setdefault(self.files[number].digests.get(told.path), []).append(number)
+        unknown = by.pop(None, [])
+        if unknown:
+            many = any(prod(each.shape) > COMPARED for each in array.told)
+            why = "it has too many" if many else "it is no coordinate"
+            message = f"values of {array.path} are not compared: {why}; those of the first file count"
+            self.found.append(
+                Mismatch(
+                    kind="values",
+                    path=array.path,
+                    name="values",
+                    message=message,
+                    common="not compared",
+                    common_files=len(unknown),
+                    is_blocking=self.request.merge
+                    and len(array.files) > 1
+                    and not self._accepted("values", array),
+                    remedies=(
+                        Remedy("accept", f"values:{array.path}"),
+                        Remedy("leave_out_var", array.path),
+                    ),
+                )
+            )
+        if len(by) > 1:
+            values = [("the same" if not at else "others", files) for at, files in enumerate(by.values())]
+            common, *odd = _ranked(values, extends=self.request.extends)
+            numbers = [number for _, files in odd for number in files]
+            remedies = [*self._leaving(numbers, array.path), Remedy("accept", f"values:{array.path}")]
+            self._add(
+                array.path,
+                "values",
+                "values",
+                "the same",
+                len(common[1]),
+                [("others", files) for _, files in odd],
+                is_blocking=not self._accepted("values", array),
+                remedies=remedies,
+            )
+
+    def _attribute(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]], name: str) -> None:
+        by: dict[str, list[int]] = {}
+        for each, numbers in groups.items():
+            text = next((value for known, value in each.attributes if known == name), "none")
+            by.setdefault(text, []).extend(numbers)
+        self._differing(array.path, "attribute", name, list(by.items()), is_blocking=False)
+
+    def groups(self) -> None:
+        """Tell of groups with other attributes."""
+        by: dict[tuple[str, str], dict[str, list[int]]] = {}
+        same: dict[int, list[int]] = {}
+        for number, file in enumerate(self.files):
+            same.setdefault(id(file.groups), []).append(number)
+        having: dict[str, int] = {}
+        for numbers in same.values():
+            for path, attributes in self.files[numbers[0]].groups:
+                having[path] = having.get(path, 0) + len(numbers)
+                for name, text in attributes:
+                    by.setdefault((path, name), {}).setdefault(text, []).extend(numbers)
+        for (path, name), values in by.items():
+            there = {number for numbers in values.values() for number in numbers}
+            if len(there) < having[path]:
+                paths = (number for number in range(len(self.files)) if number not in there)
+                values["none"] = [
+                    number for number in paths if any(path == each for each, _ in self.files[number].groups)
+                ]
+            self._differing(path, "attribute", name, list(values.items()), is_blocking=False)
+
+    # One difference
+
+    def _check(
+        self,
+        array: ArrayOfFiles,
+        groups: dict[ArrayProperties, list[int]],
+        kind: str,
+        shown: Callable[[ArrayProperties], str],
+        key: Callable[[ArrayProperties], Any] | None = None,
+        name: str = "",
+        *,
+        is_blocking: bool = True,
+    ) -> bool:
+        """Tell of a property that files differ in; return whether they do not."""
+        if len(groups) == 1:
+            return True
+        by: dict[Any, tuple[str, list[int]]] = {}
+        for each, numbers in groups.items():
+            text = shown(each)
+            by.setdefault(text if key is None else key(each), (text, []))[1].extend(numbers)
+        if len(by) == 1:
+            return True
+        blocks = is_blocking and not self._accepted(kind, array)
+        self._differing(array.path, kind, name or kind, list(by.values()), is_blocking=blocks, array=array)
+        return False
+
+    def _differing(
+        self,
+        path: str,
+        kind: str,
+        name: str,
+        values: list[tuple[str, list[int]]],
+        *,
+        is_blocking: bool,
+        array: ArrayOfFiles | None = None,
+    ) -> None:
+        if len(values) < 2:
+            return
+        common, *odd = _ranked(values, extends=self.request.extends)
+        remedies: list[Remedy] = []
+        if array is not None:
+            remedies = self._remedies(kind, array, common, [number for _, files in odd for number in files])
+        self._add(
+            path, kind, name, common[0], len(common[1]), odd, is_blocking=is_blocking, remedies=remedies
+        )
+
+    def _remedies(
+        self, kind: str, array: ArrayOfFiles, common: tuple[str, list[int]], odd: list[int]
+    ) -> list[Remedy]:
+        found = self._leaving(odd, array.path)
+        name = array.path.rpartition("/")[2]
+        # Another shape is one of the dimensions, which other arrays share.
+        if len(odd) == 1 and array.role == "placed" and kind != "shape":
+            file = self.files[odd[0]].source
+            found.insert(1, Remedy("take_as", f"{name}={name}_2:{file}"))
+        if kind in OF_BYTES and array.role == "placed":
+            found.append(Remedy("inline_var", array.path))
+        if kind == "units" and array.role == "inlined" and _is_time(common[0]):
+            found.insert(0, Remedy("time_units", json.loads(common[0])))
+        elif kind in ACCEPTED:
+            found.append(Remedy("accept", f"{kind}:{array.path}"))
+        return found
+
+    def _leaving(self, odd: Iterable[int], path: str) -> list[Remedy]:
+        files = [self.files[number].source for number in odd]
+        found = [Remedy("leave_out", files[0] if len(files) == 1 else ODD)]
+        return [*found, Remedy("leave_out_var", path)]
+
+    def _add(
+        self,
+        path: str,
+        kind: str,
+        name: str,
+        common: str,
+        count: int,
+        odd: Sequence[tuple[str, list[int]]],
+        *,
+        is_blocking: bool = True,
+        remedies: Sequence[Remedy] = (),
+    ) -> None:
+        values = tuple(
+            OddValue(value, tuple(self.files[number].source for number in sorted(numbers)))
+            for value, numbers in odd
+        )
+        self.found.append(
+            Mismatch(
+                kind=kind,
+                path=path,
+                name=name,
+                common=common,
+                common_files=count,
+                odd=values,
+                is_blocking=is_blocking,
+                message=message_of(path, name, common, count, values),
+                remedies=tuple(remedies) if is_blocking else (),
+            )
+        )
+
+    def _accepted(self, kind: str, array: ArrayOfFiles) -> bool:
+        return kind in ACCEPTED and self.request.accepts(kind, array.path)
+
+
+def _ranked(values: Iterable[tuple[str, list[int]]], *, extends: bool) -> list[tuple[str, list[int]]]:
+    """Return values, that of most files first; of as many, or of a document, that of the first file."""
+    found = [(value, sorted(files)) for value, files in values]
+    return sorted(found, key=lambda each: (not (extends and each[1][0] == 0), -len(each[1]), each[1]))
+
+
+def message_of(path: str, name: str, common: str, count: int, odd: Sequence[OddValue]) -> str:
+    """Return a difference in words, with the first of the files that have it."""
+    files = "file" if count == 1 else "files"
+    begin = f"{path}: {name} is {_cut(common)} in {count} {files}, but "
+    if len(odd) == 1:
+        return f"{begin}{_cut(odd[0].value)} in {named(odd[0].files)}"
+    if len(odd) <= _NAMED:
+        return begin + "; ".join(f"{_cut(each.value)} in {named(each.files)}" for each in odd)
+    total = sum(len(each.files) for each in odd)
+    return (
+        f"{begin}{len(odd)} other values in {total}, first {_cut(odd[0].value)} in {named(odd[0].files[:1])}"
+    )
+
+
+def named(files: Sequence[str]) -> str:
+    """Return how many files there are, and the first of them."""
+    names = ", ".join(map(short, files[:_NAMED]))
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return f"{len(files)}: {names}{more}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _shown_of(name: str) -> Callable[[ArrayProperties], str]:
+    return lambda each: next((text for known, text in each.attributes if known == name), "none")
+
+
+def _number(each: ArrayProperties, *, name: str, plain: float) -> Any:
+    value = each.attribute(name)
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    try:
+        return plain if value is None else float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _codec_names(text: str) -> str:
+    codecs = [each if isinstance(each, dict) else {"id": each} for each in json.loads(text)]
+    words = []
+    for each in codecs:
+        rest = {name: value for name, value in each.items() if name not in ("id", "name", "configuration")}
+        rest |= each.get("configuration") or {}
+        inner = ", ".join(f"{name} {value}" for name, value in rest.items())
+        words.append(str(each.get("id") or each.get("name")) + (f" ({inner})" if inner else ""))
+    return " + ".join(words) or "none"
+
+
+# Times
+
+
+@lru_cache(maxsize=4096)
+def _units(units: str, calendar: str | None) -> TimeUnits | None:
+    return TimeUnits.from_attributes({"units": units, "calendar": calendar})
+
+
+def _time(each: ArrayProperties) -> TimeUnits | None:
+    units, calendar = each.attribute("units"), each.attribute("calendar")
+    return _units(units, calendar if isinstance(calendar, str) else None) if isinstance(units, str) else None
+
+
+def time_of(each: ArrayProperties) -> TimeUnits | None:
+    """Return the unit of the times that an array holds, None where it holds none."""
+    return _time(each)
+
+
+def _calendar(each: ArrayProperties) -> str:
+    found = _time(each)
+    calendar = "none" if found is None else found.calendar
+    return "standard" if calendar == "gregorian" else calendar
+
+
+def _is_time(text: str) -> bool:
+    units = json.loads(text) if text != "none" else None
+    return isinstance(units, str) and _units(units, None) is not None
+
+
+def _units_key(each: ArrayProperties) -> Any:
+    """Return what is the same for units that are written in two ways and mean the same."""
+    found = _time(each)
+    return _shown_of("units")(each) if found is None else _instants(found)
+
+
+@lru_cache(maxsize=4096)
+def _instants(units: TimeUnits) -> Any:
+    try:
+        dates = units.dates(np.array([0, 1]))
+    except RefbrowserError:
+        return str(units)
+    return tuple(date.isoformat() for date in dates)
+
+
+def of_files(found: Sequence[Mismatch]) -> Iterator[str]:
+    """Yield the files that blocking differences name as odd ones, each once."""
+    yield from dict.fromkeys(file for each in found if each.is_blocking for file in each.files)

@@ -1,0 +1,524 @@
+"""Where each file lies along each dimension: in order, with gaps, overlaps and doubles named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.combining.combination import Combination, NewDimension, Remedy, array_of
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, OddValue, named, time_of
+from refbrowser.exporting.combining.properties import (
+    ArrayProperties,
+    LookedAt,
+    Values,
+    digest_of,
+    short,
+)
+from refbrowser.model.cf import TimeUnits
+
+#: A distance of more than so many usual steps is a gap.
+_WIDE = 1.5
+#: Differences of one kind that are told one by one.
+_TOLD = 20
+#: Microseconds of units of equal length.
+_LENGTHS = {
+    "microseconds": 1,
+    "milliseconds": 10**3,
+    "seconds": 10**6,
+    "minutes": 60 * 10**6,
+    "hours": 3600 * 10**6,
+    "days": 86400 * 10**6,
+}
+
+
+@dataclass(slots=True, eq=False)
+class PlacedAxis:
+    """A dimension along which files lie.
+
+    Attributes
+    ----------
+    path
+        Of its coordinate; empty where there is none.
+    lengths
+        Of each part, in the order in which they lie.
+    of_file
+        Number of the part in which each file lies; -1 of one without the dimension.
+    values
+        Coordinates of each part; None where there are none.
+    is_new
+        Whether files do not have it.
+    attributes
+        Of the coordinate of a new one.
+    """
+
+    name: str
+    path: str
+    lengths: list[int]
+    of_file: list[int]
+    values: list[Values] | None = None
+    is_new: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each part begins."""
+        return [0, *np.cumsum(self.lengths).tolist()][:-1]
+
+    @property
+    def size(self) -> int:
+        """Its length."""
+        return sum(self.lengths)
+
+
+def expressed(values: Values, units: TimeUnits, target: TimeUnits) -> Values:
+    """Return times in other units, exactly where numbers can say them so.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: the units or the calendars cannot be turned into each other.
+    """
+    if str(units) == str(target) or not values.size:
+        return values
+    import cftime
+
+    one, other = _LENGTHS.get(units.unit), _LENGTHS.get(target.unit)
+    try:
+        if one is None or other is None:
+            dates = units.dates(values)
+            found = cftime.date2num(dates, str(target), calendar=units.calendar)
+            return np.asarray(found, np.float64)
+        begin, base = (
+            cftime.num2date(0, f"seconds since {each.since}", calendar=units.calendar)
+            for each in (units, target)
+        )
+    except (ValueError, OverflowError, TypeError) as error:
+        message = f"times in {quoted(units)} cannot be expressed in {quoted(target)}: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.META, message) from None
+    between = begin - base
+    shift = (between.days * 86400 + between.seconds) * 10**6 + between.microseconds
+    if values.dtype.kind in "iu":
+        whole = values.astype(np.int64) * one + shift
+        if not (whole % other).any():
+            return whole // other
+    return values.astype(np.float64) * (one / other) + shift / other
+
+
+def placed_axes(
+    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+) -> tuple[list[PlacedAxis], list[Mismatch]]:
+    """Return the dimensions along which files lie, and what is wrong with how they do.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: no file has a dimension, or its coordinates are needed and not there.
+    """
+    found: list[Mismatch] = []
+    axes = [_new_axis(each, files, found) for each in request.new_dimensions()]
+    axes += [_Placing(name, files, arrays, request).axis(found) for name in request.concat]
+    _doubles(files, arrays, axes, request, found)
+    return axes, found
+
+
+def _new_axis(new: NewDimension, files: Sequence[LookedAt], found: list[Mismatch]) -> PlacedAxis:
+    values, lacking = new.values(files)
+    if lacking:
+        what = f"the {new.kind} {quoted(new.argument)}"
+        found.append(
+            _mismatch(
+                "new dimension",
+                new.name,
+                f"{new.name}: {what} gives no value for {named([each.source for each in lacking])}",
+                [each.source for each in lacking],
+                [Remedy("leave_out", each.source) for each in lacking[:1]],
+            )
+        )
+        values = list(range(len(files)))
+    distinct: dict[Any, int] = {}
+    of_file = [distinct.setdefault(value, len(distinct)) for value in values]
+    column = array_of(list(distinct))
+    return PlacedAxis(
+        new.name,
+        f"/{new.name}",
+        [1] * len(distinct),
+        of_file,
+        list(column.reshape(-1, 1)),
+        is_new=True,
+        attributes=new.attributes(files) if files else {},
+    )
+
+
+class _Placing:
+    """Places files along a dimension that they have."""
+
+    def __init__(
+        self, name: str, files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+    ) -> None:
+        self.name, self.files, self.request = name, files, request
+        having = [each for each in arrays if any(name in told.dimensions for told in each.told)]
+        if not having:
+            message = f"no array of the files has the dimension {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="for a new one give --new-dim NAME=FROM")
+        self.lengths = [-1] * len(files)
+        self.sets: list[list[str]] = [[] for _ in files]
+        for array in having:
+            for number, told in zip(array.files, array.told, strict=True):
+                if name in told.dimensions:
+                    length = told.shape[told.dimensions.index(name)]
+                    if self.lengths[number] not in (-1, length) or told.dimensions.count(name) > 1:
+                        raise self._twice(number, array.path)
+                    self.lengths[number] = length
+                    self.sets[number].append(array.path)
+        self.coordinate = next(
+            (
+                each
+                for each in having
+                if any(told.dimensions == (name,) == (told.name,) for told in each.told)
+            ),
+            None,
+        )
+
+    def _twice(self, number: int, path: str) -> RefbrowserError:
+        message = f"a file has {quoted(self.name)} with two lengths, or twice in one array"
+        place = Place(document=self.files[number].source, path=path)
+        return RefbrowserError(ErrorKind.META, message, place, f"--leave-out-var {path}")
+
+    def axis(self, found: list[Mismatch]) -> PlacedAxis:
+        """Return the dimension with all files on it."""
+        values = self._values()
+        if values is None:
+            return self._by_order()
+        parts: dict[bytes, int] = {}
+        of_file: list[int] = []
+        distinct: list[Values] = []
+        owners: list[list[int]] = []
+        for number, each in enumerate(values):
+            if each is None:
+                of_file.append(-1)
+                continue
+            at = parts.setdefault(digest_of(each), len(parts))
+            if at == len(distinct):
+                distinct.append(each)
+                owners.append([])
+            of_file.append(at)
+            owners[at].append(number)
+        order = self._order(distinct, owners, found)
+        rank = {at: number for number, at in enumerate(order)}
+        assert self.coordinate is not None
+        return PlacedAxis(
+            self.name,
+            self.coordinate.path,
+            [len(distinct[at]) for at in order],
+            [rank.get(at, -1) for at in of_file],
+            [distinct[at] for at in order],
+        )
+
+    def _values(self) -> list[Values | None] | None:
+        """Return the coordinates of each file, of times in the units of most."""
+        if self.coordinate is None:
+            return None
+        # Accepted units are taken for the same.
+        accepted = self.request.accepts("units", self.coordinate.path)
+        target = None if accepted else target_units(self.coordinate.first, self.request)
+        found: list[Values | None] = [None] * len(self.files)
+        for number, told in zip(self.coordinate.files, self.coordinate.told, strict=True):
+            values = self.files[number].values.get(told.path)
+            if values is None or values.ndim != 1:
+                return None
+            units = time_of(told)
+            found[number] = values if units is None or target is None else expressed(values, units, target)
+        if any(each is None and length >= 0 for each, length in zip(found, self.lengths, strict=True)):
+            return None
+        return found
+
+    def _by_order(self) -> PlacedAxis:
+        """Return the dimension without coordinates: files lie in the order in which they are named."""
+        if len(self.request.concat) + len(self.request.new_dims) > 1:
+            message = (
+                f"files have no coordinates of {quoted(self.name)}, which are needed with other dimensions"
+            )
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        seen: dict[tuple[str, ...], int] = {}
+        lengths: list[int] = []
+        of_file = []
+        for number, length in enumerate(self.lengths):
+            if length < 0:
+                of_file.append(-1)
+                continue
+            # With different arrays each set of them is laid out by itself.
+            key = tuple(self.sets[number]) if self.request.merge else ()
+            at = seen.setdefault(key, 0)
+            seen[key] += 1
+            if at == len(lengths):
+                lengths.append(length)
+            elif lengths[at] != length:
+                message = f"{quoted(self.files[number].source)} has another length along {quoted(self.name)}"
+                raise RefbrowserError(ErrorKind.META, message, Place(document=self.files[number].source))
+            of_file.append(at)
+        return PlacedAxis(self.name, "", lengths, of_file)
+
+    # Order
+
+    def _order(self, parts: list[Values], owners: list[list[int]], found: list[Mismatch]) -> list[int]:
+        """Return the order of parts; tells of gaps, overlaps and disorder."""
+        parts = [each.view(np.int64) if each.dtype.kind in "mM" else each for each in parts]
+        empty = [at for at, each in enumerate(parts) if not len(each)]
+        usual = [at for at in range(len(parts)) if len(parts[at])]
+        if any(parts[at].dtype.kind not in "iuf" for at in usual):
+            order = sorted(usual, key=lambda at: str(parts[at][0])) if self.request.sort else usual
+            return [*order, *empty]
+        low = np.array([float(parts[at].min()) for at in usual])
+        high = np.array([float(parts[at].max()) for at in usual])
+        falling = self._is_falling([parts[at] for at in usual], low)
+        rising = np.lexsort((high, low))
+        in_order = rising[::-1] if falling else rising
+        given = np.arange(len(usual))
+        files = [[self.files[number].source for number in owners[at]] for at in usual]
+        self._inside([parts[at] for at in usual], files, falling, found)
+        if not self.request.sort and not np.array_equal(in_order, given):
+            # Files that come before the one that is named before them.
+            ranks = np.empty(len(usual), np.int64)
+            ranks[in_order] = given
+            early = [at for at in range(1, len(usual)) if ranks[at] < ranks[at - 1]]
+            odd = [name for at in early for name in files[at]]
+            message = f"{self.name}: files are not in the order of their coordinates: {named(odd)}"
+            remedies = [Remedy("sort"), Remedy("accept", f"disorder:{self.name}")]
+            found.append(self._told("disorder", message, odd, remedies))
+        self._between(rising, low, high, [parts[at] for at in usual], files, found)
+        chosen = in_order if self.request.sort else given
+        return [*(usual[at] for at in chosen.tolist()), *empty]
+
+    @staticmethod
+    def _is_falling(parts: list[Values], low: Any) -> bool:
+        inside = [float(each[-1]) < float(each[0]) for each in parts if len(each) > 1]
+        if inside:
+            return sum(inside) * 2 > len(inside)
+        return len(low) > 1 and int((np.diff(low) < 0).sum()) > len(low) // 2
+
+    def _inside(
+        self, parts: list[Values], files: list[list[str]], is_falling: bool, found: list[Mismatch]
+    ) -> None:
+        """Tell of files whose own coordinates are in another order than those of most."""
+        odd = []
+        for part, names in zip(parts, files, strict=True):
+            steps = np.diff(part) if part.dtype.kind != "u" else np.diff(part.astype(np.float64))
+            if len(steps) and not (steps < steps[:1] * 0 if is_falling else steps > steps[:1] * 0).all():
+                odd += names
+        if odd:
+            message = (
+                f"{self.name}: coordinates within a file are in another order, or come twice: {named(odd)}"
+            )
+            found.append(_mismatch("disorder", self.name, message, odd, [], is_blocking=False))
+
+    def _between(
+        self,
+        rising: Any,
+        low: Any,
+        high: Any,
+        parts: list[Values],
+        files: list[list[str]],
+        found: list[Mismatch],
+    ) -> None:
+        """Tell of gaps and overlaps of neighbours."""
+        if len(rising) < 2:
+            return
+        starts, stops = low[rising], high[rising]
+        reach = np.maximum.accumulate(stops)
+        distances = starts[1:] - reach[:-1]
+        inside = [np.abs(np.diff(each.astype(np.float64))) for each in parts if len(each) > 1]
+        steps = np.concatenate(inside) if inside else distances[distances > 0]
+        for at in np.flatnonzero(distances <= 0).tolist()[:_TOLD]:
+            before = int(np.argmax(stops[: at + 1]))
+            odd = [*files[rising[at + 1]], *files[rising[before]]]
+            message = f"{self.name}: {short(odd[0])} overlaps {short(odd[-1])}"
+            remedies = [Remedy("leave_out", odd[0]), Remedy("leave_out", odd[-1])]
+            found.append(
+                self._told("overlap", message, odd[:1], [*remedies, Remedy("accept", f"overlap:{self.name}")])
+            )
+        if not len(steps):
+            return
+        step = float(np.max(steps) if inside else np.median(steps))
+        wide = np.flatnonzero(distances > _WIDE * step).tolist()
+        for at in wide[:_TOLD]:
+            one, other = files[rising[at]][-1], files[rising[at + 1]][0]
+            missing = round(float(distances[at]) / float(np.median(steps))) - 1
+            message = (
+                f"{self.name}: about {missing} values are missing between {short(one)} and {short(other)}"
+            )
+            found.append(_mismatch("gap", self.name, message, [one, other], [], is_blocking=False))
+        if len(wide) > _TOLD:
+            message = f"{self.name}: there are {len(wide) - _TOLD} more gaps"
+            found.append(_mismatch("gap", self.name, message, [], [], is_blocking=False))
+
+    def _told(self, kind: str, message: str, odd: list[str], remedies: list[Remedy]) -> Mismatch:
+        blocks = not self.request.accepts(kind, self.name)
+        return _mismatch(kind, self.name, message, odd, remedies if blocks else [], is_blocking=blocks)
+
+
+def target_units(coordinate: ArrayProperties, request: Combination) -> TimeUnits | None:
+    """Return the units in which the times of an array are written; None where it holds none."""
+    units = time_of(coordinate)
+    if units is None or not request.time_units:
+        return units
+    return TimeUnits.from_attributes({"units": request.time_units, "calendar": units.calendar})
+
+
+def _mismatch(
+    kind: str, name: str, message: str, odd: list[str], remedies: list[Remedy], *, is_blocking: bool = True
+) -> Mismatch:
+    values = (OddValue(kind, tuple(dict.fromkeys(odd))),) if odd else ()
+    return Mismatch(
+        kind=kind,
+        path=name,
+        name=kind,
+        message=message,
+        odd=values,
+        is_blocking=is_blocking,
+        remedies=tuple(remedies),
+    )
+
+
+def _doubles(
+    files: Sequence[LookedAt],
+    arrays: Sequence[ArrayOfFiles],
+    axes: Sequence[PlacedAxis],
+    request: Combination,
+    found: list[Mismatch],
+) -> None:
+    """Tell of files that lie at one place with the same arrays, and of places where none lies."""
+    if not axes:
+        return
+    name = axes[-1].name if len(axes) == 1 else " × ".join(axis.name for axis in axes)
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for number in range(len(files)):
+        at = tuple(axis.of_file[number] for axis in axes)
+        holders.setdefault(at, []).append(number)
+    twice = [numbers for numbers in holders.values() if len(numbers) > 1]
+    if twice:
+        sets: list[set[str]] = [set() for _ in files]
+        for array in arrays:
+            if array.role == "placed":
+                for number in array.files:
+                    sets[number].add(array.path)
+        told = 0
+        for numbers in twice:
+            first = numbers[0]
+            for other in numbers[1:]:
+                if not (sets[first] & sets[other] or (not sets[first] and not sets[other])):
+                    sets[first] |= sets[other]
+                    continue
+                told += 1
+                if told > _TOLD:
+                    continue
+                one, two = files[first].source, files[other].source
+                blocks = not request.accepts("double", name)
+                remedies = [
+                    Remedy("leave_out", two),
+                    Remedy("leave_out", one),
+                    Remedy("accept", f"double:{name}"),
+                ]
+                message = f"{name}: {short(two)} lies where {short(one)} does"
+                found.append(
+                    _mismatch("double", name, message, [two], remedies if blocks else [], is_blocking=blocks)
+                )
+    if len(axes) > 1 and not request.merge:
+        places = prod(len(axis.lengths) for axis in axes)
+        if len(holders) < places:
+            message = (
+                f"{name}: {places - len(holders)} of {places} places have no file, and read as the fill value"
+            )
+            found.append(_mismatch("gap", name, message, [], [], is_blocking=False))
+
+
+# Chunks
+
+
+def divide(arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]) -> list[Mismatch]:
+    """Divide chunks that are stored as they are where those of files would not meet otherwise.
+
+    A chunk without codecs is a run of rows: parts of it along its first longer side are ranges too.
+    """
+    found = []
+    for array in arrays:
+        if array.role != "placed":
+            continue
+        axis = next((each for each in axes if not each.is_new and each.name in array.first.dimensions), None)
+        if axis is None or _meets(array, axis):
+            continue
+        rows = _common_rows(array, axis)
+        if array.extends and rows != array.first.chunks[array.first.dimensions.index(axis.name)]:
+            # The chunks of a document are as they are.
+            continue
+        if rows:
+            array.divided = rows
+            message = (
+                f"{array.path}: chunks are divided, so that they meet at file ends: {rows} along {axis.name}"
+            )
+            found.append(_mismatch("chunks", array.path, message, [], [], is_blocking=False))
+    return found
+
+
+def _meets(array: ArrayOfFiles, axis: PlacedAxis) -> bool:
+    """Tell whether all files have the same chunks, and each but the last a whole number of them."""
+    return len({each.chunks for each in array.told}) == 1 and not _open_ends(array, axis)
+
+
+def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
+    """Return the most rows that all chunks can be divided into; 0 where they cannot be divided."""
+    rows = 0
+    first = array.first
+    for number, each in zip(array.files, array.told, strict=True):
+        if axis.name not in each.dimensions or each.codecs != "[]" or each.order != "C" or not each.itemsize:
+            return 0
+        at = each.dimensions.index(axis.name)
+        others = [each.chunks[:at] + each.chunks[at + 1 :], first.chunks[:at] + first.chunks[at + 1 :]]
+        if others[0] != others[1] or any(side > 1 for side in each.chunks[:at]):
+            return 0
+        # The last chunk of a file is whole, whatever lies behind its last row.
+        rows = gcd(rows, each.chunks[at])
+        if axis.of_file[number] != len(axis.lengths) - 1:
+            rows = gcd(rows, each.shape[at])
+    return rows
+
+
+def _open_ends(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
+    """Return the files, but for the last one, whose last chunk is not filled."""
+    last = len(axis.lengths) - 1
+    found = []
+    for number, each in zip(array.files, array.told, strict=True):
+        if axis.name in each.dimensions and axis.of_file[number] != last:
+            at = each.dimensions.index(axis.name)
+            if each.shape[at] % array.first.chunks[at]:
+                found.append(number)
+    return found
+
+
+def file_ends(
+    files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]
+) -> list[Mismatch]:
+    """Return the arrays whose chunks do not meet at file ends."""
+    found = []
+    for array in arrays:
+        if array.role != "placed" or array.divided or len({each.dimensions for each in array.told}) > 1:
+            continue
+        for axis in axes:
+            if axis.is_new or axis.name not in array.first.dimensions:
+                continue
+            odd = [files[number].source for number in _open_ends(array, axis)]
+            if odd:
+                side = array.first.chunks[array.first.dimensions.index(axis.name)]
+                message = (
+                    f"{array.path}: chunks of {side} along {axis.name} do not meet at the ends of files: "
+                    f"the last one is not filled in {named(odd)}"
+                )
+                remedies = [Remedy("inline_var", array.path), Remedy("leave_out_var", array.path)]
+                if len(odd) < len(files) // 2:
+                    remedies.insert(0, Remedy("leave_out", odd[0]))
+                found.append(_mismatch("file ends", array.path, message, odd, remedies))
+    return found

@@ -1,0 +1,596 @@
+"""What each file says of each of its arrays, and the references of these as columns."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.dataset import Dataset, damage_of
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.formats.library.process import one_after_another
+from refbrowser.formats.registry import facet
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.selection import Selection
+from refbrowser.references.document.made_text import plain_attribute
+from refbrowser.references.document.table import WHOLE, smallest
+from refbrowser.references.document.value_table import json_of
+
+Ints = npt.NDArray[np.int64]
+Values = npt.NDArray[Any]
+#: Name and value, as JSON.
+Attributes = tuple[tuple[str, str], ...]
+
+#: Elements of an array without the dimension whose values are compared with those of other files.
+COMPARED = 1 << 20
+#: Bytes of a one-dimensional array along the dimension that is read, and stands in the document.
+SMALL = 64 << 10
+#: Elements that are read of an array which is to stand in the document.
+_READ = 1 << 24
+#: Attributes whose names lead to arrays that describe others.
+_NAMING = ("coordinates", "bounds", "climatology", "grid_mapping")
+#: Digests of values that are kept by the bytes that they were decoded from.
+_KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayProperties:
+    """What a file says of an array. Files that say the same share one (`FileSet.add`).
+
+    Attributes
+    ----------
+    path
+        Absolute.
+    form
+        ``zarr-v2`` or ``zarr-v3``: in whose words `encoding` is.
+    dimensions
+        Names; one of its own for one without.
+    dtype, byte_order
+        ``i2`` and ``<``; the type as text where it is no number.
+    codecs
+        Names and settings as JSON, in encoding order, the byte order not among them.
+    fill
+        As JSON.
+    encoding
+        What the metadata says beside shape, chunks, fill value, attributes and keys, as JSON.
+    itemsize
+        Bytes of an element; 0 where they have no fixed size.
+    problem
+        Why no references give its values; empty where they do.
+    """
+
+    path: str
+    form: str
+    shape: tuple[int, ...]
+    dimensions: tuple[str, ...]
+    chunks: tuple[int, ...]
+    dtype: str
+    byte_order: str
+    codecs: str
+    fill: str
+    order: str
+    encoding: str
+    itemsize: int
+    attributes: Attributes
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def grid(self) -> RegularChunkGrid:
+        """Its chunks."""
+        return RegularChunkGrid(self.shape, self.chunks)
+
+    @property
+    def is_coordinate(self) -> bool:
+        """Whether it has the values of its one dimension."""
+        return self.dimensions == (self.name,)
+
+    def attribute(self, name: str) -> Any:
+        """Return the value of an attribute, None where there is none."""
+        return next((json.loads(text) for each, text in self.attributes if each == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looking:
+    """What is looked at in files, beside their metadata.
+
+    Attributes
+    ----------
+    dimensions
+        Along which they are to be combined.
+    inline
+        Names or paths of arrays whose values are to stand in the document.
+    valued
+        Those whose first value is wanted.
+    """
+
+    dimensions: tuple[str, ...] = ()
+    inline: tuple[str, ...] = ()
+    valued: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    storage_options: tuple[str, ...] = ()
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LookTask:
+    """Files that are looked at one after another."""
+
+    sources: tuple[str, ...]
+    looking: Looking
+
+
+@dataclass(slots=True, eq=False)
+class FileChunks:
+    """The references of all arrays of a file, as columns.
+
+    Attributes
+    ----------
+    urls
+        Those of the file.
+    counts
+        Rows of each array, in the order of the arrays.
+    url
+        Position in `urls`; None where there is one.
+    offset, length
+        As in `ReferenceTable`.
+    positions
+        Position in the flat grid of each row of an array, by number of the array; of those with a row for
+        each chunk nothing.
+    inline
+        Bytes of the rows that hold some, which have the length -2, by row.
+    """
+
+    urls: tuple[str, ...]
+    counts: tuple[int, ...]
+    url: npt.NDArray[np.int32] | None
+    offset: npt.NDArray[Any]
+    length: npt.NDArray[Any]
+    positions: dict[int, Ints] = field(default_factory=dict)
+    inline: dict[int, bytes] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Forget all rows: they are in a document."""
+        self.url, self.positions, self.inline = None, {}, {}
+        self.offset = self.length = _NOTHING
+
+
+#: Length of a row that holds its bytes.
+HELD = -2
+_NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class LookedAt:
+    """What was found in a file.
+
+    Attributes
+    ----------
+    source
+        As it was named.
+    groups
+        Paths and attributes.
+    values
+        Of arrays that stand in the document, by path.
+    digests
+        Of the values of arrays that have none of the dimensions, by path; none of those that are too large.
+    losses
+        What references of it cannot hold.
+    """
+
+    source: str
+    arrays: tuple[ArrayProperties, ...]
+    groups: tuple[tuple[str, Attributes], ...]
+    chunks: FileChunks
+    values: dict[str, Values] = field(default_factory=dict)
+    digests: dict[str, bytes] = field(default_factory=dict)
+    losses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The last part of its path or URL."""
+        return short(self.source)
+
+
+def look_at(task: LookTask) -> list[LookedAt | tuple[str, RefbrowserError]]:
+    """Return what is in files; of those that cannot be read why."""
+    found: list[LookedAt | tuple[str, RefbrowserError]] = []
+    for source in task.sources:
+        try:
+            found.append(_looked(source, task.looking))
+        except RefbrowserError as error:
+            found.append((source, error))
+    return found
+
+
+def _looked(source: str, looking: Looking) -> LookedAt:
+    """Return what is in a file; what a process that has read others does not read, another one does."""
+    opening = OpenRequest(
+        source,
+        allow=looking.allow,
+        storage_options=looking.storage_options,
+        settings=looking.settings,
+    )
+    chain = None
+    try:
+        with one_after_another() as chain, open_dataset(opening) as dataset:
+            if not (chain.is_mixed and dataset.document.notes):
+                return looked_at(dataset, source, looking)
+    except RefbrowserError:
+        if chain is None or not chain.is_mixed:
+            raise
+    with open_dataset(opening) as dataset:
+        return looked_at(dataset, source, looking)
+
+
+def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: bool = False) -> LookedAt:
+    """Return what is in a dataset.
+
+    Parameters
+    ----------
+    is_target
+        It is what others are added to: its references are not listed.
+
+    Raises
+    ------
+    RefbrowserError
+        It is damaged, a reference is faulty, or its coordinates cannot be read.
+    """
+    for damage in damage_of(dataset):
+        raise damage.error()
+    losses: list[str] = []
+    document = dataset.document
+    original = dataset
+    if not is_target and (document.store is not None or _is_made_over(dataset)):
+        portable = portable_document(dataset, JobControl())
+        losses = list(dict.fromkeys(map(str, portable.losses)))
+        dataset = dataset.with_document(portable.document)
+    nodes = list(dataset.hierarchy.walk())
+    arrays = [_properties(dataset, node) for node in nodes if isinstance(node, ArrayNode)]
+    groups = tuple((node.path, _attributes(node)) for node in nodes if isinstance(node, GroupNode))
+    if original is not dataset:
+        # Those that references have no room for, or no words.
+        there = {each.path for each in arrays}
+        lost = (node for node in original.hierarchy.walk() if isinstance(node, ArrayNode))
+        arrays += [
+            replace(told, problem=told.problem or "they have no room in a document")
+            for told in (_properties(original, node) for node in lost if node.path not in there)
+        ]
+    gathering = _Gathering(dataset, original, looking, _READ * 8 if is_target else SMALL)
+    for number, each in enumerate(arrays):
+        gathering.add(number, each, is_listed=not is_target)
+    values, digests = gathering.read(arrays)
+    return LookedAt(source, tuple(arrays), groups, gathering.columns(), values, digests, tuple(losses))
+
+
+def describing(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> frozenset[str]:
+    """Return the paths of arrays that describe others: coordinates, bounds and mappings, and scalars."""
+    named = {
+        word
+        for each in arrays
+        for name, text in each.attributes
+        if name in _NAMING
+        for word in text.strip('"').split()
+    }
+    return frozenset(
+        each.path for each in arrays if each.is_coordinate or not each.shape or each.name in named
+    )
+
+
+def bounds_of(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> dict[str, str]:
+    """Return the path of the coordinate that each array of bounds belongs to, by its path."""
+    found = {}
+    paths = {each.path for each in arrays}
+    for each in arrays:
+        for name in ("bounds", "climatology"):
+            other = each.attribute(name) if each.is_coordinate else None
+            path = f"{each.path.rpartition('/')[0]}/{other}"
+            if other is not None and path in paths:
+                found[path] = each.path
+    return found
+
+
+# One file
+
+
+def _is_made_over(dataset: Dataset) -> bool:
+    """Tell whether the format has references made otherwise of some array than its nodes say."""
+    return facet(dataset.document, "portable") is not None and any(
+        node.values.encoded is None or bool(node.type.names) or node.dtype is None or node.dtype.kind in "OV"
+        for node in dataset.hierarchy.walk()
+        if isinstance(node, ArrayNode)
+    )
+
+
+def _attributes(node: ArrayNode | GroupNode) -> Attributes:
+    return tuple(
+        (name, json_of(plain_attribute(value)).decode())
+        for name, value in node.attributes.items()
+        if name != DIMENSIONS_ATTRIBUTE
+    )
+
+
+#: Members of metadata that `ArrayProperties` tells by themselves, or that are written anew.
+_OWN = {"shape", "chunks", "fill_value", "dimension_separator", "zarr_format"} | {
+    "attributes", "chunk_grid", "chunk_key_encoding", "dimension_names", "node_type",
+}  # fmt: skip
+
+
+def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
+    """Return what a file says of an array; raises where it is broken."""
+    if node.error is not None:
+        raise node.error
+    prefix = node.path.strip("/")
+    key = next(
+        (each for each in node.metadata_keys if each.endswith(("zarr.json", ".zarray"))),
+        f"{prefix}/.zarray".removeprefix("/"),
+    )
+    data = dataset.document.expansion.value(key)
+    told: dict[str, Any] = json.loads(data) if data is not None else {}
+    form = "zarr-v3" if key.endswith("zarr.json") else "zarr-v2"
+    problem = node.not_referencable
+    if node.unreadable is not None:
+        problem = node.unreadable.message
+    chunks = told.get("chunks") or told.get("chunk_grid", {}).get("configuration", {}).get("chunk_shape")
+    if not told or (chunks is None and node.shape):
+        problem = problem or "its metadata has no words that others could be combined by"
+    sides = tuple(chunks or node.shape)
+    if len(sides) != len(node.shape):
+        sides, problem = node.shape, problem or "it has fields of more dimensions than its chunks"
+    dtype = node.dtype
+    plain = dtype is not None and not dtype.hasobject and dtype.names is None
+    return ArrayProperties(
+        path=node.path,
+        form=form,
+        shape=node.shape,
+        dimensions=tuple(
+            name or f"{node.name}_{axis}"
+            for axis, name in enumerate(node.dimensions or (None,) * len(node.shape))
+        ),
+        chunks=tuple(max(side, 1) for side in sides),
+        dtype=dtype.str[1:] if dtype is not None and plain else node.type.name,
+        byte_order=dtype.str[0] if dtype is not None and plain else "|",
+        codecs=_codecs_of(told, form),
+        fill=json_of(told.get("fill_value")).decode(),
+        order=str(told.get("order", "C")),
+        encoding=json_of({name: each for name, each in told.items() if name not in _OWN}).decode(),
+        itemsize=dtype.itemsize if dtype is not None and not dtype.hasobject else 0,
+        attributes=_attributes(node),
+        problem=problem,
+    )
+
+
+def _codecs_of(told: Mapping[str, Any], form: str) -> str:
+    if form == "zarr-v2":
+        filters = told.get("filters") or []
+        compressor = told.get("compressor")
+        return json_of([*filters, *([compressor] if compressor else [])]).decode()
+    codecs = [each for each in told.get("codecs", ()) if _name_of(each) != "bytes"]
+    return json_of(codecs).decode()
+
+
+def _name_of(codec: Any) -> Any:
+    return codec.get("name") if isinstance(codec, dict) else codec
+
+
+class _Gathering:
+    """Takes the references of arrays of one file, and reads what is wanted of their values."""
+
+    def __init__(self, dataset: Dataset, original: Dataset, looking: Looking, small: int) -> None:
+        self._small = small
+        self._dataset, self._original, self._looking = dataset, original, looking
+        self._urls: dict[str, int] = {}
+        self._columns: list[tuple[Any, Ints, Ints]] = []
+        self._positions: dict[int, Ints] = {}
+        self._inline: dict[int, bytes] = {}
+        self._held: dict[str, tuple[bytes, ...]] = {}
+        self._count = 0
+
+    def add(self, number: int, told: ArrayProperties, *, is_listed: bool) -> None:
+        """Take the references of an array."""
+        grid = told.grid
+        if told.problem or not is_listed or not grid.size:
+            self._columns.append((np.zeros(0, np.int32), *(np.zeros(0, np.int64),) * 2))
+            return
+        node = self._dataset.hierarchy.find(told.path)
+        assert isinstance(node, ArrayNode)
+        divided = node.values.divided
+        assert divided is not None
+        columns = self._dataset.document.expansion.chunk_columns(
+            node.key_prefix, all_coords(grid.grid_shape), divided.keys
+        )
+        kind = columns.kind
+        if (kind == ReferenceKind.FAULTY).any():
+            raise columns.faults[int(np.argmax(kind == ReferenceKind.FAULTY))]
+        there = np.flatnonzero(kind != ReferenceKind.MISSING)
+        if len(there) < len(kind):
+            self._positions[number] = there
+        numbers = np.zeros(len(columns.urls) + 1, np.int32)
+        for each in np.unique(columns.url[columns.url >= 0]).tolist():
+            numbers[each] = self._urls.setdefault(self._absolute(columns.urls[each]), len(self._urls))
+        url, offset, length = columns.url[there], columns.offset[there], columns.length[there].copy()
+        held = kind[there] == ReferenceKind.INLINE
+        length[kind[there] == ReferenceKind.WHOLE] = WHOLE
+        length[held] = HELD
+        for row in np.flatnonzero(held).tolist():
+            self._inline[self._count + row] = columns.inline[int(there[row])]
+        if held.all() and len(there) == len(kind):
+            self._held[told.path] = tuple(self._inline[self._count + row] for row in range(len(there)))
+        self._columns.append((np.where(url >= 0, numbers[url], 0).astype(np.int32), offset, length))
+        self._count += len(there)
+
+    def _absolute(self, url: str) -> str:
+        """Return a URL that means the same from everywhere."""
+        access = self._dataset.access
+        if not is_relative(url):
+            return url
+        if access.from_network:
+            return access.base.rpartition("/")[0] + "/" + url
+        return os.path.normpath(os.path.join(access.base, url))
+
+    def columns(self) -> FileChunks:
+        """Return what was taken."""
+        nothing = (np.zeros(0, np.int32), *(np.zeros(0, np.int64),) * 2)
+        url, offset, length = (np.concatenate(each) for each in zip(nothing, *self._columns, strict=True))
+        return FileChunks(
+            tuple(self._urls),
+            tuple(len(each[0]) for each in self._columns),
+            url if len(self._urls) > 1 else None,
+            smallest(offset),
+            smallest(length),
+            self._positions,
+            self._inline,
+        )
+
+    def read(self, arrays: list[ArrayProperties]) -> tuple[dict[str, Values], dict[str, bytes]]:
+        """Return values that are to stand in the document, and digests of those that are compared."""
+        looking, bounds = self._looking, bounds_of(arrays)
+        along = set(looking.dimensions)
+        values: dict[str, Values] = {}
+        digests: dict[str, bytes] = {}
+        by_path = {each.path: each for each in arrays}
+        described = describing(arrays)
+        for each in arrays:
+            named = {each.name, each.path} & {*looking.inline, *looking.valued}
+            owner = by_path[bounds[each.path]] if each.path in bounds else each
+            is_along = bool(along & set(each.dimensions))
+            is_small = len(each.dimensions) == 1 and prod(each.shape) * max(each.itemsize, 8) <= self._small
+            if named or (is_along and (owner.is_coordinate or is_small)):
+                if not named and each.problem and each.itemsize == 0 and not is_small:
+                    continue
+                values[each.path] = self._values(each)
+            elif not is_along and prod(each.shape) <= COMPARED and self._is_compared(each, described):
+                digests[each.path], read = self._shared(each)
+                small = prod(each.shape) * max(each.itemsize, 8) <= SMALL
+                if small and (each.is_coordinate or each.problem):
+                    values[each.path] = read
+        return values, digests
+
+    def _is_compared(self, each: ArrayProperties, described: frozenset[str]) -> bool:
+        # With new dimensions alone the data is laid along these.
+        return bool(self._looking.dimensions) or each.path in described
+
+    def _shared(self, each: ArrayProperties) -> tuple[bytes, Values]:
+        """Return the digest of values that files share, and these; each is decoded once."""
+        held = self._held.get(each.path)
+        kept = None if held is None else _kept.get((each, held))
+        if kept is None:
+            values = self._values(each)
+            kept = digest_of(values), values
+            if held is not None:
+                if len(_kept) >= _KEPT:
+                    _kept.clear()
+                _kept[each, held] = kept
+        return kept
+
+    def _values(self, told: ArrayProperties) -> Values:
+        if prod(told.shape) > _READ:
+            message = f"its {prod(told.shape)} values have no room in the document"
+            raise RefbrowserError(
+                ErrorKind.BUDGET, message, Place(path=told.path, document=self._dataset.path)
+            )
+        node = self._dataset.hierarchy.find(told.path) or self._original.hierarchy.find(told.path)
+        assert isinstance(node, ArrayNode)
+        read = self._dataset.session.read(node, self._dataset.access, Selection.whole(told.shape))
+        values = np.asarray(read)
+        if values.dtype.hasobject:
+            values = np.asarray([str(each) for each in values.reshape(-1).tolist()], "U").reshape(
+                values.shape
+            )
+        return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+_kept: dict[tuple[ArrayProperties, tuple[bytes, ...]], tuple[bytes, Values]] = {}
+
+
+def digest_of(values: Values) -> bytes:
+    """Return a digest of values, in any byte order."""
+    plain = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+    found = blake2b(repr((values.shape, plain.dtype.str)).encode(), digest_size=16)
+    found.update(plain.tobytes())
+    return found.digest()
+
+
+def all_coords(grid_shape: tuple[int, ...]) -> Ints:
+    """Return the coordinates of all chunks of a grid in C order, shape (n, ndim)."""
+    if not grid_shape:
+        return np.zeros((1, 0), np.int64)
+    index = np.unravel_index(np.arange(prod(grid_shape)), grid_shape)
+    return np.stack(index, axis=1).astype(np.int64, copy=False)
+
+
+@dataclass(slots=True, eq=False)
+class FileSet:
+    """What was found in all files, in the order in which they were named.
+
+    Attributes
+    ----------
+    left_out
+        Files that were not looked at, or cannot be read, with why.
+    """
+
+    looking: Looking
+    files: list[LookedAt] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    _same: dict[Any, Any] = field(default_factory=dict)
+
+    def add(self, file: LookedAt) -> None:
+        """Add a file; what it says that another one said is kept once."""
+        keep = self._same.setdefault
+        file.arrays = keep(file.arrays, tuple(keep(each, each) for each in file.arrays))
+        file.groups = keep(file.groups, file.groups)
+        file.chunks.counts = keep(file.chunks.counts, file.chunks.counts)
+        file.digests = {path: keep(each, each) for path, each in file.digests.items()}
+        for path in file.digests.keys() & file.values.keys():
+            file.values[path] = keep((path, file.digests[path]), file.values[path])
+        self.files.append(file)
+
+    def sort_as(self, sources: list[str]) -> None:
+        """Put files into the order in which they were named."""
+        order = {source: number for number, source in enumerate(sources)}
+        self.files.sort(key=lambda each: order[each.source])
+
+    def named(self, text: str) -> list[str]:
+        """Return the files that a text names, as `is_named` tells.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is none.
+        """
+        sources = [*(each.source for each in self.files), *(source for source, _ in self.left_out)]
+        found = [source for source in sources if is_named(source, text)]
+        if not found:
+            message = f"there is no file {quoted(text)} among those to be combined"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+        return found
+
+
+def is_named(source: str, text: str) -> bool:
+    """Tell whether a text is a path or URL, the last part of it, or a pattern of either."""
+    return any(text == each or fnmatchcase(each, text) for each in (source, short(source)))
+
+
+def short(source: str) -> str:
+    """Return the last part of a path or URL."""
+    return source.partition("?")[0].rstrip("/").rpartition("/")[2] or source

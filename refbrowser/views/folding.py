@@ -1,0 +1,107 @@
+"""Folding told in words: what it comes to, what stays and why, and what other software makes of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from refbrowser.exporting.saving.portable import RULES
+from refbrowser.views.words import count_text, one_line, size_text, time_text
+
+if TYPE_CHECKING:
+    from refbrowser.references.edits.fold import Folding, Kept, NewRule
+
+#: What fsspec takes to make one reference of a rule, in seconds, about; and from how long on it is told.
+_RENDERED, _TOLD = 0.001, 5.0
+
+
+def _many(count: int, one: str) -> str:
+    return f"{count_text(count)} {one}{'' if count == 1 else 's'}"
+
+
+def summary_of(folding: Folding) -> str:
+    """Return in one sentence what folding comes to."""
+    if not folding.is_smaller:
+        return f"Nothing to fold: no rule or template makes the {size_text(folding.size_before)} less."
+    made = [_many(folding.folded, "reference") + f" in {_many(len(folding.rules), 'gen rule')}"]
+    made = made if folding.rules else []
+    made += [_many(len(folding.templates), "template")] if folding.templates else []
+    return (
+        f"{size_text(folding.size_before)} become {size_text(folding.size_after)} "
+        f"({percent(folding)}): {', '.join(made)}."
+    )
+
+
+def percent(folding: Folding) -> str:
+    """Return what part of its size the text still has, as text."""
+    part = 100 * folding.size_after / folding.size_before
+    return f"{part:.0f} %" if part >= 1 else f"{part:.2g} %"
+
+
+def proof_of(folding: Folding) -> str:
+    """Return what was compared."""
+    return (
+        f"Proved: all {_many(folding.compared, 'reference')} with a URL are the same before and after, "
+        "those of rules and those that stay."
+    )
+
+
+def notes_of(folding: Folding) -> tuple[str, ...]:
+    """Return what is to be known before it is done."""
+    notes = []
+    if folding.rules:
+        notes.append(f"{RULES}.")
+        seconds = folding.folded * _RENDERED
+        if seconds >= _TOLD:
+            notes.append(
+                "fsspec makes the references of gen rules one by one when it opens the document: "
+                f"about {time_text(seconds)}."
+            )
+    if folding.is_smaller and folding.before.version == 0:
+        notes.append("The document becomes Version 1: Version 0 has neither templates nor gen rules.")
+    if folding.unproved:
+        rules = "One rule" if folding.unproved == 1 else f"{count_text(folding.unproved)} rules"
+        notes.append(
+            f"{rules} did not give the same, and {'was' if folding.unproved == 1 else 'were'} not taken."
+        )
+    return tuple(notes)
+
+
+def rule_line(rule: NewRule) -> str:
+    """Return a rule in one line."""
+    return one_line(f"{rule.fields['key']}: {_many(rule.keys, 'reference')}")
+
+
+def rule_text(rule: NewRule) -> str:
+    """Return a rule as JSON, a member a line."""
+    members = (f'  "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in rule.fields.items())
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
+def dimensions_text(rule: NewRule) -> str:
+    """Return the dimensions of a rule: ``i = 0 … 11, j = 3 … 30 step 3``."""
+    dimensions = rule.fields["dimensions"]
+    assert isinstance(dimensions, dict)
+    return ", ".join(f"{name} = {_values(each)}" for name, each in dimensions.items())
+
+
+def _values(dimension: dict[str, int]) -> str:
+    start, stop, step = dimension.get("start", 0), dimension["stop"], dimension.get("step", 1)
+    last = start + (stop - 1 - start) // step * step
+    return f"{start} … {last}" + (f" step {step}" if step != 1 else "")
+
+
+def reason_text(kept: Kept) -> str:
+    """Return why keys stay, as a sentence begins."""
+    return kept.reason[:1].upper() + kept.reason[1:]
+
+
+def kept_keys(kept: Kept) -> str:
+    """Return some of the keys that stay for one reason."""
+    return ", ".join(map(one_line, kept.keys)) + (", …" if kept.count > len(kept.keys) else "")
+
+
+def kept_line(kept: Kept) -> str:
+    """Return what stays for one reason in one line, with some of the keys."""
+    stay = "stays" if kept.count == 1 else "stay"
+    return one_line(f"{_many(kept.count, 'key')} {stay}: {kept.reason} ({kept_keys(kept)})")

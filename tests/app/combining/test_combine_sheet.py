@@ -1,0 +1,234 @@
+"""The sheets that combine and append files: what differs is decided first, then a document, then a step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import netCDF4
+import numpy as np
+from PySide6.QtCore import QUrl
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+)
+from pytestqt.qtbot import QtBot
+from window_fixtures import button, drop
+
+import refbrowser
+from refbrowser.app.combining.combine_sheet import AppendSheet, CombineSheet, FilesSheet
+from refbrowser.app.combining.combine_shown import AxisStrip
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.make_sheet import MakeSheet
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.edits.fold import FoldReferences
+
+Settle = Callable[[], None]
+ROWS = 3
+
+
+def month(folder: Path, number: int, scale: float = 0.01, start: int | None = None) -> Path:
+    """Write a file of one month: a packed variable, three times, one chunk a time."""
+    path = folder / f"sst_{number:02d}.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 4)
+        time = file.createVariable("time", "i4", ("time",))
+        time.units = "days since 2001-01-01"
+        begin = number * ROWS if start is None else start
+        time[:] = np.arange(ROWS) + begin
+        file.createVariable("x", "f4", ("x",))[:] = np.arange(4)
+        sst = file.createVariable("sst", "i2", ("time", "x"))
+        sst.set_auto_maskandscale(False)
+        sst.scale_factor = scale
+        sst[:] = np.arange(ROWS * 4).reshape(ROWS, 4) + 100 * number
+    return path
+
+
+def lines(view: QTreeWidget | None) -> list[list[str]]:
+    """Return the texts of all rows, those below others with an indent."""
+    assert view is not None
+    found: list[list[str]] = []
+
+    def texts(row: QTreeWidgetItem, indent: str) -> None:
+        found.append([indent + row.text(0), *(row.text(each) for each in range(1, row.columnCount()))])
+        for number in range(row.childCount()):
+            texts(row.child(number), indent + "  ")
+
+    for number in range(view.topLevelItemCount()):
+        row = view.topLevelItem(number)
+        assert row is not None
+        texts(row, "")
+    return found
+
+
+def said(sheet: FilesSheet) -> str:
+    label = sheet.findChild(QLabel, "combineSummary")
+    assert label is not None
+    return label.text().replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def remedy(sheet: FilesSheet, text: str) -> QPushButton:
+    """Return a button of the list as it is shown now."""
+    buttons = sheet.differences.findChildren(QPushButton, "combineRemedy")
+    return next(each for each in buttons if each.text() == text and each.isVisible())
+
+
+def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each, 0.1 if each == 7 else 0.01) for each in range(12)]
+    drop(window, *(QUrl.fromLocalFile(str(path)) for path in paths))
+    make = window.findChild(MakeSheet)
+    assert make is not None
+    # Also of files of which nothing is known yet.
+    qtbot.waitUntil(lambda: len(make.files.sources()) == 12)
+    settle()
+    assert not (tmp_path / "sst_combined.json").exists()
+    button(make, "makeCombineButton").click()
+    sheet = window.findChild(CombineSheet)
+    assert sheet is not None
+    start = button(sheet, "combineStartButton")
+    qtbot.waitUntil(lambda: "against it" in said(sheet), timeout=20_000)
+
+    # Told before anything is written: which and why.
+    assert said(sheet).startswith("12 files: 1 difference stands against it.")
+    assert not start.isEnabled()
+    assert sheet.findChild(QComboBox, "combineAlong").currentText() == "time"  # type: ignore[union-attr]
+    told = lines(sheet.differences)
+    assert told[0][0] == "To be decided (1)"
+    assert told[1][:4] == ["  /sst", "scale_factor", "0.01 in 11", "0.1 in 1: sst_07.nc"]
+    files = lines(sheet.files)
+    assert [row[0] for row in files] == [path.name for path in paths]
+    assert files[7][1:] == ["2001-01-22", "2001-01-24", "3", "scale_factor of /sst differs"]
+    assert files[6][4] == ""
+    strip = sheet.findChild(AxisStrip)
+    assert strip is not None
+    assert "gaps: 0, in trouble: 1" in strip.accessibleName()
+
+    # Left out with one click; what is missing then is named.
+    remedy(sheet, "Leave sst_07.nc out").click()
+    qtbot.waitUntil(start.isEnabled)
+    assert said(sheet).startswith("11 files as one: time 33; 3 arrays.")
+    told = lines(sheet.differences)
+    assert (told[0][0], told[1][3]) == ("Decided (1)", "Leave sst_07.nc out")
+    assert any("3 values are missing between sst_06.nc and sst_08.nc" in "".join(row) for row in told)
+    assert lines(sheet.files)[-1] == ["sst_07.nc", "", "", "", "left out"]
+    assert "gaps: 1, in trouble: 0" in strip.accessibleName()
+    # Taken back, and decided again.
+    remedy(sheet, "Take back").click()
+    qtbot.waitUntil(lambda: "against it" in said(sheet))
+    assert not start.isEnabled()
+    remedy(sheet, "Leave sst_07.nc out").click()
+    qtbot.waitUntil(start.isEnabled)
+
+    target = sheet.findChild(QLineEdit, "combineTarget")
+    assert target is not None
+    assert target.text() == str(tmp_path / "sst_combined.json")
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    document = window.documents.all()[-1]
+    assert document.name == "sst_combined.json"
+    assert_values(document, [each for each in range(12) if each != 7])
+    before = Path(document.path).read_bytes()
+
+    # Folded and saved, the next month is one step, and undone as one.
+    assert document.apply(FoldReferences())
+    settle()
+    assert document.document is not None
+    assert len(document.document.rules) > 0
+    window.actions_["save"].trigger()
+    settle()
+    folded = Path(document.path).read_bytes()
+    assert len(folded) < len(before)
+    window.actions_["append_files"].trigger()
+    more = window.findChild(AppendSheet)
+    assert more is not None
+    append = button(more, "combineStartButton")
+    # What lies where the document does is told; the document itself is never left out.
+    again = str(paths[11])
+    more.add([again])
+    qtbot.waitUntil(lambda: "against it" in said(more), timeout=20_000)
+    assert remedy(more, "Leave sst_11.nc out").isEnabled()
+    others = more.findChild(QPushButton, "combineOtherRemedies").menu().actions()  # type: ignore[union-attr]
+    assert not any(document.name in each.text() for each in others)
+    assert not append.isEnabled()
+    more.remove_files([again])
+    more.add([str(month(tmp_path, 12))])
+    qtbot.waitUntil(append.isEnabled, timeout=20_000)
+    assert said(more) == "1 file to be added: time grows from 33 to 36."
+    assert lines(more.files)[-1][:2] == ["sst_12.nc", "2001-02-06"]
+    append.click()
+    qtbot.waitUntil(lambda: window.findChild(AppendSheet) is None)
+    settle()
+    assert document.history is not None
+    assert document.history.entries[-1] == "Append 1 file along time"
+    assert_values(document, [*(each for each in range(13) if each != 7)])
+    document.undo()
+    settle()
+    assert document.document is not None
+    assert document.document.to_bytes() == folded == Path(document.path).read_bytes()
+
+
+def test_what_cannot_be_combined_or_is_there_is_said(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, 0), month(tmp_path, 1, start=2), month(tmp_path, 2, start=12)]
+    cut = tmp_path / "sst_cut.nc"
+    cut.write_bytes(b"CDF\x01\0\0")
+    window.actions_["combine_files"].trigger()
+    sheet = window.findChild(CombineSheet)
+    assert sheet is not None
+    sheet.add([str(paths[0]), str(paths[0].with_name("none.nc"))])
+    qtbot.waitUntil(lambda: "not plain along which dimension" in said(sheet))
+    sheet.remove_files([str(paths[0].with_name("none.nc"))])
+    # An overlap is red, a gap and what cannot be read are named.
+    sheet.add([*map(str, paths[1:]), str(cut)])
+    qtbot.waitUntil(lambda: "against it" in said(sheet))
+    told = {row[1]: row for row in lines(sheet.differences) if len(row) > 1}
+    assert told["overlap"][3] == "sst_01.nc overlaps sst_00.nc"
+    assert told["gap"][3] == "about 7 values are missing between sst_01.nc and sst_02.nc"
+    files = lines(sheet.files)
+    assert [row[0] for row in files] == ["sst_00.nc", "sst_01.nc", "sst_02.nc", "sst_cut.nc"]
+    assert "ends within" in files[3][4]
+    strip = sheet.findChild(AxisStrip)
+    assert strip is not None
+    assert strip.accessibleName() == "Where 3 files lie; with gaps: 1, in trouble: 1"
+    for other in button(sheet, "combineOtherRemedies").menu().actions():
+        if other.text() == "Leave sst_00.nc out":
+            other.trigger()
+    start = button(sheet, "combineStartButton")
+    qtbot.waitUntil(start.isEnabled)
+    (tmp_path / "sst_combined.json").write_text("{}")
+    start.click()
+    qtbot.waitUntil(lambda: "The document is there already" in said(sheet))
+    assert (tmp_path / "sst_combined.json").read_text() == "{}"
+    assert start.isEnabled()
+    sheet.findChild(QCheckBox, "combineForce").setChecked(True)  # type: ignore[union-attr]
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    assert_values(window.documents.all()[-1], [1, 2], [2, 3, 4, 12, 13, 14])
+
+
+def assert_values(document: OpenDocument, months: list[int], days: list[int] | None = None) -> None:
+    assert document.document is not None
+    refs: dict[str, Any] = refbrowser.expand(document.document)
+    shape = json.loads(refs["sst/.zarray"])["shape"]
+    assert shape == [len(months) * ROWS, 4]
+    assert document.dataset is not None
+    array = document.dataset.arrays["/sst"]
+    found = array[:]
+    expected = np.concatenate([np.arange(ROWS * 4).reshape(ROWS, 4) + 100 * each for each in months])
+    assert np.array_equal(np.asarray(found), expected)
+    times = days or [each * ROWS + day for each in months for day in range(ROWS)]
+    assert np.array_equal(np.asarray(document.dataset.arrays["/time"][:]), times)

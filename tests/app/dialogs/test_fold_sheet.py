@@ -1,0 +1,159 @@
+"""The sheet that folds: what it shows before, one step of the history after, and what cannot be folded."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QCheckBox, QLabel, QPlainTextEdit, QTreeWidget
+from pytestqt.qtbot import QtBot
+from window_fixtures import button
+
+import refbrowser
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.fold_sheet import FoldSheet
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.edits import fold
+from refbrowser.references.edits.edits import SetReference
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+def show(window: MainWindow) -> FoldSheet:
+    window.actions_["fold_references"].trigger()
+    sheet = window.findChild(FoldSheet)
+    assert sheet is not None
+    return sheet
+
+
+def text(sheet: FoldSheet, name: str) -> str:
+    label = sheet.findChild(QLabel, name)
+    assert label is not None
+    return label.text().replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def rows(sheet: FoldSheet) -> list[list[str]]:
+    """Return the texts of all lines, those below others with an indent."""
+    view = sheet.findChild(QTreeWidget, "foldList")
+    assert view is not None
+    found: list[list[str]] = []
+    for number in range(view.topLevelItemCount()):
+        item = view.topLevelItem(number)
+        assert item is not None
+        below = [item.child(each) for each in range(item.childCount())]
+        found.append([item.text(column) for column in range(2)])
+        found += [["  " + each.text(0), each.text(1)] for each in below]
+    return found
+
+
+def test_folding_is_shown_first_and_one_step_then(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "many.json"
+    refs: dict[str, Any] = {f"a/{n}": [f"s3://bucket/of/data/f_{n:03d}.nc", 10 * n, 10] for n in range(200)}
+    refs |= {f"b/{n}": ["s3://bucket/of/data/other.nc", n * n, 7] for n in range(40)}
+    path.write_text(json.dumps({".zgroup": '{"zarr_format": 2}', **refs}))
+    before = path.read_bytes()
+    document = opened(path)
+    settle()
+    sheet = show(window)
+    apply = button(sheet, "foldApplyButton")
+    qtbot.waitUntil(apply.isEnabled)
+    assert "200 references in 1 gen rule, 1 template." in text(sheet, "foldSummary")
+    assert text(sheet, "foldProof").startswith("Proved: all 240 references with a URL")
+    assert "only with simple_templates=False" in text(sheet, "foldNotes")
+    assert "becomes Version 1" in text(sheet, "foldNotes")
+    assert rows(sheet) == [
+        ["Gen rules", "200"],
+        ["  a/{{i}}   i = 0 … 199", "200"],
+        ["Templates", ""],
+        ["  {{u}}   s3://bucket/of/data/other.nc", ""],
+        ["Stays in refs", "41"],
+        ["  No rule for them is shorter than they are", "40"],
+        ["  Values and metadata that stand in the document", "1"],
+    ]
+    whole = sheet.findChild(QPlainTextEdit, "foldWhole")
+    assert whole is not None
+    assert json.loads(whole.toPlainText())["url"] == "s3://bucket/of/data/f_{{'%03d' % i}}.nc"
+    # Templates alone, which all software reads.
+    rules = sheet.findChild(QCheckBox, "foldRules")
+    assert rules is not None
+    rules.click()
+    assert not apply.isEnabled()
+    qtbot.waitUntil(apply.isEnabled)
+    assert next(row[0] for row in rows(sheet)) == "Templates"
+    assert "simple_templates" not in text(sheet, "foldNotes")
+    rules.click()
+    # What is edited beneath it is folded too.
+    document.apply(SetReference("a/7", ["elsewhere", 1, 1]))
+    qtbot.waitUntil(lambda: "199 references" in text(sheet, "foldSummary"))
+    qtbot.waitUntil(apply.isEnabled)
+    apply.click()
+    settle()
+    state = document.document
+    assert state is not None
+    assert len(state.rules) == 2
+    assert refbrowser.expand(state)["a/7"] == ["elsewhere", 1, 1]
+    assert document.history is not None
+    assert document.history.entries[-1] == "Fold into rules"
+    document.undo()
+    document.undo()
+    settle()
+    assert document.document is not None
+    assert document.document.to_bytes() == before
+
+
+def test_what_cannot_be_folded_is_said_and_long_work_ends(
+    window: MainWindow,
+    opened: Open,
+    settle: Settle,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "few.json"
+    path.write_text('{"a/0": ["u", 1, 2]}')
+    opened(path)
+    settle()
+    sheet = show(window)
+    qtbot.waitUntil(lambda: "Nothing to fold" in text(sheet, "foldSummary"))
+    assert not button(sheet, "foldApplyButton").isEnabled()
+    sheet.reject()
+    settle()
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"version": 1, "templates": [], "refs": {"a/0": ["u", 1, 2]}}')
+    opened(wrong)
+    settle()
+    sheet = show(window)
+    qtbot.waitUntil(lambda: "cannot be folded. The member templates" in text(sheet, "foldSummary"))
+    sheet.reject()
+    settle()
+    # Closing the sheet ends what it waits for.
+    begun, ended = threading.Event(), threading.Event()
+
+    def long(document: Any, pause: Callable[[], None], **_: Any) -> None:
+        begun.set()
+        try:
+            while True:
+                pause()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(fold, "folded", long)
+    sheet = show(window)
+    assert begun.wait(20)
+    sheet.reject()
+    assert ended.wait(20)
+    settle()
+    # A store has no references that somebody wrote.
+    store = tmp_path / "s.zarr"
+    store.mkdir()
+    (store / ".zgroup").write_text('{"zarr_format": 2}')
+    opened(store)
+    settle()
+    assert not window.actions_["fold_references"].isEnabled()

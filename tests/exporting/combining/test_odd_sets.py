@@ -1,0 +1,308 @@
+"""A generator of odd sets, one for each mismatch: all are found and named, none is invented on clean ones."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.combining.combination import ODD, Combination
+from refbrowser.exporting.combining.combine import combined_document, gather, plan_of
+from refbrowser.exporting.combining.properties import FileSet, looked_at
+
+FILES, ROWS, ODD_ONE = 5, 4, 2
+Refs = dict[str, Any]
+
+
+def text_of(values: np.ndarray[Any, Any]) -> str:
+    return "base64:" + base64.b64encode(values.tobytes()).decode()
+
+
+def array(refs: Refs, name: str, values: Any, dims: list[str], chunks: list[int], **attributes: Any) -> None:
+    values = np.asarray(values)
+    refs[f"{name}/.zarray"] = {
+        "zarr_format": 2, "shape": list(values.shape), "chunks": chunks, "dtype": values.dtype.str,
+        "compressor": None, "filters": None, "fill_value": None, "order": "C",
+    }  # fmt: skip
+    refs[f"{name}/.zattrs"] = {"_ARRAY_DIMENSIONS": dims, **attributes}
+    if list(values.shape) == chunks:
+        refs[f"{name}/{'.'.join('0' * len(dims))}"] = text_of(values)
+
+
+def clean_set() -> list[Refs]:
+    found = []
+    for number in range(FILES):
+        refs: Refs = {
+            ".zgroup": {"zarr_format": 2},
+            ".zattrs": {"title": "a run", "history": f"step {number}"},
+        }
+        times = np.arange(ROWS, dtype="<i4") + number * ROWS
+        array(refs, "time", times, ["time"], [ROWS], units="hours since 2000-01-01", calendar="standard")
+        array(refs, "x", np.arange(6, dtype="<f4"), ["x"], [6])
+        array(refs, "crs", np.array(0, "<i4"), [], [])
+        refs["crs/0"] = text_of(np.array(0, "<i4"))
+        values = np.zeros((ROWS, 6), "<i2")
+        array(
+            refs,
+            "t",
+            values,
+            ["time", "x"],
+            [2, 6],
+            scale_factor=0.1,
+            add_offset=1.0,
+            units="K",
+            long_name="t",
+        )
+        refs["t/.zarray"]["compressor"] = {"id": "zlib", "level": 1}
+        refs["t/.zarray"]["fill_value"] = -1
+        for row in range(2):
+            refs[f"t/{row}.0"] = [f"s3://bucket/f{number}.nc", 100 * row, 50]
+        found.append(refs)
+    return found
+
+
+def change(key: str, **members: Any) -> Callable[[list[Refs]], None]:
+    def made(files: list[Refs]) -> None:
+        files[ODD_ONE][key].update(members)
+
+    return made
+
+
+def times(start: int, step: int = 1, rows: int = ROWS) -> Callable[[list[Refs]], None]:
+    def made(files: list[Refs]) -> None:
+        files[ODD_ONE]["time/0"] = text_of((np.arange(rows, dtype="<i4") * step) + start)
+
+    return made
+
+
+def without(name: str) -> Callable[[list[Refs]], None]:
+    def made(files: list[Refs]) -> None:
+        for key in [key for key in files[ODD_ONE] if key.startswith(f"{name}/")]:
+            del files[ODD_ONE][key]
+
+    return made
+
+
+def transposed(files: list[Refs]) -> None:
+    files[ODD_ONE]["t/.zattrs"]["_ARRAY_DIMENSIONS"] = ["x", "time"]
+    files[ODD_ONE]["t/.zarray"].update(shape=[6, ROWS], chunks=[6, 2])
+
+
+def wider(files: list[Refs]) -> None:
+    array(files[ODD_ONE], "x", np.arange(7, dtype="<f4"), ["x"], [7])
+    files[ODD_ONE]["t/.zarray"].update(shape=[ROWS, 7])
+
+
+def shorter(files: list[Refs]) -> None:
+    """Chunks of two do not meet at the end of three rows."""
+    array(files[ODD_ONE], "time", np.arange(3, dtype="<i4") + ODD_ONE * ROWS, ["time"], [3],
+          units="hours since 2000-01-01", calendar="standard")  # fmt: skip
+    files[ODD_ONE]["t/.zarray"]["shape"] = [3, 6]
+
+
+def swapped(files: list[Refs]) -> None:
+    files[ODD_ONE], files[ODD_ONE + 1] = files[ODD_ONE + 1], files[ODD_ONE]
+
+
+def gap(files: list[Refs]) -> None:
+    del files[ODD_ONE]
+
+
+#: What is changed, which differences that gives, and what may be seen besides because of it.
+BLOCKING: dict[str, tuple[Callable[[list[Refs]], None], set[str]]] = {
+    "scale": (change("t/.zattrs", scale_factor=0.2), set()),
+    "offset": (change("t/.zattrs", add_offset=0.0), set()),
+    "units": (change("t/.zattrs", units="degC"), set()),
+    "units of time": (
+        change("time/.zattrs", units="hours since 2000-01-01 12:00"), {"gap", "overlap", "disorder"},
+    ),
+    "calendar": (change("time/.zattrs", calendar="noleap"), set()),
+    "missing value": (change("t/.zattrs", missing_value=-5), set()),
+    "valid range": (change("t/.zattrs", valid_max=5), set()),
+    "sign": (change("t/.zattrs", _Unsigned="true"), set()),
+    "flags": (change("t/.zattrs", flag_values=[1, 2]), set()),
+    "type": (change("t/.zarray", dtype="<i4"), set()),
+    "byte order": (change("t/.zarray", dtype=">i2"), set()),
+    "chunks": (change("t/.zarray", chunks=[1, 6]), set()),
+    "codecs": (change("t/.zarray", compressor={"id": "zlib", "level": 9}), set()),
+    "codecs of another kind": (change("t/.zarray", compressor={"id": "zstd", "level": 1}), set()),
+    "memory order": (change("t/.zarray", order="F"), set()),
+    "fill": (change("t/.zarray", fill_value=-9), set()),
+    "dimensions": (transposed, {"chunks"}),
+    "presence": (without("t"), set()),
+    "shape": (wider, set()),
+    "values": (lambda files: files[ODD_ONE].update({"x/0": text_of(np.arange(1, 7, dtype="<f4"))}), set()),
+    "file ends": (shorter, {"gap"}),
+    "overlap": (times(ODD_ONE * ROWS - 1), {"gap"}),
+    "double": (times((ODD_ONE - 1) * ROWS), {"gap"}),
+    "disorder": (swapped, set()),
+}  # fmt: skip
+HARMLESS = {
+    "attribute": change("t/.zattrs", long_name="other"),
+    "attribute of the root": change(".zattrs", title="other"),
+    "gap": gap,
+    "disorder within": times(ODD_ONE * ROWS + 3, -1),
+}
+
+
+def written(files: list[Refs], folder: Path) -> list[str]:
+    names = []
+    for number, refs in enumerate(files):
+        told = {key: json.dumps(value) if isinstance(value, dict) else value for key, value in refs.items()}
+        names.append(str(folder / f"f{number}.json"))
+        Path(names[-1]).write_text(json.dumps(told))
+    return names
+
+
+class Sets:
+    """Odd sets of which only the odd files are opened anew."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.clean = clean_set()
+        self.request = Combination(sources=tuple(written(self.clean, folder)), concat=("time",))
+        self.opened = gather(self.request)
+
+    def files(self, change: Callable[[list[Refs]], None]) -> FileSet:
+        files = copy.deepcopy(self.clean)
+        change(files)
+        found = FileSet(self.opened.looking)
+        names = written(files, self.folder)
+        for number, (name, refs) in enumerate(zip(names, files, strict=True)):
+            if refs == self.clean[number]:
+                found.files.append(self.opened.files[number])
+                continue
+            with open_dataset(OpenRequest(name)) as dataset:
+                found.add(looked_at(dataset, name, found.looking))
+        return found
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> Sets:
+    return Sets(tmp_path_factory.mktemp("odd"))
+
+
+def test_nothing_is_invented_on_a_clean_set(sets: Sets) -> None:
+    plan = plan_of(sets.opened, sets.request)
+    assert [(each.kind, each.name) for each in plan.mismatches] == [("attribute", "history")]
+    assert {axis.name: axis.size for axis in plan.axes} == {"time": FILES * ROWS}
+    assert {each.path: each.role for each in plan.arrays} == {
+        "/time": "inlined", "/x": "same", "/crs": "same", "/t": "placed",
+    }  # fmt: skip
+    # The same units and calendar, written otherwise.
+    same = sets.files(change("time/.zattrs", units="hours since 2000-1-1 00:00:00", calendar="gregorian"))
+    assert not plan_of(same, sets.request).blocking
+
+
+def test_each_mismatch_is_found_and_names_the_odd_file(sets: Sets) -> None:
+    for what, (made, besides) in BLOCKING.items():
+        kind = what.partition(" of ")[0]
+        files = sets.files(made)
+        plan = plan_of(files, sets.request)
+        blocking = {each.kind: each for each in plan.blocking}
+        assert kind in blocking, what
+        assert set(blocking) - besides == {kind}, what
+        told = {each.kind for each in plan.mismatches} - besides - {kind}
+        assert told <= {"attribute"}, what
+        mismatch = blocking[kind]
+        odd = ODD_ONE if kind != "disorder" else ODD_ONE + 1
+        assert mismatch.files == (files.files[odd].source,), what
+        assert f"f{odd}.json" in mismatch.message, what
+        assert mismatch.remedies, what
+        with pytest.raises(RefbrowserError, match="cannot be combined"):
+            combined_document(plan)
+        # Each way out that needs no other values leads out.
+        for remedy in mismatch.remedies:
+            request = remedy.applied(sets.request)
+            if remedy.kind in ("inline_var",) or besides:
+                continue
+            left = {(each.kind, each.path) for each in plan_of(files, request).blocking}
+            assert (kind, mismatch.path) not in left, (what, remedy)
+        left = plan_of(files, replace(sets.request, leave_out=(ODD,), sort=True))
+        assert not left.blocking, what
+        assert len(combined_document(left).refs) > FILES, what
+
+
+def test_harmless_differences_are_told_and_stop_nothing(sets: Sets) -> None:
+    for what, made in HARMLESS.items():
+        plan = plan_of(sets.files(made), sets.request)
+        found = [each for each in plan.mismatches if each.name != "history"]
+        assert not plan.blocking
+        assert [each.kind for each in found] == [what.partition(" ")[0]], what
+
+
+def test_one_line_tells_of_many_odd_files(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for number in (0, 3):
+            files[number]["t/.zattrs"]["scale_factor"] = 0.5
+
+    (found,) = plan_of(sets.files(made), sets.request).blocking
+    assert found.message == "/t: scale_factor is 0.1 in 3 files, but 0.5 in 2: f0.json, f3.json"
+    assert (found.common, found.common_files, found.odd[0].value) == ("0.1", 3, "0.5")
+    assert [each.option for each in found.remedies] == ["--leave-out odd", "--leave-out-var /t"]
+
+
+def test_what_cannot_be_laid_out_is_an_error(sets: Sets) -> None:
+    def twice(files: list[Refs]) -> None:
+        array(files[ODD_ONE], "cov", np.zeros((ROWS, ROWS), "<f4"), ["time", "time"], [ROWS, ROWS])
+
+    def two_lengths(files: list[Refs]) -> None:
+        array(files[ODD_ONE], "g/s", np.zeros(9, "<f4"), ["time"], [9])
+
+    for made in (twice, two_lengths):
+        with pytest.raises(RefbrowserError, match="two lengths, or twice"):
+            plan_of(sets.files(made), sets.request)
+
+
+def test_missing_times_stay_missing_and_scaled_ones_are_refused(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for refs in files:
+            times = np.arange(ROWS, dtype="<i4")
+            times[1] = -999
+            array(refs, "ref", times, ["time"], [ROWS], units="days since 2000-01-01", missing_value=-999)
+        files[ODD_ONE]["ref/.zattrs"]["units"] = "days since 2000-01-02"
+
+    files = sets.files(made)
+    assert [each.kind for each in plan_of(files, sets.request).blocking] == ["units"]
+    anew = replace(sets.request, time_units="hours since 2000-01-01")
+    document = combined_document(plan_of(files, anew))
+    values = np.frombuffer(document.expansion.value("ref/0") or b"", "<i8")
+    assert len(values) == FILES * ROWS
+    assert values[:4].tolist() == [0, -999, 48, 72]
+    assert values[ODD_ONE * ROWS :][:4].tolist() == [24, -999, 72, 96]
+
+    def scaled(files: list[Refs]) -> None:
+        made(files)
+        for refs in files:
+            refs["ref/.zattrs"]["scale_factor"] = 2.0
+
+    with pytest.raises(RefbrowserError, match="have a scale"):
+        combined_document(plan_of(sets.files(scaled), anew))
+
+
+def test_coordinates_of_other_kinds_are_placed(sets: Sets) -> None:
+    days = np.array("2001-01-01", "M8[D]").astype("<M8[ns]")
+    for kind in (
+        lambda n: days + np.timedelta64(n, "h"),
+        lambda n: np.array(-n, "<i4"),
+        lambda n: np.array(f"{n:02}", "<U2"),
+    ):
+
+        def made(files: list[Refs], kind: Callable[[int], Any] = kind) -> None:
+            for number, refs in enumerate(files):
+                values = np.array([kind(number * ROWS + row) for row in range(ROWS)])
+                array(refs, "time", values, ["time"], [ROWS])
+
+        plan = plan_of(sets.files(made), sets.request)
+        assert not plan.blocking
+        assert [each.kind for each in plan.mismatches] == ["attribute"]
+        assert combined_document(plan).expansion.find("time/0") is not None
