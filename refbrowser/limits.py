@@ -114,6 +114,10 @@ class Limits:
     stream_recent: int = _limit(64 * MIB, "bytes", "indexes of streams that are kept in memory")
     stream_index: int = _limit(128 * MIB, "bytes", "index of one stream that is kept between runs")
     stream_cache: int = _limit(256 * MIB, "bytes", "all such indexes together, deflated")
+    icechunk_file: int = _limit(GIB, "bytes", "snapshot or manifest of an Icechunk repository, decompressed")
+    icechunk_snapshots: int = _limit(
+        1_000, "snapshots", "snapshots in the history of an Icechunk repository that are listed"
+    )
     awkward_schema: int = _limit(16 * MIB, "bytes", "schema of one array of Awkward 0")
     awkward_schemas: int = _limit(64 * MIB, "bytes", "schemas of all arrays of one file of Awkward 0")
     awkward_nodes: int = _limit(100_000, "expressions", "expressions of one schema of Awkward 0")

@@ -7,6 +7,7 @@ packages are that the user installed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -92,6 +93,20 @@ def _of_fits(seen: Seen) -> Score:
         # It may be packed by gzip.
         return Score.MAGIC if seen.kind is FileKind.FITS else Score.NO
     return Score.SUFFIX if seen.local is None and seen.ends(FITS.suffixes) else Score.NO
+
+
+def _of_icechunk(seen: Seen) -> Score:
+    if seen.local is None:
+        is_other = seen.kind is not None and Found(seen.kind).is_data
+        is_named = seen.ends(ICECHUNK.suffixes)
+        return (
+            Score.SUFFIX if is_named else Score.PERHAPS if _says_nothing(seen) and not is_other else Score.NO
+        )
+    if not seen.is_folder or not os.path.isdir(os.path.join(seen.local, "snapshots")):
+        return Score.NO
+    # Version 2 has one file for all that changes, version 1 a folder of references.
+    is_one = any(os.path.exists(os.path.join(seen.local, name)) for name in ("repo", "refs"))
+    return Score.MAGIC if is_one else Score.NO
 
 
 def _of_service(seen: Seen) -> Score:
@@ -377,7 +392,20 @@ FITS = Format(
     is_data=True,
     facets=_MESSAGES,
 )
-BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
+ICECHUNK = Format(
+    name="icechunk",
+    title="Icechunk",
+    holds="Icechunk repositories",
+    opener="refbrowser.formats.icechunk.opening:open_named_icechunk",
+    suffixes=(".icechunk", ".icechunk/"),
+    sniff=_of_icechunk,
+    noun="the repository",
+    plural="Icechunk repositories",
+    files=(),
+    brief="Icechunk: folders, URLs",
+    options="refbrowser.formats.options:IcechunkOptions",
+)
+BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
 
 
 # Formats of other packages

@@ -13,7 +13,7 @@ import numpy as np
 
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.archives.known import Confirm, ZipArchives
-from refbrowser.io.identity import ObjectIdentities
+from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
     OBJECT_STORES,
@@ -142,8 +142,8 @@ class Source:
 class AccessMemory:
     """What was learned since the document was opened; shared by all its `Access` values, thread-safe."""
 
-    def __init__(self) -> None:
-        self.identities = ObjectIdentities()
+    def __init__(self, recorded: Mapping[str, Recorded] | None = None) -> None:
+        self.identities = ObjectIdentities(recorded)
         self.archives = ZipArchives()
         #: Where archives lie, by the folder of the document and their URL: they have very many members.
         self.archive_places: dict[tuple[str, str], Location] = {}
@@ -153,9 +153,9 @@ class AccessMemory:
         #: Folders as they are spelled, to what is asked for them, and what stands before names in them.
         self._folders: dict[str, tuple[Origin, str]] = {}
 
-    def __reduce__(self) -> tuple[type[AccessMemory], tuple[()]]:
+    def __reduce__(self) -> tuple[type[AccessMemory], tuple[Mapping[str, Recorded]]]:
         # What one process learned says nothing to another one.
-        return AccessMemory, ()
+        return AccessMemory, (self.identities.recorded,)
 
     def local(self, path: str) -> Location:
         """Return where a path leads, with links resolved; those of a folder are looked at once.

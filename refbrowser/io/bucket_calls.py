@@ -339,7 +339,7 @@ def _identity(total: int, tag: str | None, modified: Any) -> ObjectIdentity:
     among object stores.
     """
     if tag:
-        return ObjectIdentity(total, tag.strip('"'))
+        return ObjectIdentity(total, tag.strip('"'), changed=modified)
     return ObjectIdentity(total, None, str(modified) if modified else None)
 
 

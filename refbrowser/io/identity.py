@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 
@@ -21,11 +24,14 @@ class ObjectIdentity:
         Entity tag without the mark of a weak one.
     modified
         Time of last change as the source spells it.
+    changed
+        The same of sources whose states are told by their tags alone: a `datetime`, or text.
     """
 
     total: int | None = None
     etag: str | None = None
     modified: str | None = None
+    changed: Any = field(default=None, compare=False)
 
     def is_same(self, other: ObjectIdentity) -> bool:
         """Tell whether both may be the same state: the total and one of the two marks agree."""
@@ -62,10 +68,87 @@ class FileIdentity:
 NO_FILE = FileIdentity(0, 0, -1, 0)
 
 
-class ObjectIdentities:
-    """The first identity seen of each object since a document was opened; safe to use from any thread."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was recorded of an object when references into it were made.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    etags
+        Its entity tags: none, one, or several where it was another object at times.
+    modified
+        Seconds since 1970: it was not changed after that. None where that is not known.
+    """
+
+    etags: frozenset[str] = frozenset()
+    modified: int | None = None
+
+    def check(self, url: str, seen: ObjectIdentity) -> None:
+        """Raise `E_SOURCE` unless an object is the one that was recorded, as far as times of seconds tell.
+
+        A source that tells nothing to hold against it is not taken for right.
+        """
+        for recorded in sorted(self.etags):
+            known = _etags(seen)
+            if recorded.removeprefix("W/").strip('"') in known:
+                continue
+            now = quoted(sorted(known)[0]) if known else "none is told"
+            raise _replaced(f"entity tag {quoted(recorded)} then, now {now}", url)
+        if self.modified is None:
+            return
+        now = _seconds(seen)
+        if now is None:
+            raise _replaced("the source does not tell when it was changed", url)
+        if now > self.modified:
+            raise _replaced(f"it was changed {now - self.modified} s after that", url)
+
+
+def _replaced(how: str, url: str) -> RefbrowserError:
+    return RefbrowserError(
+        ErrorKind.SOURCE,
+        f"the object is not the one that the references were made of ({how})",
+        Place(url=url),
+        "make the references anew",
+    )
+
+
+def _etags(seen: ObjectIdentity) -> set[str]:
+    """Return what an entity tag of an object may be; of a file, as object stores in folders make it."""
+    if seen.etag is not None:
+        return {seen.etag.removeprefix("W/").strip('"')}
+    parts = (seen.modified or "").split(":")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        return set()
+    return {f"{int(parts[1]):x}-{int(parts[2]) // 1000:x}-{seen.total or 0:x}"}
+
+
+def _seconds(seen: ObjectIdentity) -> int | None:
+    """Return when an object was changed, in whole seconds since 1970; None where that is not told."""
+    from email.utils import parsedate_to_datetime
+
+    said = seen.changed if seen.changed is not None else seen.modified
+    if isinstance(said, datetime):
+        return int(said.timestamp())
+    parts = str(said or "").split(":")
+    if len(parts) == 3 and all(part.isdigit() for part in parts):
+        return int(parts[2]) // 1_000_000_000
+    try:
+        return int(parsedate_to_datetime(str(said)).timestamp())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+class ObjectIdentities:
+    """The first identity seen of each object since a document was opened; safe to use from any thread.
+
+    Parameters
+    ----------
+    recorded
+        What references say of objects, by URL.
+    """
+
+    def __init__(self, recorded: Mapping[str, Recorded] | None = None) -> None:
+        self.recorded = dict(recorded or {})
         self._lock = threading.Lock()
         self._first: dict[str, ObjectIdentity] = {}
         self._warned: dict[str, Finding] = {}
@@ -79,8 +162,11 @@ class ObjectIdentities:
         Raises
         ------
         RefbrowserError
-            `E_SOURCE`: the object has changed.
+            `E_SOURCE`: the object has changed, or is not the one that was recorded.
         """
+        recorded = self.recorded.get(url)
+        if recorded is not None:
+            recorded.check(url, seen)
         with self._lock:
             first = self._first.setdefault(url, seen)
             if first is seen or first == seen:

@@ -39,7 +39,7 @@ def state_of(identity: FileIdentity | ObjectIdentity | None) -> list[Any] | None
         return None
     if isinstance(identity, ObjectIdentity) and identity.etag is None and identity.modified is None:
         return None
-    return [getattr(identity, each.name) for each in fields(identity)]
+    return [getattr(identity, each.name) for each in fields(identity) if each.compare]
 
 
 def write_kept(path: Path, mark: bytes, body: bytes, most: int) -> None:

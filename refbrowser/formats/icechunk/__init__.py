@@ -1,0 +1,1 @@
+"""Icechunk repositories, read: branches, tags and snapshots, and where their chunks lie."""
