@@ -92,8 +92,8 @@ class Recorded:
             known = _etags(seen)
             if recorded.removeprefix("W/").strip('"') in known:
                 continue
-            now = quoted(sorted(known)[0]) if known else "none is told"
-            raise _replaced(f"entity tag {quoted(recorded)} then, now {now}", url)
+            told = quoted(min(known)) if known else "none is told"
+            raise _replaced(f"entity tag {quoted(recorded)} then, now {told}", url)
         if self.modified is None:
             return
         now = _seconds(seen)

@@ -53,13 +53,8 @@ def containers_of_flexbuffer(data: bytes) -> dict[str, str]:
         raise damaged("its configuration cannot be read") from None
     told = config.get("virtual_chunk_containers") if isinstance(config, dict) else None
     each = told.values() if isinstance(told, dict) else ()
-    return {
-        one["name"]: one["url_prefix"]
-        for one in each
-        if isinstance(one, dict)
-        and isinstance(one.get("name"), str)
-        and isinstance(one.get("url_prefix"), str)
-    }
+    pairs = [(one.get("name"), one.get("url_prefix")) for one in each if isinstance(one, dict)]
+    return {name: url for name, url in pairs if isinstance(name, str) and isinstance(url, str)}
 
 
 class _Flex:

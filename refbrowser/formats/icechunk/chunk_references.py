@@ -68,8 +68,8 @@ class ChunkReferences:
             raise RefbrowserError(ErrorKind.BUDGET, message)
         coords = _coords(refs, len(extent.ranges))
         inside = ((coords >= extent.ranges[:, 0]) & (coords < extent.ranges[:, 1])).all(axis=1)
-        if not inside.all():
-            refs, coords = refs.chosen(inside), coords[inside]
+        if not np.all(inside):
+            refs, coords = refs.chosen(np.flatnonzero(inside)), coords[inside]
         starts, sizes = refs.vectors(_INLINE, 1)
         is_inline = starts > 0
         ids = refs.places(_ID)
@@ -140,7 +140,7 @@ class ChunkReferences:
         if is_packed.any():
             some, at = refs.buffer.texts(packed[is_packed], packed_sizes[is_packed])
             number[is_packed] = at + len(texts)
-            texts += _unpacked(some, manifest.bytes(2) or b"")
+            texts += _unpacked(some, manifest.content(2) or b"")
         urls = [expanded(text.decode("utf-8", "replace"), self.containers) for text in texts]
         self._record(refs, urls, number)
         return _Ranges(urls, number, *_bounds(refs))

@@ -180,14 +180,14 @@ class Table:
             raise damaged("a vector is longer than the file")
         return start + 4, count
 
-    def bytes(self, field: int) -> bytes | None:
+    def content(self, field: int) -> bytes | None:
         """Return the bytes of a vector of them."""
         found = self.vector(field, 1)
         return None if found is None else self.buffer.slice(*found)
 
     def text(self, field: int) -> str | None:
         """Return a string; what is no UTF-8 in it is replaced."""
-        found = self.bytes(field)
+        found = self.content(field)
         return None if found is None else found.decode("utf-8", "replace")
 
     def structs(self, field: int, size: int) -> list[bytes]:

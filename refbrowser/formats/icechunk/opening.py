@@ -14,8 +14,8 @@ from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.icechunk.chunk_references import ChunkReferences
 from refbrowser.formats.icechunk.flatbuffers import Table
 from refbrowser.formats.icechunk.repository import (
-    ManifestExtent,
     IcechunkRepository,
+    ManifestExtent,
     Snapshot,
     SnapshotFacts,
     SnapshotNode,

@@ -1,7 +1,8 @@
 """An Icechunk repository: what its files say of branches, tags, snapshots, nodes, and what changed.
 
-Specification of Icechunk, versions 1 and 2: files below the root, each a header and a FlatBuffer. Version 1 has
-references of its own (``refs/branch.main/ref.json``), version 2 one file for all that changes (``repo``).
+Specification of Icechunk, versions 1 and 2: files below the root, each a header and a FlatBuffer. Version 1
+has small files for branches and tags (``refs/branch.main/ref.json``), version 2 one file for all that changes
+(``repo``).
 """
 
 from __future__ import annotations
@@ -215,12 +216,10 @@ class IcechunkRepository:
         containers = containers_of_yaml(config) if isinstance(config, bytes) else {}
         found = cls(reader, 1, {}, {}, containers)
         names = reader.names("refs/")
-        listed = (
-            [MAIN] if names is None else [each[7:] for each in names.folders if each.startswith("branch.")]
-        )
-        tags = [] if names is None else [each[4:] for each in names.folders if each.startswith("tag.")]
-        for target, kind, wanted in ((found.branches, "branch", listed), (found.tags, "tag", tags)):
-            target.update(found._refs(kind, wanted[: LIMITS.icechunk_snapshots]))
+        folders = [f"branch.{MAIN}"] if names is None else names.folders
+        for kind, target in (("branch", found.branches), ("tag", found.tags)):
+            listed = [each.partition(".")[2] for each in folders if each.startswith(f"{kind}.")]
+            target.update(found._refs(kind, listed[: LIMITS.icechunk_snapshots]))
         return found
 
     @classmethod
@@ -245,12 +244,12 @@ class IcechunkRepository:
             named = root.tables(index)
             each = [(named[row].text(0) or "", named[row].number(1, 4)) for row in range(len(named))]
             refs.append({name: ids[at] for name, at in each if at < len(ids)})
-        return cls(reader, 2, refs[0], refs[1], containers_of_flexbuffer(root.bytes(9) or b""), known)
+        return cls(reader, 2, refs[0], refs[1], containers_of_flexbuffer(root.content(9) or b""), known)
 
     # Branches, tags, snapshots
 
     def _refs(self, kind: str, names: Sequence[str]) -> dict[str, str]:
-        """Return the snapshots that branches or tags of version 1 name; those that cannot be read are left out."""
+        """Return the snapshots that branches or tags of version 1 name, without those that cannot be read."""
         keys = {f"refs/{kind}.{name}/ref.json": name for name in names}
         gone = [f"{key}.deleted" for key in keys] if kind == "tag" else []
         answers = self.reader.read([*keys, *gone])
@@ -399,7 +398,7 @@ def _nodes(root: Table) -> Iterator[SnapshotNode]:
     size = extents = 0
     for row in range(len(tables)):
         table = tables[row]
-        metadata = table.bytes(2) or b""
+        metadata = table.content(2) or b""
         size += len(metadata)
         if size > LIMITS.metadata_elsewhere:
             message = f"the metadata has more than {LIMITS.metadata_elsewhere} bytes (metadata_elsewhere)"
