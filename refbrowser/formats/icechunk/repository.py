@@ -215,11 +215,15 @@ class IcechunkRepository:
         config = answers.get(CONFIG)
         containers = containers_of_yaml(config) if isinstance(config, bytes) else {}
         found = cls(reader, 1, {}, {}, containers)
+        known = _snapshot_named(answers[main])
+        if known is not None:
+            found.branches[MAIN] = known
         names = reader.names("refs/")
-        folders = [f"branch.{MAIN}"] if names is None else names.folders
+        folders = () if names is None else names.folders
         for kind, target in (("branch", found.branches), ("tag", found.tags)):
             listed = [each.partition(".")[2] for each in folders if each.startswith(f"{kind}.")]
-            target.update(found._refs(kind, listed[: LIMITS.icechunk_snapshots]))
+            others = [each for each in listed if each not in target]
+            target.update(found._refs(kind, others[: LIMITS.icechunk_snapshots]))
         return found
 
     @classmethod
@@ -255,15 +259,9 @@ class IcechunkRepository:
         answers = self.reader.read([*keys, *gone])
         found = {}
         for key, name in keys.items():
-            data = answers.get(key)
-            if not isinstance(data, bytes) or len(data) > _FED or f"{key}.deleted" in answers:
-                continue
-            try:
-                said = json.loads(data)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(said, dict) and is_id(said.get("snapshot")):
-                found[name] = said["snapshot"]
+            snapshot = _snapshot_named(answers.get(key))
+            if snapshot is not None and f"{key}.deleted" not in answers:
+                found[name] = snapshot
         return found
 
     def chosen(self, branch: str | None, tag: str | None, snapshot: str | None) -> str:
@@ -381,6 +379,18 @@ class IcechunkRepository:
         if isinstance(answer, RefbrowserError):
             raise answer
         return _told(key, answer, kind)
+
+
+def _snapshot_named(data: bytes | RefbrowserError | None) -> str | None:
+    """Return the snapshot that the file of a branch or tag names; None where it cannot be read."""
+    if not isinstance(data, bytes) or len(data) > _FED:
+        return None
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    found = said.get("snapshot") if isinstance(said, dict) else None
+    return found if is_id(found) else None
 
 
 def _told(key: str, data: bytes, kind: int) -> Buffer:
