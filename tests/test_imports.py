@@ -63,6 +63,7 @@ ALONE = {
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
+    "refbrowser.views.snapshots": "a view, for a page of another layer",
 }
 #: Folders of tests that are of no one room, with why.
 OF_ALL_ROOMS = {
@@ -238,6 +239,7 @@ ROOMS = (
     "refbrowser.app.facets.safety_",
     "refbrowser.app.facets.streams",
     "refbrowser.app.facets.awkward",
+    "refbrowser.app.facets.snapshots_",
 )
 #: Modules outside of them that still say the name of a format, with why; there are to be fewer.
 NAMING = {

@@ -401,9 +401,16 @@ ICECHUNK = Format(
     sniff=_of_icechunk,
     noun="the repository",
     plural="Icechunk repositories",
-    files=(),
     brief="Icechunk: folders, URLs",
     options="refbrowser.formats.options:IcechunkOptions",
+    pages=(
+        Page(
+            name="snapshots",
+            made=f"{_FACETS}.snapshots_page:SnapshotsPage",
+            title="S&napshots",
+            tip="Show the history of the repository, and open or compare its branches, tags and snapshots",
+        ),
+    ),
 )
 BUILT_IN = (REFERENCES, ZARR, ICECHUNK, STREAM, AWKWARD0, NETCDF3, HDF5, FITS, GRIB, TIFF, SERVICE, TABLES)
 

@@ -116,8 +116,7 @@ def _document(document: ShownDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(document, state) if state.has_keys else []
-        pairs += told_pairs(state.told())
+        pairs += document_pairs(document, state) if state.has_keys else told_pairs(state.told())
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))

@@ -192,7 +192,16 @@ def test_every_option_is_in_api_help_and_manual(capsys: pytest.CaptureFixture[st
 
 def test_every_option_of_opening_is_in_help_and_manual(grid: str, capsys: pytest.CaptureFixture[str]) -> None:
     known = opening_options(openable())
-    assert list(known) == ["flavour", "byte_order", "until", "allow_functions", "skip"]
+    assert list(known) == [
+        "flavour",
+        "branch",
+        "tag",
+        "snapshot",
+        "byte_order",
+        "until",
+        "allow_functions",
+        "skip",
+    ]
     manual = read_page("command_line").text
     for command in (["read", "--help"], ["export", "--help"], ["--help"]):
         assert main(command) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -28,30 +29,35 @@ if TYPE_CHECKING:
 #: Where a line keeps its example.
 _EXAMPLE = Qt.ItemDataRole.UserRole
 #: Icon and words of each side.
-_SIDES = {"here": ("add", "only here"), "there": ("drop", "only in the file"), "both": ("retry", "different")}
+_SIDES = {"here": ("add", "only here"), "there": ("drop", "only there"), "both": ("retry", "different")}
 
 
-class CompareDialog(QDialog):
+Done = Callable[["tuple[Part, ...]"], None]
+Failed = Callable[[BaseException], None]
+
+
+class DifferencesDialog(QDialog):
     """Compares in the background and lists what differs.
 
-    Signals
-    -------
-    reload(), keep()
-        What the user wants after that.
+    Parameters
+    ----------
+    start
+        Begins to compare; tells the parts that differ, or why they cannot be told.
+    there
+        What the document is compared with, in words.
     """
 
-    reload = Signal()
-    keep = Signal()
-
-    def __init__(self, document: OpenDocument, parent: QWidget) -> None:
+    def __init__(
+        self, document: OpenDocument, parent: QWidget, start: Callable[[Done, Failed], None], there: str
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("compareDialog")
-        self.setWindowTitle("Compare with the file")
+        self.setWindowTitle(f"Compare with {there}")
         self.setModal(True)
         self.resize(860, 480)
-        self._document = document
-        heading = plain_label(f"{one_line(document.name)}: this document and its file")
-        heading.setFont(theme.heading_font())
+        self._there = there
+        self.heading = plain_label(f"{one_line(document.name)}: this document and {there}")
+        self.heading.setFont(theme.heading_font())
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
         self._list = self._make_list()
@@ -63,32 +69,27 @@ class CompareDialog(QDialog):
         self._whole.setTabChangesFocus(True)
         self._whole.setFont(theme.mono_font())
         self._list.currentItemChanged.connect(lambda row, _before: self._show_whole(row))
-        self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
-        self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
-        self._keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
-        self._keep.setToolTip("Go on with this document; Save replaces the file")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.MEDIUM)
-        buttons.addStretch(1)
-        for button in (push_button("Close", "compareCloseButton", self.reject), self._keep, self._reload):
-            buttons.addWidget(button)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(theme.MEDIUM)
+        self.buttons.addStretch(1)
+        self.buttons.addWidget(push_button("Close", "compareCloseButton", self.reject))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
-        layout.addWidget(heading)
+        layout.addWidget(self.heading)
         layout.addWidget(self._summary)
         layout.addWidget(self._list, 3)
         layout.addWidget(self._whole, 1)
-        layout.addLayout(buttons)
+        layout.addLayout(self.buttons)
         document.destroyed.connect(self.reject)
-        document.file.compare(self._show, self._failed)
+        start(self._show, self._failed)
 
     def _make_list(self) -> QTreeWidget:
         view = QTreeWidget()
         view.setObjectName("compareList")
         view.setAccessibleName("What differs")
         view.setUniformRowHeights(True)
-        view.setHeaderLabels(["Difference", "Here", "In the file"])
+        view.setHeaderLabels(["Difference", "Here", f"In {self._there}"])
         view.header().setStretchLastSection(True)
         view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in ((0, 300), (1, 240)):
@@ -102,7 +103,7 @@ class CompareDialog(QDialog):
     def _show(self, parts: tuple[Part, ...]) -> None:
         self._summary.setText(summary_of(parts))
         for part in parts:
-            row = QTreeWidgetItem([f"{part.title}: {counts_of(part)}", "", ""])
+            row = QTreeWidgetItem([f"{part.title}: {counts_of(part, self._there)}", "", ""])
             row.setSizeHint(0, QSize(0, theme.ROW))
             font = row.font(0)
             font.setBold(True)
@@ -122,12 +123,39 @@ class CompareDialog(QDialog):
     def _show_whole(self, row: QTreeWidgetItem | None) -> None:
         """Show the whole values of a line, one below the other."""
         example: Example | None = None if row is None else row.data(0, _EXAMPLE)
-        sides = () if example is None else (("Here", example.here), ("In the file", example.there))
+        sides = () if example is None else (("Here", example.here), (f"In {self._there}", example.there))
         texts = (f"{title}: {plain_lines(text, len(text))}" for title, text in sides if text)
         self._whole.setPlainText("\n".join(texts))
 
     def _failed(self, error: BaseException) -> None:
-        self._summary.setText(f"The file cannot be compared. {error_text(error)}")
+        there = self._there
+        self._summary.setText(f"{there[:1].upper()}{there[1:]} cannot be compared. {error_text(error)}")
+
+
+class CompareDialog(DifferencesDialog):
+    """Compares a document with its file.
+
+    Signals
+    -------
+    reload(), keep()
+        What the user wants after that.
+    """
+
+    reload = Signal()
+    keep = Signal()
+
+    def __init__(self, document: OpenDocument, parent: QWidget) -> None:
+        self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
+        self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
+        super().__init__(document, parent, document.file.compare, "the file")
+        self.heading.setText(f"{one_line(document.name)}: this document and its file")
+        keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
+        keep.setToolTip("Go on with this document; Save replaces the file")
+        for button in (keep, self._reload):
+            self.buttons.addWidget(button)
+
+    def _failed(self, error: BaseException) -> None:
+        super()._failed(error)
         self._reload.setEnabled(False)
 
     def _tell(self, signal: object) -> None:
@@ -143,12 +171,12 @@ def summary_of(parts: tuple[Part, ...]) -> str:
     return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
 
 
-def counts_of(part: Part) -> str:
+def counts_of(part: Part, there: str) -> str:
     """Return how much differs in one part."""
     numbers = (
         (part.different, "different"),
         (part.only_here, "only here"),
-        (part.only_there, "only in the file"),
+        (part.only_there, f"only in {there}"),
     )
     return ", ".join(f"{count_text(number)} {word}" for number, word in numbers if number)
 

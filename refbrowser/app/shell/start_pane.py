@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 HEADING = "Drop a document or store here"
 #: What the table of formats says of files and folders: loading that would put off the first paint.
 TEXT = (
-    "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; ncstream (.ncs); Awkward 0 (.awkd); "
-    "netCDF classic (.nc); HDF5, netCDF-4 (.h5, .nc); FITS (.fits); GRIB (.grib); TIFF (.tif)"
+    "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; Icechunk: folders, URLs; "
+    "ncstream (.ncs); Awkward 0 (.awkd); netCDF classic (.nc); HDF5, netCDF-4 (.h5, .nc); "
+    "FITS (.fits); GRIB (.grib); TIFF (.tif)"
 )
 #: Recent documents that are shown.
 SHOWN = 6

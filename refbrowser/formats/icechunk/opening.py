@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,7 +17,6 @@ from refbrowser.formats.icechunk.repository import (
     IcechunkRepository,
     ManifestExtent,
     Snapshot,
-    SnapshotFacts,
     SnapshotNode,
 )
 from refbrowser.formats.options import IcechunkOptions
@@ -27,10 +26,11 @@ from refbrowser.formats.zarr import v3
 from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.formats.zarr.shapes import parse_shape
 from refbrowser.io.access import Access
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document.manifest import ManifestBuilder
+from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import Fact, PlainAnswers
 from refbrowser.references.text.json_text import has_too_many_values
 
@@ -72,11 +72,6 @@ class IcechunkOrigin(PlainAnswers):
     def flavour(self) -> Flavour:
         """Zarr v3."""
         return Flavour.ZARR_V3
-
-    @property
-    def has_keys(self) -> bool:
-        """True: a snapshot is a store."""
-        return True
 
     def holds(self, path: str) -> bool:
         """Return whether a local path is the repository, or lies in it."""
@@ -128,28 +123,54 @@ def open_named_icechunk(opening: Opening) -> Opened:
         if options.tag is not None
         else f"branch {options.branch or 'main'}"
     )
-    made = _Made(ManifestBuilder(root), repository, opening)
-    origin = IcechunkOrigin(root, repository, repository.snapshot(name), chosen)
-    made.add(origin.snapshot)
+    made = _Made(root, repository, opening.token, opening.progress)
+    document = made.document(name, chosen, path)
     recorded = access.memory.identities.recorded
     for url, said in made.references.recorded.items():
         try:
             recorded[access.locate(url).url] = said
         except RefbrowserError:
             continue  # It can never be read.
-    document = made.builder.document(name=path, origin=origin, notes=tuple(made.notes))
     return Opened(document, access)
+
+
+def document_at(origin: IcechunkOrigin, snapshot: str, token: CancelToken) -> ManifestDocument:
+    """Return the document of another snapshot of a repository that is open.
+
+    Raises
+    ------
+    RefbrowserError
+        It is not there, or cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    made = _Made(origin.path, origin.repository, token, lambda done, total=None, **facts: None)
+    return made.document(snapshot, f"snapshot {snapshot}", origin.path)
 
 
 class _Made:
     """What is made of a snapshot."""
 
-    def __init__(self, builder: ManifestBuilder, repository: IcechunkRepository, opening: Opening) -> None:
-        self.builder, self.repository, self._opening = builder, repository, opening
-        self.references = ChunkReferences(builder, repository.containers)
+    def __init__(
+        self,
+        root: str,
+        repository: IcechunkRepository,
+        token: CancelToken,
+        progress: Callable[..., None],
+    ) -> None:
+        self.builder, self.repository = ManifestBuilder(root), repository
+        self._token, self._progress = token, progress
+        self.references = ChunkReferences(self.builder, repository.containers)
         self.notes: list[Finding] = []
 
-    def add(self, snapshot: Snapshot) -> None:
+    def document(self, snapshot: str, chosen: str, name: str) -> ManifestDocument:
+        """Return the document of a snapshot; it is called once."""
+        repository = self.repository
+        origin = IcechunkOrigin(self.builder.place, repository, repository.snapshot(snapshot), chosen)
+        self._add_all(origin.snapshot)
+        return self.builder.document(name=name, origin=origin, notes=tuple(self.notes))
+
+    def _add_all(self, snapshot: Snapshot) -> None:
         """Add metadata, and all references."""
         wanted: dict[str, dict[bytes, list[tuple[SnapshotNode, ManifestExtent]]]] = {}
         for node in snapshot.nodes:
@@ -162,8 +183,8 @@ class _Made:
                 wanted.setdefault(extent.manifest, {}).setdefault(node.id, []).append((node, extent))
         grids = {id(node): _grid(node) for node in snapshot.nodes if node.extents}
         for number, (name, manifest) in enumerate(self.repository.manifests(list(wanted))):
-            self._opening.token.check()
-            self._opening.progress(number, len(wanted), note="manifests")
+            self._token.check()
+            self._progress(number, len(wanted), note="manifests")
             for at, pairs in wanted[name].items():
                 for node, extent in pairs:
                     grid = grids[id(node)]
@@ -218,8 +239,3 @@ def _grid(node: SnapshotNode) -> _Grid | None:
         return shape, v3.parse_chunk_keys(said["chunk_key_encoding"])
     except (ValueError, RecursionError, KeyError, TypeError, RefbrowserError):
         return None
-
-
-def facts_of(origin: IcechunkOrigin) -> list[SnapshotFacts]:
-    """Return the snapshot that is open, and those before it."""
-    return list(origin.repository.history(origin.snapshot.facts.id))

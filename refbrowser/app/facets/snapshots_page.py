@@ -1,0 +1,280 @@
+"""The snapshots of the current Icechunk repository: its history, what changed, opening and comparing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QPlainTextEdit,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.dialogs.compare_dialog import DifferencesDialog, Done, Failed
+from refbrowser.app.facets.host import FormatPage
+from refbrowser.app.shell.latest import Latest
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
+from refbrowser.views.snapshots import change_lines, named_snapshots, snapshot_history
+from refbrowser.views.words import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.host import Host
+    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.references.edits.compare import Part
+    from refbrowser.views.snapshots import SnapshotHistory
+
+_ID = Qt.ItemDataRole.UserRole
+_TITLES = ["Committed", "Message", "Branches and tags", "Snapshot"]
+#: What chooses a snapshot when a repository is opened.
+_WAYS = ("branch", "tag", "snapshot")
+
+
+class SnapshotsPane(QWidget):
+    """The history of a branch or tag, and what the snapshot that is chosen in it changed.
+
+    Signals
+    -------
+    nameChosen(str)
+        The history of a branch or tag is wanted: the snapshot that it leads to.
+    chosen(str)
+        Another snapshot is looked at.
+    openWanted(str, str), compareWanted(str)
+        One is to be opened, as ``branch``, ``tag`` or ``snapshot`` of a name; or compared with the open one.
+    """
+
+    nameChosen = Signal(str)
+    chosen = Signal(str)
+    openWanted = Signal(str, str)
+    compareWanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names = QComboBox()
+        self._names.setObjectName("snapshotNames")
+        self._names.setAccessibleName("Branch or tag")
+        self._names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._names.activated.connect(self._name_chosen)
+        self._open_name = push_button("Open", "snapshotOpenNameButton", self._want_name)
+        self._open_name.setToolTip("Open the newest snapshot of this branch or tag in place of what is shown")
+        top = QHBoxLayout()
+        top.setSpacing(theme.MEDIUM)
+        top.addWidget(plain_label("History of", wrap=False))
+        top.addWidget(self._names)
+        top.addWidget(self._open_name)
+        top.addStretch(1)
+        self.rows = QTreeWidget()
+        self.rows.setObjectName("snapshotRows")
+        self.rows.setAccessibleName("Snapshots, the newest first")
+        self.rows.setRootIsDecorated(False)
+        self.rows.setUniformRowHeights(True)
+        self.rows.setHeaderLabels(_TITLES)
+        self.rows.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for column, width in enumerate((200, 260, 160)):
+            self.rows.header().resizeSection(column, width)
+        self.rows.currentItemChanged.connect(lambda _row, _before: self._row_chosen())
+        self.rows.itemActivated.connect(lambda _row, _column: self._want_row())
+        self.changes = QPlainTextEdit()
+        self.changes.setObjectName("snapshotChanges")
+        self.changes.setAccessibleName("What the snapshot changed")
+        self.changes.setReadOnly(True)
+        self.changes.setTabChangesFocus(True)
+        self.changes.setFont(theme.mono_font())
+        self._note = plain_label("", role="muted")
+        self._open = push_button("Open this snapshot", "snapshotOpenButton", self._want_row)
+        self._compare = push_button(
+            "Compare with what is open…", "snapshotCompareButton", lambda: self.compareWanted.emit(self.id())
+        )
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.MEDIUM)
+        buttons.addWidget(self._note, 1)
+        buttons.addWidget(self._compare)
+        buttons.addWidget(self._open)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.rows)
+        split.addWidget(self.changes)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.LARGE)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addLayout(top)
+        layout.addWidget(split, 1)
+        layout.addLayout(buttons)
+        self._row_chosen()
+
+    def id(self) -> str:
+        """Return the identifier of the snapshot that is chosen; empty where none is."""
+        row = self.rows.currentItem()
+        return "" if row is None else str(row.data(0, _ID))
+
+    def set_names(self, names: Sequence[tuple[str, str, str]], current: tuple[str, str]) -> None:
+        """Show the branches and tags: kind, name, and snapshot of each.
+
+        Parameters
+        ----------
+        current
+            Kind and name of what is open.
+        """
+        self._names.clear()
+        for kind, name, led in names:
+            self._names.addItem(f"{kind} {one_line(name)}", (kind, name, led))
+            if (kind, name) == current:
+                self._names.setCurrentIndex(self._names.count() - 1)
+        if current[0] == "snapshot":
+            self._names.addItem(f"snapshot {current[1]}", ("snapshot", current[1], current[1]))
+            self._names.setCurrentIndex(self._names.count() - 1)
+
+    def set_history(self, history: SnapshotHistory) -> None:
+        """Show snapshots."""
+        self.rows.clear()
+        for each in history.rows:
+            texts = (each.committed, each.message, each.names, each.id)
+            row = ThemedItem([one_line(text) for text in texts])
+            row.setData(0, _ID, each.id)
+            row.setSizeHint(0, QSize(0, theme.ROW))
+            row.setToolTip(1, theme.plain_tooltip(each.message))
+            row.setFont(3, theme.mono_font())
+            if each.is_open:
+                font = row.font(0)
+                font.setBold(True)
+                for column in range(3):
+                    row.setFont(column, font)
+                row.setToolTip(0, "This snapshot is open")
+            self.rows.addTopLevelItem(row)
+            if each.is_open:
+                self.rows.setCurrentItem(row)
+        first = self.rows.topLevelItem(0)
+        if self.rows.currentItem() is None and first is not None:
+            self.rows.setCurrentItem(first)
+        self._note.setText(history.ended)
+
+    def set_changes(self, text: str) -> None:
+        """Show what the chosen snapshot changed."""
+        self.changes.setPlainText(text)
+
+    def _name_chosen(self) -> None:
+        data = self._names.currentData()
+        if data is not None:
+            self.nameChosen.emit(data[2])
+
+    def _want_name(self) -> None:
+        data = self._names.currentData()
+        if data is not None:
+            self.openWanted.emit(data[0], data[1])
+
+    def _want_row(self) -> None:
+        if self.id() and not self._is_open_chosen():
+            self.openWanted.emit("snapshot", self.id())
+
+    def _is_open_chosen(self) -> bool:
+        row: QTreeWidgetItem | None = self.rows.currentItem()
+        return row is not None and row.font(0).bold()
+
+    def _row_chosen(self) -> None:
+        can = bool(self.id()) and not self._is_open_chosen()
+        self._open.setEnabled(can)
+        self._compare.setEnabled(can)
+        self.changes.clear()
+        if self.id():
+            self.chosen.emit(self.id())
+
+
+class SnapshotsPage(FormatPage):
+    """The snapshots of the current repository: between one window and its pane of them."""
+
+    def __init__(self, host: Host) -> None:
+        self._window = host
+        self.pane = SnapshotsPane()
+        super().__init__(host, self.pane)
+        self._document: OpenDocument | None = None
+        self._origin: IcechunkOrigin | None = None
+        self._history, self._changes = Latest(self, "snapshots"), Latest(self, "changes")
+        self._comparing = Latest(self, "compare snapshots")
+        self.pane.nameChosen.connect(self._show_history)
+        self.pane.chosen.connect(self._show_changes)
+        self.pane.openWanted.connect(self.open)
+        self.pane.compareWanted.connect(self.compare)
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Show the history of what is open of a repository."""
+        state = None if document is None else document.document
+        origin = None if state is None else state.made_from(IcechunkOrigin)
+        self._document = document
+        if origin is self._origin or origin is None:
+            return
+        self._origin = origin
+        kind, _, name = origin.chosen.partition(" ")
+        self.pane.set_names(named_snapshots(origin), (kind, name))
+        self._show_history(origin.snapshot.facts.id)
+
+    def _show_history(self, snapshot: str) -> None:
+        document, origin = self._document, self._origin
+        if document is None or origin is None:
+            return
+
+        def read(_control: TaskControl) -> SnapshotHistory:
+            return snapshot_history(origin, snapshot)
+
+        self._history.run(document, "Read the history of the repository", read, self.pane.set_history)
+
+    def _show_changes(self, snapshot: str) -> None:
+        document, origin = self._document, self._origin
+        if document is None or origin is None:
+            return
+
+        def read(_control: TaskControl) -> str:
+            return "\n".join(change_lines(origin, snapshot))
+
+        def failed(error: BaseException) -> None:
+            self.pane.set_changes(f"What changed cannot be told. {error_text(error)}")
+
+        title = "Read what a snapshot changed"
+        self._changes.run(document, title, read, self.pane.set_changes, failed)
+
+    def open(self, way: str, name: str) -> None:
+        """Open a branch, tag or snapshot in place of what is shown; edits are asked about."""
+        document = self._document
+        if document is None:
+            return
+
+        def again() -> None:
+            for each in _WAYS:
+                document.choose(each, name if each == way else None)
+            document.reload()
+
+        if document.is_pending:
+            self._window.questions.reload(document, again)
+        else:
+            again()
+
+    def compare(self, snapshot: str) -> None:
+        """Show what differs between the snapshot that is open and another one."""
+        document, origin = self._document, self._origin
+        here = None if document is None else document.document
+        if document is None or origin is None or here is None:
+            return
+
+        def start(done: Done, failed: Failed) -> None:
+            def look(control: TaskControl) -> tuple[Part, ...]:
+                from refbrowser.references.edits.compare import compared
+
+                return compared(here, document_at(origin, snapshot, control.token), control.check)
+
+            self._comparing.run(document, f"Compare with snapshot {snapshot}", look, done, failed)
+
+        dialog = DifferencesDialog(document, self._window.window(), start, f"snapshot {snapshot}")
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
