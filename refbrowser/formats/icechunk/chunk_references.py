@@ -42,9 +42,7 @@ class ChunkReferences:
     recorded: dict[str, Recorded] = field(default_factory=dict)
     _count: int = 0
 
-    def add(
-        self, prefix: str, encoding: ChunkKeyEncoding, array: Table, manifest: Table, extent: ManifestExtent
-    ) -> None:
+    def add(self, prefix: str, encoding: ChunkKeyEncoding, array: Table, extent: ManifestExtent) -> None:
         """Add what a manifest tells of an array.
 
         Parameters
@@ -52,7 +50,7 @@ class ChunkReferences:
         prefix
             What stands before keys of its chunks.
         array
-            What the manifest tells of it.
+            What a manifest tells of it.
         extent
             Which chunks count.
 
@@ -76,7 +74,7 @@ class ChunkReferences:
         is_native = ~is_inline & (ids > 0)
         is_virtual = ~is_inline & ~is_native
         native = self._native(refs.chosen(is_native), ids[is_native])
-        virtual = self._virtual(refs.chosen(is_virtual), manifest)
+        virtual = self._virtual(refs.chosen(is_virtual), array.buffer.root)
         texts, number = refs.buffer.texts(starts[is_inline], sizes[is_inline])
         keys = encoding.encode_many(coords[is_inline], prefix)
         for key, at in zip(keys, number.tolist(), strict=True):

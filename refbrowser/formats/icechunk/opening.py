@@ -12,8 +12,9 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.format import Opened, Opening
 from refbrowser.formats.icechunk.chunk_references import ChunkReferences
-from refbrowser.formats.icechunk.flatbuffers import Table
+from refbrowser.formats.icechunk.flatbuffers import Table, damaged
 from refbrowser.formats.icechunk.repository import (
+    NODE_ID,
     IcechunkRepository,
     ManifestExtent,
     Snapshot,
@@ -28,6 +29,7 @@ from refbrowser.formats.zarr.shapes import parse_shape
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
@@ -185,34 +187,32 @@ class _Made:
         for number, (name, manifest) in enumerate(self.repository.manifests(list(wanted))):
             self._token.check()
             self._progress(number, len(wanted), note="manifests")
+            tables = _arrays_of(manifest)
             for at, pairs in wanted[name].items():
+                told = tables if isinstance(tables, RefbrowserError) else tables.get(at, ())
                 for node, extent in pairs:
                     grid = grids[id(node)]
                     if grid is not None:  # Else the reader of its metadata tells what is wrong.
-                        self._add(node, at, grid, manifest, extent)
+                        self._add(node, grid, told, extent)
 
     def _add(
         self,
         node: SnapshotNode,
-        at: bytes,
         grid: _Grid,
-        manifest: Table | RefbrowserError,
+        told: Sequence[Table] | RefbrowserError,
         extent: ManifestExtent,
     ) -> None:
+        """Add what a manifest tells of an array, or that it is lost."""
         shape, encoding = grid
         prefix = f"{node.path}/".removeprefix("/")
         try:
-            if isinstance(manifest, RefbrowserError):
-                raise manifest
+            if isinstance(told, RefbrowserError):
+                raise told
             if len(extent.ranges) != len(shape):
                 message = "its chunks have another number of dimensions than the array"
                 raise RefbrowserError(ErrorKind.FORMAT, message)
-            arrays = manifest.tables(1)
-            places = arrays.places(0)
-            marks = arrays.buffer.rows(places[places > 0], len(at)) if at else arrays.buffer.rows(places, 0)
-            for row in (marks == list(at)).all(axis=1).nonzero()[0].tolist():
-                table = arrays.chosen((places > 0).nonzero()[0])[row]
-                self.references.add(prefix, encoding, table, manifest, extent)
+            for table in told:
+                self.references.add(prefix, encoding, table, extent)
         except RefbrowserError as error:
             if error.kind is ErrorKind.BUDGET:
                 raise
@@ -227,6 +227,22 @@ class _Made:
 
 
 _Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
+
+
+def _arrays_of(manifest: Table | RefbrowserError) -> dict[bytes, list[Table]] | RefbrowserError:
+    """Return what a manifest tells of arrays, by their identifiers; or why it cannot be read."""
+    if isinstance(manifest, RefbrowserError):
+        return manifest
+    found: dict[bytes, list[Table]] = {}
+    try:
+        tables = manifest.tables(1)
+        if len(tables) > LIMITS.store_documents:
+            raise damaged("it tells of too many arrays")
+        for row in range(len(tables)):
+            found.setdefault(tables[row].struct(0, NODE_ID) or b"", []).append(tables[row])
+    except RefbrowserError as error:
+        return error
+    return found
 
 
 def _grid(node: SnapshotNode) -> _Grid | None:

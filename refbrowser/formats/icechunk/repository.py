@@ -25,7 +25,8 @@ MAGIC = "ICE🧊CHUNK".encode()
 _HEADER = len(MAGIC) + 24 + 3
 _SNAPSHOT, _MANIFEST, _TRANSACTION, _REPOSITORY = 1, 2, 4, 6
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_ID, _NODE = 12, 8
+#: Bytes of identifiers: of files, and of groups and arrays.
+_ID, NODE_ID = 12, 8
 #: Bytes that are decompressed at a time: a few say very many.
 _FED = 4096
 REPO, CONFIG = "repo", "config.yaml"
@@ -359,14 +360,14 @@ class IcechunkRepository:
         """
         root = self._read(f"transactions/{name}", _TRANSACTION, "nothing tells what changed").root
         new, deleted, updated = (
-            tuple(node for index in pair for node in root.structs(index, _NODE))
+            tuple(node for index in pair for node in root.structs(index, NODE_ID))
             for pair in ((1, 2), (3, 4), (5, 6))
         )
         arrays = root.tables(7)
         chunks = {}
         for row in range(len(arrays)):
             count = arrays[row].vector(1, 4)
-            chunks[arrays[row].struct(0, _NODE) or b""] = 0 if count is None else count[1]
+            chunks[arrays[row].struct(0, NODE_ID) or b""] = 0 if count is None else count[1]
         moves = root.tables(8)
         moved = tuple((moves[row].text(0) or "", moves[row].text(1) or "") for row in range(len(moves)))
         return Changes(new, deleted, updated, chunks, moved)
@@ -425,5 +426,5 @@ def _nodes(root: Table) -> Iterator[SnapshotNode]:
                 manifest = id_text(named[number].struct(0, _ID) or bytes(_ID))
                 found.append(ManifestExtent(manifest, ranges.reshape(-1, 2)))
         yield SnapshotNode(
-            table.struct(0, _NODE) or b"", (table.text(1) or "").strip("/"), metadata, tuple(found)
+            table.struct(0, NODE_ID) or b"", (table.text(1) or "").strip("/"), metadata, tuple(found)
         )
