@@ -203,7 +203,7 @@ def export(
         The file or folder to be made.
     format
         ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
-        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet`` or ``feather``.
+        ``netcdf4``, ``ncstream``, ``awkward0``, ``parquet``, ``feather`` or ``icechunk``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
@@ -216,7 +216,8 @@ def export(
     options
         How it is written: `StoreOptions` (chunks, codec, shards, folder or zip file), `StreamOptions`,
         `TableOptions` or `Awkward0Writing` of ``refbrowser.exporting.targets.options``, `ReferenceOptions` of
-        ``refbrowser.exporting.targets.reference_options``, or what a format of another package has; the usual
+        ``refbrowser.exporting.targets.reference_options``, `CommitOptions` of
+        ``refbrowser.exporting.icechunk.icechunk_options``, or what a format of another package has; the usual
         ones when None.
     allow
         Origins that may be read from, where `dataset` is a path.

@@ -61,6 +61,7 @@ ROLES = {"opening", "hierarchy"}
 ALONE = {
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
+    "refbrowser.exporting.icechunk.icechunk_options": "read for help and dialogs, before what writes is",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",
     "refbrowser.views.snapshots": "a view, for a page of another layer",

@@ -349,3 +349,5 @@ def _write_text(report: ExportReport) -> None:
     )
     for loss in report.losses:
         write_line(f"not kept: {plain(loss)}")
+    for line in report.opened_by:
+        write_line(plain(line))

@@ -76,6 +76,8 @@ class Target:
         Why arrays are left out, where that is known before.
     executor
         Runs its tasks in other processes; None: this one carries them out.
+    opened_by
+        Lines of Python that open what was written, where more is needed than its name.
 
     Raises
     ------
@@ -88,6 +90,7 @@ class Target:
     losses: Sequence[Loss] = ()
     skipped: Sequence[RefbrowserError] = ()
     executor: Executor | None = None
+    opened_by: Sequence[str] = ()
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
@@ -337,6 +340,7 @@ class Exporter:
             read_bytes=tally.read_bytes,
             written_bytes=tally.written_bytes,
             requests=tally.requests,
+            opened_by=tuple(self.target.opened_by),
         )
 
 

@@ -186,6 +186,8 @@ class ExportReport:
         What the target cannot hold.
     read_bytes, written_bytes, requests
         Of this run.
+    opened_by
+        Lines of Python that open the target, where more is needed than its name.
     """
 
     target: str
@@ -201,6 +203,7 @@ class ExportReport:
     read_bytes: int = 0
     written_bytes: int = 0
     requests: int = 0
+    opened_by: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

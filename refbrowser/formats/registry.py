@@ -403,6 +403,17 @@ ICECHUNK = Format(
     plural="Icechunk repositories",
     brief="Icechunk: folders, URLs",
     options="refbrowser.formats.options:IcechunkOptions",
+    writes=(
+        Written(
+            "icechunk",
+            "Icechunk repository",
+            ".icechunk",
+            "refbrowser.exporting.icechunk.icechunk_target:IcechunkTarget",
+            layout="refbrowser.exporting.icechunk.icechunk_target:IcechunkLayout",
+            options="refbrowser.exporting.icechunk.icechunk_options:CommitOptions",
+            rank=13,
+        ),
+    ),
     pages=(
         Page(
             name="snapshots",

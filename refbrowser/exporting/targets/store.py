@@ -89,7 +89,7 @@ class StoreTarget(Target):
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
-        self.options = request.chosen(StoreOptions)
+        self.options = self.store_options()
         self.store = layout_of(request.format, self.options, plain_names(dataset))
         self._check_chosen()
         self.nested: list[NestedPart] = []
@@ -101,6 +101,10 @@ class StoreTarget(Target):
         paths = [layout.source.path for layout in self._plain] + [part.path for part in self.nested]
         self._above = groups_above(dataset, paths, whole=request.arrays is None)
         self._settle([part.group for part in self.nested], [])
+
+    def store_options(self) -> StoreOptions:
+        """Return how the store is to be laid out."""
+        return self.request.chosen(StoreOptions)
 
     def _settle(self, groups: list[GroupNode], added: list[ArrayLayout]) -> None:
         """Take note of all groups and arrays of the target: those of nested arrays are known late."""

@@ -38,6 +38,8 @@ class ZarrLayout:
     version: ClassVar[Literal[2, 3]]
     flavour: ClassVar[Flavour]
     usual_keys: ClassVar[ChunkKeyEncoding]
+    #: Whether the keys of chunks stay as they are in a source of the same version.
+    keeps_keys: ClassVar[bool] = True
 
     def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
         self.options = options
@@ -52,7 +54,7 @@ class ZarrLayout:
         losses += told
         planned, arguments, lost = self._planned(wanted)
         # The codecs that are wanted may be in the words of the other version: keys are as those of the node.
-        keys_stay = node.format == self.flavour
+        keys_stay = self.keeps_keys and node.format == self.flavour
         planned = replace(
             planned,
             path=escaped_path(node.path, self._plain_name),

@@ -1,0 +1,1 @@
+"""Icechunk repositories as targets: references stay references, a commit is made as a whole."""

@@ -1,0 +1,254 @@
+"""Icechunk repositories, as the library itself, zarr-python and xarray read them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from servers.object_servers import ObjectServer
+
+import refbrowser
+from refbrowser.cli import main
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.exporter import estimate_export, run_export
+from refbrowser.exporting.folder import partial_of
+from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
+from refbrowser.exporting.icechunk.icechunk_target import IcechunkTarget
+from refbrowser.exporting.icechunk.repository_place import RepositoryPlace
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.io.cancel import Cancelled
+
+icechunk = pytest.importorskip("icechunk")
+xarray = pytest.importorskip("xarray")
+
+A = np.arange(600, dtype=">f4").reshape(20, 30)
+B = np.arange(9, dtype="<i2")
+
+
+def store_in(folder: Path) -> Path:
+    """Write a store whose arrays Zarr v3 can have as they are, in a folder of an awkward name."""
+    path = folder / "da ta#é" / "source.zarr"
+    root = zarr.open_group(str(path), mode="w", zarr_format=2, attributes={"title": "a test"})
+    a = root.create_array("a", shape=A.shape, chunks=(10, 10), dtype=A.dtype, fill_value=-1)
+    a[:] = A
+    a.attrs.update({"units": "m", "_ARRAY_DIMENSIONS": ["y", "x"]})
+    b = root.create_group("sub").create_array("b", shape=B.shape, chunks=(4,), dtype=B.dtype, fill_value=0)
+    b[:] = B
+    b.attrs["_ARRAY_DIMENSIONS"] = ["t"]
+    return path
+
+
+def document_in(folder: Path, store: Path) -> Path:
+    """Write a document with a template: one chunk of it inline, one missing, the others ranges."""
+    refs: dict[str, Any] = {}
+    for path in (each for each in store.rglob("*") if each.is_file()):
+        key = path.relative_to(store).as_posix()
+        if path.name.startswith("."):
+            refs[key] = path.read_text()
+        elif key == "a/0.0":
+            refs[key] = "base64:" + base64.b64encode(path.read_bytes()).decode()
+        elif key != "a/1.1":
+            refs[key] = ["{{u}}/" + key, 0, path.stat().st_size]
+    target = folder / "refs.json"
+    place = store.relative_to(folder).as_posix()
+    target.write_text(json.dumps({"version": 1, "templates": {"u": place}, "refs": refs}))
+    return target
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return store_in(tmp_path)
+
+
+@pytest.fixture
+def document(tmp_path: Path, store: Path) -> Path:
+    return document_in(tmp_path, store)
+
+
+def opened(lines: tuple[str, ...]) -> dict[str, Any]:
+    """Run the lines that a report gives."""
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+    return names
+
+
+def types_of(session: Any, path: str, coords: Iterator[tuple[int, ...]]) -> list[str]:
+    return [str(session.chunk_type(path, each)).rpartition(".")[2].upper() for each in coords]
+
+
+def test_references_stay_references(tmp_path: Path, document: Path, store: Path) -> None:
+    expected = A.copy()
+    expected[10:20, 10:20] = -1
+    for source, values in ((document, expected), (store, A)):
+        target = tmp_path / f"{source.stem}.icechunk"
+        report = refbrowser.export(source, target, format="icechunk")
+        assert report.missing == (source == document)
+        assert report.chunks == 9 - report.missing
+        assert (report.arrays, report.written_bytes, report.skipped) == (2, 0, ())
+        told = " ".join(str(loss) for loss in report.losses)
+        assert ("templates are written out" in told and "relative names" in told) == (source == document)
+        names = opened(report.opened_by)
+        dataset, session = names["dataset"], names["session"]
+        assert np.array_equal(dataset["a"].values, values)
+        assert dataset["a"].dims == ("y", "x")
+        assert dataset.attrs == {"title": "a test"}
+        assert dataset["a"].attrs["units"] == "m"
+        assert np.array_equal(xarray.open_zarr(session.store, group="sub", consolidated=False)["b"].values, B)
+        kinds = types_of(session, "/a", iter([(0, 0), (0, 1), (1, 1)]))
+        inline = {"INLINE", "NATIVE"}
+        if source == document:
+            assert kinds[0] in inline
+            assert kinds[1:] == ["VIRTUAL", "UNINITIALIZED"]
+            assert len(session.all_virtual_chunk_locations()) == 7
+        else:
+            assert kinds == ["VIRTUAL"] * 3
+        assert not partial_of(str(target)).exists()
+        # What changes in the source is never read as if it were what was referred to.
+        chunk = store / "a" / "0.1"
+        before = chunk.stat().st_mtime
+        os.utime(chunk, (time.time() + 100, before + 100))
+        with pytest.raises(icechunk.IcechunkError, match="changed"):
+            zarr.open_array(session.store, path="a", mode="r")[0, 10]
+        os.utime(chunk, (before, before))
+
+
+def test_a_commit_is_the_atom(
+    tmp_path: Path, document: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "r.icechunk"
+    command = ["export", str(document), str(target), "--to", "icechunk"]
+
+    def branches() -> dict[str, list[str]]:
+        repository = icechunk.Repository.open(icechunk.local_filesystem_storage(str(target)))
+        return {
+            name: [each.message for each in repository.ancestry(branch=name)]
+            for name in repository.list_branches()
+        }
+
+    # Of a new repository that fails nothing is left.
+    with monkeypatch.context() as patch:
+        patch.setattr(IcechunkTarget, "verify", _fails)
+        with pytest.raises(RefbrowserError):
+            refbrowser.export(document, target, format="icechunk")
+    assert not target.exists()
+    assert not partial_of(str(target)).exists()
+    assert main([*command, "--message", "first"]) == 0
+    out = capsys.readouterr().out
+    assert "icechunk.Repository.open(" in out
+    assert "containers_credentials" in out
+    assert branches() == {"main": ["first", "Repository initialized"]}
+    # Arrays are replaced by force only.
+    assert main(command) == 4
+    assert "--force" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(RepositoryPlace, "keep", _cancelled)
+        with pytest.raises(Cancelled):
+            refbrowser.export(document, target, format="icechunk", force=True)
+    assert branches() == {"main": ["first", "Repository initialized"]}
+    assert (
+        main([*command, "--force", "--to-branch", "other", "--message", "second", "--array", "/sub/b"]) == 0
+    )
+    assert branches() == {
+        "main": ["first", "Repository initialized"],
+        "other": ["second", "first", "Repository initialized"],
+    }
+    # Who commits meanwhile is not undone.
+    keep = RepositoryPlace.keep
+
+    def slow(self: RepositoryPlace, session: Any, message: str) -> Any:
+        reader = keep(self, session, message)
+        repository = icechunk.Repository.open(icechunk.local_filesystem_storage(str(target)))
+        theirs = repository.writable_session("main")
+        zarr.create_group(theirs.store, path="theirs")
+        theirs.commit("theirs")
+        return reader
+
+    monkeypatch.setattr(RepositoryPlace, "keep", slow)
+    with pytest.raises(RefbrowserError) as raised:
+        refbrowser.export(document, target, format="icechunk", force=True)
+    assert raised.value.kind is ErrorKind.IO
+    assert branches()["main"] == ["theirs", "first", "Repository initialized"]
+
+
+def _fails(*_: object) -> int:
+    raise RefbrowserError(ErrorKind.IO, "verification failed")
+
+
+def _cancelled(*_: object) -> Any:
+    raise Cancelled
+
+
+def test_what_no_reference_gives_is_written(tmp_path: Path, store: Path) -> None:
+    target = tmp_path / "part.icechunk"
+    with open_dataset(OpenRequest(str(store))) as dataset:
+        choice = ArrayChoice.of(dataset, "/a", "3:17,::2")
+        request = ExportRequest(str(target), "icechunk", (choice,), options=CommitOptions(branch="new"))
+        told = [str(loss) for loss in estimate_export(dataset, request).losses]
+        assert any("written into the repository" in line for line in told)
+        report = run_export(dataset, request)
+    names = opened(report.opened_by)
+    assert np.array_equal(names["dataset"]["a"].values, A[3:17, ::2])
+    assert names["session"].all_virtual_chunk_locations() == []
+    assert report.written_bytes > 0
+    # Something else is never replaced.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with pytest.raises(RefbrowserError, match="no Icechunk repository"):
+        refbrowser.export(store, tmp_path / "other", format="icechunk", force=True)
+
+
+def test_verification_finds_what_differs(
+    tmp_path: Path, document: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = icechunk.VirtualChunkSpec
+
+    def shifted(index: list[int], location: str, offset: int, *more: Any) -> Any:
+        return made(index, location, offset + (index == [0, 1]), *more)
+
+    monkeypatch.setattr(icechunk, "VirtualChunkSpec", shifted)
+    with pytest.raises(RefbrowserError):
+        refbrowser.export(document, tmp_path / "x.icechunk", format="icechunk")
+    assert not (tmp_path / "x.icechunk").exists()
+
+
+@pytest.mark.parametrize("scheme", ["s3", pytest.param("abfs", marks=pytest.mark.long)])
+def test_repositories_in_object_stores(
+    scheme: str,
+    tmp_path: Path,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    server: ObjectServer = request.getfixturevalue(f"{scheme}_server")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    bucket = server.new_bucket()
+    settings = tuple(server.settings(bucket))
+    # The source lies there, too: its chunks are referred to with the tags that the store gave them.
+    with open_dataset(OpenRequest(str(store), storage_options=settings)) as dataset:
+        run_export(dataset, ExportRequest(f"{bucket}/source.zarr", "zarr-v3"))
+    with open_dataset(OpenRequest(f"{bucket}/source.zarr", storage_options=settings)) as dataset:
+        report = run_export(dataset, ExportRequest(f"{bucket}/made", "icechunk"))
+        again = run_export(dataset, ExportRequest(f"{bucket}/made", "icechunk", force=True))
+    assert report.chunks == again.chunks == 9
+    assert not report.losses
+    names = opened(report.opened_by)
+    assert len(names["session"].all_virtual_chunk_locations()) == 9
+    assert np.array_equal(names["dataset"]["a"].values, A)
+    assert [each.message for each in names["repository"].ancestry(branch="main")][2:] == [
+        "Repository initialized"
+    ]
+    # The tag tells that a chunk was replaced.
+    server.files.pipe_file(f"{bucket.partition('://')[2]}/source.zarr/a/c/0/0", b"\0" * 400)
+    with pytest.raises(icechunk.IcechunkError, match="changed"):
+        zarr.open_array(names["session"].store, path="a", mode="r")[0, 0]
