@@ -17,8 +17,10 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.chunks import PAGE, ArrayExport, coords_between
 from refbrowser.exporting.folder import partial_of
@@ -37,11 +39,13 @@ from refbrowser.io.access import Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import in_object_store, split_url
-from refbrowser.model.nodes import GroupNode
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+
+Ints = npt.NDArray[Any]
 
 #: Bytes of metadata for one chunk, about.
 _ENTRY = 40
@@ -296,14 +300,9 @@ class IcechunkTarget(StoreTarget):
         for start, columns in self._pages(layout, control.token):
             kinds = self._kinds(columns, layout, tally)
             coords = coords_between(layout, start, start + len(columns))
-            rows = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
-            sources = [self._sources.get(url) for url in columns.urls]
-            known = (-1 if each is None or each.size is None else each.size for each in sources)
-            sizes = np.array([*known, -1])
+            rows, offsets, lengths = self._ranges(columns, kinds)
             numbers = columns.url[rows]
-            whole = kinds[rows] == ReferenceKind.WHOLE
-            lengths = np.where(whole, sizes[numbers], columns.length[rows])
-            offsets = np.where(whole, 0, columns.offset[rows])
+            sources = [self._sources.get(url) for url in columns.urls]
             if len(rows):
                 used = [sources[number] for number in numbers.tolist()]
                 made = map(
@@ -333,6 +332,15 @@ class IcechunkTarget(StoreTarget):
             tally.missing += int(np.count_nonzero(kinds == ReferenceKind.MISSING))
             control.progress(tally.chunks, None)
         return written
+
+    def _ranges(self, columns: ReferenceColumns, kinds: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the rows that lie in objects, and where: of whole ones all bytes."""
+        rows = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
+        sources = [self._sources.get(url) for url in columns.urls]
+        known = (-1 if each is None or each.size is None else each.size for each in sources)
+        sizes, whole = np.array([*known, -1]), kinds[rows] == ReferenceKind.WHOLE
+        offsets = np.where(whole, 0, columns.offset[rows])
+        return rows, offsets, np.where(whole, sizes[columns.url[rows]], columns.length[rows])
 
     def _kinds(self, columns: ReferenceColumns, layout: ArrayLayout, tally: Tally) -> Any:
         """Return the kinds of references, with those missing that are of no object of an opened store.
@@ -434,7 +442,9 @@ class IcechunkTarget(StoreTarget):
         """Read the snapshot again: metadata, how many chunks lie where, chunks by hash, a sample by value."""
         with told_of(made.target):
             self._sink.check(self._session.store, control.token)
-            if not made.exists:
+            if not made.is_remote:
+                self._check_references(made, control)
+            elif not made.exists:
                 self._check_count()
             return len(self._sink.digests) + sum(self._check_sample(each, control) for each in self._arrays)
 
@@ -442,6 +452,35 @@ class IcechunkTarget(StoreTarget):
         """Compare how many chunks lie in each object, where no others are in the repository."""
         if Counter(self._session.all_virtual_chunk_locations()) != self._counts:
             raise self._differs("/", "references lie elsewhere")
+
+    def _check_references(self, made: RepositoryPlace, control: JobControl) -> None:
+        """Compare every reference as our own reader finds it in the files of the repository."""
+        request = OpenRequest(made.where, options={"snapshot": made.snapshot})
+        with open_dataset(request, JobControl(control.token)) as written:
+            for each in self._arrays:
+                node = written.hierarchy.find(each.layout.target.path)
+                if not isinstance(node, ArrayNode):
+                    raise self._differs(each.layout.target.path, "the array is not there")
+                for start, columns in self._pages(each.layout, control.token):
+                    kinds = self._kinds(columns, each.layout, Tally())
+                    rows, offsets, lengths = self._ranges(columns, kinds)
+                    coords = coords_between(each.layout, start, start + len(columns))
+                    found = node.manifest.columns(coords)
+                    theirs = found.kind[rows]
+                    mine = np.array([self._place_of(url) for url in columns.urls], object)
+                    other = np.array([written.access.locate(url).url for url in found.urls], object)
+                    missing = (kinds == ReferenceKind.MISSING) == (found.kind == ReferenceKind.MISSING)
+                    if not (
+                        missing.all()
+                        and (theirs == ReferenceKind.RANGE).all()
+                        and np.array_equal(found.offset[rows], offsets)
+                        and np.array_equal(found.length[rows], lengths)
+                        and (not len(rows) or (mine[columns.url[rows]] == other[found.url[rows]]).all())
+                    ):
+                        raise self._differs(each.layout.target.path, "references lead elsewhere")
+
+    def _place_of(self, url: str) -> str:
+        return "" if self._locations is None or url not in self._locations else self._locations[url].url
 
     def _check_sample(self, written: _Written, control: JobControl) -> int:
         """Compare some chunks of an array: their bytes are those of the source, and can be decoded."""

@@ -96,7 +96,8 @@ class RepositoryPlace(Making):
         self.branch = branch
         self._settings = settings
         self._containers: list[Container] = []
-        self._snapshot = ""
+        #: The one that is made.
+        self.snapshot = ""
         #: What says where it lies; the library makes a folder where it looks.
         self._stored: Any = None
         self._exists = False
@@ -137,6 +138,11 @@ class RepositoryPlace(Making):
         """Whether there is a repository."""
         return self._exists
 
+    @property
+    def where(self) -> str:
+        """Where the repository is while a snapshot of it is made."""
+        return str(self.partial / _NEW) if not self._exists and not self.is_remote else str(self.target)
+
     def check_replaceable(self, *, force: bool) -> None:
         """Raise `E_IO` where something else than a repository is there."""
         if self._exists or self.is_remote:
@@ -170,7 +176,7 @@ class RepositoryPlace(Making):
         self._containers = containers
         with told_of(self.target):
             if not self._exists and not self.is_remote:
-                self._stored = self._storage(str(self.partial / _NEW))
+                self._stored = self._storage(self.where)
             known = icechunk.Repository.fetch_config(self._stored) if self._exists else None
             config = known or icechunk.RepositoryConfig.default()
             there = set(config.virtual_chunk_containers or ())
@@ -191,8 +197,8 @@ class RepositoryPlace(Making):
     def keep(self, session: Any, message: str) -> Any:
         """Store a snapshot that no branch points to, and return a session that reads it."""
         with told_of(self.target):
-            self._snapshot = session.flush(message)
-            return self._repository.readonly_session(snapshot_id=self._snapshot)
+            self.snapshot = session.flush(message)
+            return self._repository.readonly_session(snapshot_id=self.snapshot)
 
     def finish(self, *, force: bool) -> None:
         """Have the branch point to the snapshot.
@@ -205,9 +211,9 @@ class RepositoryPlace(Making):
         with told_of(self.target):
             self._repository.save_config()
             if self._tip is None:
-                self._repository.create_branch(self.branch, self._snapshot)
+                self._repository.create_branch(self.branch, self.snapshot)
             else:
-                self._repository.reset_branch(self.branch, self._snapshot, from_snapshot_id=self._tip)
+                self._repository.reset_branch(self.branch, self.snapshot, from_snapshot_id=self._tip)
         if not self._exists and not self.is_remote:
             if os.path.isdir(self.target):
                 os.rmdir(self.target)

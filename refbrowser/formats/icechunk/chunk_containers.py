@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from refbrowser.formats.icechunk.flatbuffers import damaged
 
@@ -21,12 +22,15 @@ _NULL, _INT, _UINT, _KEY, _STRING, _MAP, _VECTOR, _BOOL = 0, 1, 2, 4, 5, 9, 10, 
 
 
 def expanded(url: str, containers: Mapping[str, str]) -> str:
-    """Return where a location leads: ``vcc://name/path`` below the container of that name."""
-    if not url.startswith(_SCHEME):
-        return url
-    name, _, path = url.removeprefix(_SCHEME).partition("/")
-    # What leads nowhere is told by its URL where it is read: its protocol is not known.
-    return containers[name] + path if name in containers else url
+    """Return where a location leads: ``vcc://name/path`` below the container of that name.
+
+    Paths and keys are escaped in a repository, and nowhere else but in URLs of http.
+    """
+    if url.startswith(_SCHEME):
+        name, _, path = url.removeprefix(_SCHEME).partition("/")
+        # What leads nowhere is told by its URL where it is read: its protocol is not known.
+        url = containers[name] + path if name in containers else url
+    return url if url.startswith(("http:", "https:")) else unquote(url)
 
 
 def containers_of_yaml(data: bytes) -> dict[str, str]:

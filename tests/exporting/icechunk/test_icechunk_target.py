@@ -112,6 +112,8 @@ def test_references_stay_references(tmp_path: Path, document: Path, store: Path)
         else:
             assert kinds == ["VIRTUAL"] * 3
         assert not partial_of(str(target)).exists()
+        with refbrowser.open(target, allow=[str(tmp_path)]) as ours:
+            assert np.array_equal(ours["/a"][...], values)
         # What changes in the source is never read as if it were what was referred to.
         chunk = store / "a" / "0.1"
         before = chunk.stat().st_mtime
