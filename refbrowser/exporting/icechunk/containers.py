@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.filesystems import options_with_secrets
@@ -35,7 +35,8 @@ def chunk_location(location: Location) -> str | None:
         # The folder below the root is what a container is of, at most.
         return found if _plain_part(os.path.dirname(location.path)) != "/" else None
     if location.scheme in ("http", "https"):
-        return location.url
+        # The library leaves the port out of what it stores.
+        return location.url if urlsplit(location.url).port is None else None
     return f"{location.scheme}://{quote(location.origin.host)}/{quote(location.path)}"
 
 

@@ -21,10 +21,12 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
+from refbrowser.exporting.icechunk.containers import chunk_location
 from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
 from refbrowser.exporting.icechunk.icechunk_target import IcechunkTarget
 from refbrowser.exporting.icechunk.repository_place import RepositoryPlace
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled
 
 icechunk = pytest.importorskip("icechunk")
@@ -254,3 +256,16 @@ def test_repositories_in_object_stores(
     server.files.pipe_file(f"{bucket.partition('://')[2]}/source.zarr/a/c/0/0", b"\0" * 400)
     with pytest.raises(icechunk.IcechunkError, match="changed"):
         zarr.open_array(names["session"].store, path="a", mode="r")[0, 0]
+
+
+def test_locations_that_a_repository_can_hold() -> None:
+    access = Access.for_nothing()
+    for url, expected in (
+        ("/a b/x%.nc", None),  # There is no folder below the root whose name needs no escapes.
+        ("/data/a b/x%.nc", "file:///data/a%20b/x%25.nc"),
+        ("s3://bucket/a?b#c", "s3://bucket/a%3Fb%23c"),
+        ("https://example.org/a%20b.nc", "https://example.org/a%20b.nc"),
+        ("https://example.org:8443/a.nc", None),
+        ("https://example.org/a.nc?token=1", None),
+    ):
+        assert chunk_location(access.locate(url)) == expected
