@@ -70,7 +70,7 @@ class FrozenDataset:
             text=text,
             digest=digest,
             templates=dict(document.templates.values),
-            options=dict(document.opened_with),
+            options=dict(document.opens_again),
             access=dataset.access,
         )
 

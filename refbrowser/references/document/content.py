@@ -224,6 +224,11 @@ class DocumentContent(ABC):
         """Return what is told of the file that it was made from, beside path and format."""
         return () if self.origin is None else self.origin.told()
 
+    @property
+    def opens_again(self) -> Mapping[str, Any]:
+        """The options of opening that give the same state again, whatever happens to its file meanwhile."""
+        return self.opened_with if self.origin is None else self.origin.again(self.opened_with)
+
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array whose values the library of its format reads; None where there is none."""
         return None if self.origin is None else self.origin.by_library(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from refbrowser.model.listing import StoreFacts
 
@@ -65,6 +65,10 @@ class DocumentOrigin(Protocol):
         """Return what is told of it beside its path and format."""
         ...
 
+    def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options that open the same state of it again, where `said` opened this one."""
+        ...
+
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return an array whose values the format's own library reads; None where there is none."""
         ...
@@ -108,6 +112,10 @@ class PlainAnswers:
     def told(self) -> Sequence[Fact]:
         """Return nothing: the hierarchy tells all."""
         return ()
+
+    def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options that were said: it has no states with names."""
+        return said
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""
@@ -191,6 +199,10 @@ class StoreOrigin:
     def told(self) -> Sequence[Fact]:
         """Return nothing: it has no more than keys."""
         return ()
+
+    def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options that were said: it has no states with names."""
+        return said
 
     def by_library(self, node: ArrayNode) -> ArrayNode | None:
         """Return None: it is read here alone."""

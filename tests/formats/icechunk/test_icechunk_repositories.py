@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +17,10 @@ import numpy as np
 import pytest
 import zstandard
 from servers.http_server import HttpServer
+from servers.object_servers import ObjectServer
 
 import refbrowser
+from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.icechunk.flatbuffers import Buffer
 from refbrowser.formats.icechunk.opening import IcechunkOrigin
@@ -64,7 +67,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Made:
     writing = repository.writable_session("main")
     group = zarr.group(store=writing.store, attributes={"title": "made"})
     array = group.create_array(
-        "g/x", shape=(6, 4), chunks=(2, 4), dtype="<f8", fill_value=-1, compressors=None
+        "g/x",
+        shape=(6, 4),
+        chunks=(2, 4),
+        dtype="<f8",
+        fill_value=-1,
+        compressors=None,
+        dimension_names=("y", "x"),
     )
     array[:4] = VALUES[:4]
     group.create_array("scalar", shape=(), dtype="<i2")[...] = 7
@@ -129,6 +138,47 @@ def test_history_and_changes_are_told(library: Made) -> None:
         with pytest.raises(RefbrowserError) as raised:
             refbrowser.open(library.path, **wrong)
         assert raised.value.kind is ErrorKind.USAGE
+
+
+def test_xarray_has_the_same_by_both_engines(library: Made) -> None:
+    import icechunk
+    import xarray
+
+    repository = icechunk.Repository.open(icechunk.local_filesystem_storage(str(library.path)))
+    for way in ({"tag": "one"}, {"branch": "main"}):
+        store = repository.readonly_session(**way).store
+        theirs = xarray.open_zarr(store, group="g", consolidated=False, chunks=None)
+        with xarray.open_dataset(library.path, engine="refbrowser", group="g", options=way) as ours:
+            xarray.testing.assert_identical(ours.load(), theirs.load())
+            # Another process opens the same snapshot.
+            xarray.testing.assert_identical(pickle.loads(pickle.dumps(ours)), theirs)
+
+
+def test_others_open_the_same_snapshot_though_the_branch_went_on(library: Made, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(library.path, tmp_path / "r")
+    main, tag = (tmp_path / "r" / "refs" / each / "ref.json" for each in ("branch.main", "tag.one"))
+    allow = [str(library.source.parent)]
+    with refbrowser.open(tmp_path / "r", allow=allow) as dataset:
+        sent = pickle.dumps(FrozenDataset.of(dataset))
+    main.write_bytes(tag.read_bytes())
+    with pickle.loads(sent).dataset() as there:
+        np.testing.assert_array_equal(there["/g/x"][...], VALUES)
+        assert list(there.access.memory.identities.recorded) == [str(library.source)]
+
+
+def test_object_stores_list_branches_and_tags(
+    library: Made, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = s3_server.new_bucket()
+    s3_server.put_folder(f"{bucket}/r", library.path)
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    with refbrowser.open(f"{bucket}/r", storage_options=s3_server.settings(bucket), tag="one") as dataset:
+        assert (dataset["/g/x"][4:] == -1).all()
+        np.testing.assert_array_equal(dataset["/g/x"][:4], VALUES[:4])
+        assert sorted(of(dataset).repository.branches) == ["main", "side"]
 
 
 def test_references_made_of_it_read_through_fsspec(library: Made, tmp_path: Path) -> None:
