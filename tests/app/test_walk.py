@@ -83,14 +83,21 @@ def put_away(window: MainWindow) -> None:
     QApplication.processEvents()
 
 
+@pytest.fixture
+def swept(window: MainWindow) -> Iterator[None]:
+    """Put away what waits for an answer in an event loop of its own, too, as long as the test runs."""
+    timer = QTimer(interval=300)
+    timer.timeout.connect(lambda: put_away(window))
+    timer.start()
+    yield
+    timer.stop()
+
+
+@pytest.mark.usefixtures("swept")
 @pytest.mark.parametrize("menu", menus())
 def test_each_action_can_be_carried_out(
     window: MainWindow, small: Path, opened: Open, settle: Settle, menu: str
 ) -> None:
-    # Whatever waits for an answer in an event loop of its own is put away too.
-    timer = QTimer(window, interval=300)
-    timer.timeout.connect(lambda: put_away(window))
-    timer.start()
     for spec in menus()[menu]:
         if spec is None or spec.name in NOT_TRIGGERED:
             continue
