@@ -25,6 +25,7 @@ from refbrowser.exporting.icechunk.containers import (
     s3_keys,
     s3_options,
 )
+from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
 
 #: Where a new repository is made, in the folder of what is not complete.
@@ -144,8 +145,11 @@ class RepositoryPlace(Making):
         return str(self.partial / _NEW) if not self._exists and not self.is_remote else str(self.target)
 
     def check_replaceable(self, *, force: bool) -> None:
-        """Raise `E_IO` where something else than a repository is there."""
-        if self._exists or self.is_remote:
+        """Raise `E_IO` where something else than a repository is there, or nothing may be changed."""
+        if self.is_remote:
+            return
+        check_unprotected(self.target)
+        if self._exists:
             return
         path, place = Path(self.target), Place(path=self.target)
         if not path.parent.is_dir():

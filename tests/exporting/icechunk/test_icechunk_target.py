@@ -100,11 +100,13 @@ def test_references_stay_references(tmp_path: Path, document: Path, store: Path)
         assert ("templates are written out" in told and "relative names" in told) == (source == document)
         names = opened(report.opened_by)
         dataset, session = names["dataset"], names["session"]
-        assert np.array_equal(dataset["a"].values, values)
+        # In Zarr v2 the fill value marks what is missing, for xarray; in v3 an attribute does.
+        assert np.array_equal(dataset["a"].values, np.where(values == -1, np.nan, values), equal_nan=True)
         assert dataset["a"].dims == ("y", "x")
         assert dataset.attrs == {"title": "a test"}
         assert dataset["a"].attrs["units"] == "m"
-        assert np.array_equal(xarray.open_zarr(session.store, group="sub", consolidated=False)["b"].values, B)
+        sub = xarray.open_zarr(session.store, group="sub", consolidated=False)
+        assert np.array_equal(sub["b"].values, np.where(B == 0, np.nan, B), equal_nan=True)
         kinds = types_of(session, "/a", iter([(0, 0), (0, 1), (1, 1)]))
         inline = {"INLINE", "NATIVE"}
         if source == document:
