@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-HEADING = "Drop a document or store here"
+HEADING = "Drop a file, document or store here"
 #: What the table of formats says of files and folders: loading that would put off the first paint.
 TEXT = (
     "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; Icechunk: folders, URLs; "
