@@ -206,7 +206,7 @@ def plain_dimension(
     which = f": it could be {', '.join(map(quoted, best))}" if best else ": no coordinates differ"
     message = f"it is not plain along which dimension the files lie{which}"
     raise RefbrowserError(
-        ErrorKind.USAGE, message, advice=f"Choose it below; the files have {', '.join(known) or 'none'}"
+        ErrorKind.USAGE, message, advice=f"Choose it at Along: the files have {', '.join(known) or 'none'}"
     )
 
 
