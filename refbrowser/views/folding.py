@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from refbrowser.exporting.saving.portable import RULES
 from refbrowser.views.words import count_text, one_line, size_text, time_text
 
 if TYPE_CHECKING:
@@ -48,23 +47,14 @@ def proof_of(folding: Folding) -> str:
 
 def notes_of(folding: Folding) -> tuple[str, ...]:
     """Return what is to be known before it is done."""
-    notes = []
-    if folding.rules:
-        notes.append(f"{RULES}.")
-        seconds = folding.folded * _RENDERED
-        if seconds >= _TOLD:
-            notes.append(
-                "fsspec makes the references of gen rules one by one when it opens the document: "
-                f"about {time_text(seconds)}."
-            )
-    if folding.is_smaller and folding.before.version == 0:
-        notes.append("The document becomes Version 1: Version 0 has neither templates nor gen rules.")
-    if folding.unproved:
-        rules = "One rule" if folding.unproved == 1 else f"{count_text(folding.unproved)} rules"
-        notes.append(
-            f"{rules} did not give the same, and {'was' if folding.unproved == 1 else 'were'} not taken."
-        )
-    return tuple(notes)
+    seconds = folding.folded * _RENDERED
+    if seconds < _TOLD:
+        return folding.notes
+    slow = (
+        "fsspec makes the references of gen rules one by one when it opens the document: "
+        f"about {time_text(seconds)}."
+    )
+    return (*folding.notes, slow)
 
 
 def rule_line(rule: NewRule) -> str:

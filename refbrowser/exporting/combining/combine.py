@@ -250,7 +250,7 @@ def _written(plan: Plan, control: JobControl) -> Document:
     del made
     _tidy()
     if plan.request.fold:
-        document = folded(replace(document, origin=None), control.check).after
+        document = folded(replace(document, origin=None), control).after
     return replace(document, origin=origin)
 
 

@@ -60,8 +60,7 @@ def write_folded(document: Document, base: str, request: FoldRequest, control: J
     prefix = prefix_between(base, str(place.target.parent))
     if prefix and next(relative_urls(document.with_template_values({})), None) is not None:
         document = document.apply(RebaseUrls(prefix))
-    control.stage("folding")
-    folding = folded(document, control.check, rules=request.rules)
+    folding = folded(document, control, rules=request.rules)
     target = os.fspath(place.target)
     made = folding.after
 

@@ -30,7 +30,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceColumns, ReferenceKind
-from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -41,9 +41,6 @@ Ints = npt.NDArray[np.int64]
 _PAGE = 16_384
 UNKNOWN = (
     "whether chunks are missing is not known; where one is, other software has an error, not the fill value"
-)
-RULES = (
-    "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
 )
 NO_RULE = "the document has no room for the references of its chunks: other software reads the fill value"
 DRAFT = (
@@ -89,7 +86,7 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
         return Portable(dataset.document.written())
     portable = _followed(dataset, control)
     if version == 1 and portable.document.rules:
-        portable.losses.append(Loss("/", RULES))
+        portable.losses.append(Loss("/", RENDERED_ONLY))
     if dataset.document.store.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         portable.losses.append(Loss("/", DRAFT))
     return portable

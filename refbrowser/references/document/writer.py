@@ -129,11 +129,9 @@ def _last_kept(refs: References) -> int:
     """Return the last row of the table that is not removed, -1 where there is none."""
     removed = refs.removed
     last = len(refs.text_table) - 1
-    for row in removed[::-1].tolist():
-        if row != last:
-            break
-        last -= 1
-    return last
+    # Of the rows that are removed, those at the end are as far from the last row as from the last of them.
+    kept = np.flatnonzero(removed != last - np.arange(len(removed))[::-1])
+    return last - (len(removed) - 1 - int(kept[-1]) if len(kept) else len(removed))
 
 
 def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
@@ -141,8 +139,9 @@ def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator
     count = len(table)
     last = _last_kept(refs)
     tail = count - 1 - last
-    for row in refs.removed[: len(refs.removed) - tail].tolist():
-        yield int(table.start[row]), table.next_start(row), b""
+    removed = refs.removed[: len(refs.removed) - tail]
+    for rows in np.split(removed, np.flatnonzero(np.diff(removed) > 1) + 1) if len(removed) else ():
+        yield int(table.start[rows[0]]), table.next_start(int(rows[-1])), b""
     new = appended(refs).data
     if not tail and not new:
         return

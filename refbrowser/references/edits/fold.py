@@ -7,11 +7,13 @@ those still count where they give the same keys.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +21,23 @@ import numpy.typing as npt
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.content import DocumentContent, ReferenceText
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, WHOLE, ReferenceTable
 from refbrowser.references.edits.edits import SetVersion
 from refbrowser.references.edits.outer_edits import refused, template_texts, with_member, with_new_rules
+from refbrowser.references.edits.shared_texts import (
+    SharedTexts,
+    beginning,
+    shared_calls,
+    shared_texts,
+    spared_sizes,
+    template_names,
+)
 from refbrowser.references.edits.url_prefixes import changed_urls
 from refbrowser.references.rules.dimensions import Int64
 from refbrowser.references.rules.folding import FEWEST, FoldedRule, WrittenOut, dimension_names, fold, gives
-from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
 from refbrowser.references.rules.numbered_urls import NumberedUrls, is_plain, plain_urls
-from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.templates.templates import TemplateSet
 from refbrowser.references.text.json_edit import dump
 from refbrowser.references.text.json_text import parse
@@ -35,27 +45,25 @@ from refbrowser.references.text.json_text import parse
 if TYPE_CHECKING:
     from refbrowser.references.document.document import ReferenceDocument
 
-Pause = Callable[[], None]
-
 #: Rules and templates that are made at most, and arrays that are looked at: the largest ones.
 MOST_RULES, MOST_TEMPLATES, MOST_ARRAYS = 1_000, 200, 2_000
 #: Bytes of text of an array from which a rule can pay.
 _LEAST_SIZE = 120
-#: What a template takes in a text beside its own text, and what its name takes in a URL.
-_TEMPLATE_SIZE, _NAME_SIZE = 14, len("{{u12}}")
-#: Templates that folders are left of all that there may be.
-_MOST_FOLDERS = 50
+#: What may be a name in a jinja-str.
+_NAME = re.compile(r"[^\W\d]\w*")
 #: Keys that are named of those that stay for one reason.
 _EXAMPLES = 3
 
 # Why keys stay.
 VALUES = "values and metadata that stand in the document"
-WHOLE_FILES = "whole files"
 FAULTY = "entries with a fault or a warning"
 NO_CHUNKS = "keys that are no chunk keys"
 TWICE = "keys that are there more than once"
 ODD_TEXT = "keys or URLs with braces or control characters, which a rule would render"
-IRREGULAR = "no rule for them is shorter than they are"
+IRREGULAR = (
+    f"no rule gives {FEWEST} or more of them in less than half the bytes: offsets and lengths of compressed "
+    "chunks, exceptions, few chunks"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,10 @@ class Folding:
         References that were compared, by new rules and as they stay: all that have a URL.
     unproved
         Rules that did not give the same as what they stood for: these were not taken.
+    size_before, size_after
+        Bytes of the text as it is, and folded.
+    references_before, references_after
+        Bytes of these that references with a URL take, with the new rules and templates: what is no metadata.
     """
 
     before: ReferenceDocument
@@ -102,31 +114,72 @@ class Folding:
     kept: tuple[Kept, ...]
     compared: int
     unproved: int
+    size_before: int
+    size_after: int
+    references_before: int
 
     @property
     def is_smaller(self) -> bool:
         """Whether there is anything to be folded."""
         return self.after is not self.before
 
-    @cached_property
-    def size_before(self) -> int:
-        """Bytes of the text as it is."""
-        return text_size(self.before)
-
-    @cached_property
-    def size_after(self) -> int:
-        """Bytes of the text folded."""
-        return text_size(self.after)
-
     @property
     def folded(self) -> int:
         """References that rules give."""
         return sum(rule.keys for rule in self.rules)
 
+    @property
+    def references_after(self) -> int:
+        """Bytes that references take folded, all that is new counted with them."""
+        return self.references_before - (self.size_before - self.size_after)
 
-def text_size(document: ReferenceText) -> int:
-    """Return how many bytes the text of a document has."""
-    return sum(map(len, document.to_chunks()))
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known before it is done: what other software makes of it, above all."""
+        notes = []
+        if self.rules:
+            notes.append(f"{RENDERED_ONLY}.")
+        if self.is_smaller and self.before.version == 0:
+            notes.append("The document becomes Version 1: Version 0 has neither templates nor gen rules.")
+        if self.unproved:
+            rules = "One rule" if self.unproved == 1 else f"{self.unproved} rules"
+            notes.append(
+                f"{rules} did not give the same, and {'was' if self.unproved == 1 else 'were'} not taken."
+            )
+        return tuple(notes)
+
+
+class Watch(Protocol):
+    """Who is told how far the work is, and may end it by an exception: a `JobControl` is one."""
+
+    def check(self) -> None:
+        """Raise where the work is to end."""
+
+    def stage(self, note: str) -> None:
+        """Another part of the work begins."""
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """So many references of so many are done, in this part of the work."""
+
+
+class _Unwatched:
+    def check(self) -> None:
+        pass
+
+    def stage(self, note: str) -> None:
+        pass
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        pass
+
+
+def text_size(document: ReferenceText, pause: Callable[[], None] = lambda: None) -> int:
+    """Return how many bytes the text of a document has; `pause` may raise to end the counting."""
+    size = 0
+    for portion in document.to_chunks():
+        pause()
+        size += len(portion)
+    return size
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,40 +205,47 @@ class FoldReferences:
         return folding.after if folding.is_smaller else document
 
 
-def folded(document: DocumentContent, pause: Pause = lambda: None, *, rules: bool = True) -> Folding:
+def folded(document: DocumentContent, watch: Watch | None = None, *, rules: bool = True) -> Folding:
     """Fold a document.
 
     Parameters
     ----------
     rules
         Whether gen rules are made, not templates alone.
-    pause
-        Called between steps; may raise to end the work.
+    watch
+        Is told how far the work is, and may end it.
 
     Raises
     ------
     RefbrowserError
         Members of the document are of the wrong type; or a URL of Version 0 would be rendered in Version 1.
     """
+    watch = watch or _Unwatched()
+    watch.stage("reading")
     # Of whatever kind a document is, that of its text is always the same.
     before = cast("ReferenceDocument", _one_text(document.written()))
     for name in before.wrong_members:
         raise refused(f"the member {name} is of the wrong type", "Repair it in the text first.")
-    source = _Source(_version_1(before))
-    found = source.rules(pause) if rules else []
-    templates = source.templates(found, pause)
-    proved = source.proved(found, templates, pause)
+    size_before = text_size(before, watch.check)
+    source = _Source(_version_1(before), watch)
+    found = source.rules() if rules else []
+    templates = source.templates(found)
+    proved = source.proved(found, templates)
+    watch.stage("writing")
     after = source.made(proved, templates)
-    pause()
+    size_after = size_before if after is None else text_size(after, watch.check)
     unproved = len(found) - len(proved)
-    if after is None or text_size(after) >= text_size(before):
-        return Folding(before, before, (), {}, source.kept([]), source.compared, unproved)
+    if after is None or size_after >= size_before:
+        after, proved, templates = before, [], SharedTexts({})
+        size_after = size_before
     made = tuple(
         NewRule(rule.fields, len(rule.rows), source.size_of(rule), len(dump(dict(rule.fields))))
         for rule in _with_templates(proved, templates)
     )
-    after = cast("ReferenceDocument", after)
-    return Folding(before, after, made, templates, source.kept(proved), source.compared, unproved)
+    return Folding(
+        before, cast("ReferenceDocument", after), made, templates.texts, source.kept(proved), source.compared,
+        unproved, size_before, size_after, source.size,
+    )  # fmt: skip
 
 
 def _one_text(document: ReferenceText) -> ReferenceText:
@@ -228,8 +288,9 @@ class _ArrayRule:
 class _Source:
     """A Version 1 document without an overlay, to be folded."""
 
-    def __init__(self, document: ReferenceText) -> None:
+    def __init__(self, document: ReferenceText, watch: Watch) -> None:
         self.document = document
+        self._watch = watch
         self.table: ReferenceTable = document.refs.table
         self.compared = int((self.table.url >= 0).sum())
         self._renders = bool(document.templates.texts)
@@ -237,7 +298,7 @@ class _Source:
     @cached_property
     def _plain(self) -> npt.NDArray[np.bool_]:
         """Which URLs of the table can stand in a rule, and are not faulty."""
-        plain = plain_urls(self.table.urls, may_use_templates=self._renders)
+        plain = plain_urls(self.table.urls, may_use_templates=self._renders, pause=self._watch.check)
         plain[[*self.document.urls.faults]] = False
         return plain
 
@@ -258,7 +319,6 @@ class _Source:
         why[np.isin(groups, odd)] = _REASONS.index(ODD_TEXT)
         why[groups == ODD] = _REASONS.index(NO_CHUNKS)
         why[self._repeated(groups)] = _REASONS.index(TWICE)
-        why[has_url & (table.length == WHOLE)] = _REASONS.index(WHOLE_FILES)
         why[table.flagged] = _REASONS.index(FAULTY)
         why[~has_url] = _REASONS.index(VALUES)
         return why
@@ -288,22 +348,24 @@ class _Source:
         return int(self._sizes[rule.rows].sum())
 
     @cached_property
-    def _spared(self) -> Int64:
-        """Bytes less that each URL of the table takes where templates say what many begin with.
-
-        A rule is to be shorter than references that are said with templates.
-        """
-        shorter = self._shorter(self.templates([]))
-        return np.array([len(url) - len(shorter.of(url)) for url in self.table.urls], np.int64)
-
-    def _shorter(self, templates: Mapping[str, str]) -> _Shorter:
-        odd = np.flatnonzero(~self._simple).tolist()
-        return _Shorter(templates, {self.table.urls[number] for number in odd})
+    def size(self) -> int:
+        """Bytes of text that all references with a URL take."""
+        return int(self._sizes[self.table.url >= 0].sum())
 
     @cached_property
     def _simple(self) -> npt.NDArray[np.bool_]:
         """Which URLs of the table use no template, and mean the same where they use one."""
-        return plain_urls(self.table.urls, may_use_templates=False)
+        return plain_urls(self.table.urls, may_use_templates=False, pause=self._watch.check)
+
+    @cached_property
+    def _odd(self) -> frozenset[str]:
+        """The URLs that stay as they are, those of entries with numbers beyond 64 bits among them."""
+        large = np.flatnonzero(self.table.url == ValueKind.LARGE).tolist()
+        values = [parse(self.table.value_text(row)).to_python() for row in large]
+        odd = np.flatnonzero(~self._simple).tolist()
+        return frozenset(self.table.urls[number] for number in odd).union(
+            value[0] for value in values if isinstance(value[0], str)
+        )
 
     def arrays(self) -> Iterator[_Array]:
         """Yield the arrays with references that may be folded, the largest ones first."""
@@ -323,19 +385,23 @@ class _Source:
             rows = rows[free[rows]]
             codes = table.code[rows]
             ndims = (codes >> np.uint64(BITS)).astype(np.int64)
-            for ndim in np.unique(ndims).tolist():
-                some = rows[ndims == ndim]
-                url = table.url[some]
+            # What is of no one kind is in no one rule: ranges of bytes, and whole files.
+            kinds = 2 * ndims + (table.length[rows] == WHOLE)
+            for kind in np.unique(kinds).tolist():
+                some = rows[kinds == kind]
+                url = self._places[table.url[some]]
                 size = self._sizes[some] - self._spared[url]
                 if len(some) >= FEWEST and int(size.sum()) >= _LEAST_SIZE:
+                    whole = bool(kind % 2)
                     written = WrittenOut(
                         group[0],
                         group[1],
-                        tuple(unpack_many(table.code[some], ndim)),
-                        self._places[url],
-                        table.offset[some].astype(np.int64),
-                        table.length[some].astype(np.int64),
+                        tuple(unpack_many(table.code[some], kind // 2)),
+                        url,
+                        np.zeros(len(some), np.int64) if whole else table.offset[some].astype(np.int64),
+                        np.zeros(len(some), np.int64) if whole else table.length[some].astype(np.int64),
                         size,
+                        whole,
                     )
                     yield _Array(written, some)
 
@@ -362,95 +428,144 @@ class _Source:
         return [texts[number] for number in self._used.tolist()]
 
     @cached_property
+    def _numbered(self) -> NumberedUrls:
+        return NumberedUrls.of(self._urls, self._watch.check)
+
+    @cached_property
+    def _spared(self) -> Int64:
+        """Bytes less that each URL in use takes, about, where templates say what many begin with.
+
+        A rule is to be shorter than references that are said with templates.
+        """
+        uses = np.bincount(self.table.url[self.table.url >= 0], minlength=len(self.table.urls))
+        return spared_sizes(self._urls, uses[self._used], self._numbered, MOST_TEMPLATES)
+
+    @cached_property
     def _names(self) -> frozenset[str]:
-        """Names that mean something in the document."""
-        named = set(self.document.templates.texts)
-        if self._renders:
-            for url in self.table.urls:
-                if "{{" in url:
-                    named |= names_in(url)
-        return frozenset(named)
+        """All that may be a name in the document: whatever is new must mean nothing in what is there."""
+        document = self.document
+        texts = [
+            json.dumps(each, ensure_ascii=False)
+            for each in (document.templates.templates, *(node.to_python() for node in document.rule_nodes))
+        ]
+        texts += (url for url in self.table.urls if "{{" in url)
+        return frozenset(document.templates.texts).union(*map(_NAME.findall, texts))
+
+    @cached_property
+    def _dimensions(self) -> tuple[str, ...]:
+        """Names for the dimensions of new rules."""
+        return dimension_names(self._names.__contains__, LIMITS.dimensions_per_rule)
 
     # What is made
 
-    def rules(self, pause: Pause) -> list[_ArrayRule]:
+    def rules(self) -> list[_ArrayRule]:
         """Return rules for references of arrays, those that save most."""
-        names = dimension_names(self._names.__contains__, LIMITS.dimensions_per_rule)
+        self._watch.stage("looking for rules")
         room = min(MOST_RULES, LIMITS.gen_rules - len(self.document.rule_nodes))
         found: list[_ArrayRule] = []
-        numbered: NumberedUrls | None = None
-        spared = self._spared[self._used]
+        total, done = int((self._why == 0).sum()), 0
         for array in self.arrays():
-            pause()
-            numbered = numbered or NumberedUrls.of(self._urls)
-            for rule in fold(array.written, self._urls, numbered, spared, names, room, pause):
+            count = len(array.rows)
+
+            def told(part: float, count: int = count, done: int = done) -> None:
+                self._watch.check()
+                self._watch.progress(done + int(part * count), total)
+
+            told(0)
+            numbered, spared = self._numbered, self._spared
+            for rule in fold(array.written, self._urls, numbered, spared, self._dimensions, room, told):
                 found.append(_ArrayRule(array, rule, rule.fields))
+            done += count
         found.sort(key=lambda each: -each.rule.saved)
         return found[: max(room, 0)]
 
-    def templates(self, rules: Sequence[_ArrayRule], pause: Pause = lambda: None) -> dict[str, str]:
-        """Return templates for what many URLs begin with, of rules and of references that stay."""
-        if not self.document.templates.templates and "{{" in "\n".join(self.table.urls):
+    def templates(self, rules: Sequence[_ArrayRule]) -> SharedTexts:
+        """Return templates for what URLs share, of rules and of references that stay."""
+        if not self.document.templates.templates and "{{" in "\n".join(self._odd):
             # Software that renders nothing where there are no templates would begin to.
-            return {}
+            return SharedTexts({})
+        names = template_names(self._names.union(self._dimensions))
+        room = min(MOST_TEMPLATES, LIMITS.templates_per_document - len(self.document.templates.texts))
+        of_rules = Counter(str(each.fields["url"]) for each in rules)
+        calls = shared_calls(of_rules, self._dimensions, names, room)
         stays = np.ones(len(self.table), bool)
         for each in rules:
             stays[each.rows] = False
-        pause()
         used = self.table.url[stays & (self.table.url >= 0)]
         counts = np.bincount(used, minlength=len(self.table.urls))
         numbers = np.flatnonzero((counts > 0) & self._simple)
         urls = [self.table.urls[number] for number in numbers.tolist()]
-        beginnings = Counter(_beginning(str(each.fields["url"])) for each in rules)
+        beginnings: Counter[str] = Counter()
+        for url, count in of_rules.items():
+            beginnings[beginning(url)] += 0 if url in calls else count
+        uses = counts[numbers]
+        for place, url in enumerate(urls):
+            if url in beginnings:
+                uses[place] += beginnings.pop(url)
         urls += beginnings
-        uses = np.concatenate([counts[numbers], np.array([*beginnings.values()], np.int64)])
-        pause()
-        taken = self._names | set(dimension_names(self._names.__contains__, LIMITS.dimensions_per_rule))
-        room = min(MOST_TEMPLATES, LIMITS.templates_per_document - len(self.document.templates.texts))
-        return shared_texts(urls, uses, taken, room)
+        uses = np.concatenate([uses, np.array([*beginnings.values()], np.int64)])
+        texts = shared_texts(urls, uses, room - len(calls), self._watch.check)
+        return SharedTexts(dict(zip(names, texts, strict=False)), self._odd, calls)
 
-    def proved(
-        self, rules: Sequence[_ArrayRule], templates: Mapping[str, str], pause: Pause
-    ) -> list[_ArrayRule]:
+    def proved(self, rules: Sequence[_ArrayRule], templates: SharedTexts) -> list[_ArrayRule]:
         """Return the rules that give just the references that they stand for: all of them are compared."""
+        self._watch.stage("comparing")
         document = self.document
-        known = TemplateSet({**document.templates.templates, **templates}, document.templates.values)
+        known = TemplateSet({**document.templates.templates, **templates.texts}, document.templates.values)
         seen = np.zeros(len(self.table), bool)
         found = []
+        total, done = sum(len(each.rows) for each in rules), 0
         for each, with_templates in zip(rules, _with_templates(rules, templates), strict=True):
-            pause()
             fields = parse(dump(dict(with_templates.fields))).to_python()
             rule = GenRule(fields, known, 0)
             rows = each.rows
-            if not seen[rows].any() and gives(rule, each.array.written, each.rule.rows, self._rendered):
+
+            def told(count: int, done: int = done) -> None:
+                self._watch.check()
+                self._watch.progress(done + count, total)
+
+            told(0)
+            if not seen[rows].any() and gives(rule, each.array.written, each.rule.rows, self._rendered, told):
                 seen[rows] = True
                 found.append(each)
+            done += len(rows)
         return found
 
-    def made(self, rules: Sequence[_ArrayRule], templates: Mapping[str, str]) -> ReferenceText | None:
+    def made(self, rules: Sequence[_ArrayRule], templates: SharedTexts) -> ReferenceText | None:
         """Return the folded document; None where it would not mean the same."""
         document = self.document
-        if templates:
-            document = with_member(document, "templates", {**template_texts(document), **templates})
+        if templates.texts:
+            document = with_member(document, "templates", {**template_texts(document), **templates.texts})
         new = [dict(each.fields) for each in _with_templates(rules, templates)]
         if new:
             document = with_new_rules(document, new)
         refs = document.refs
-        if templates:
-            refs = changed_urls(refs, self._shorter(templates).of)
-        if rules:
-            refs = refs.without(np.sort(np.concatenate([each.rows for each in rules])))
+        if templates.texts:
+            refs = changed_urls(refs, templates.of)
+        folded_rows = np.sort(np.concatenate([np.zeros(0, np.int64), *(each.rows for each in rules)]))
+        if len(folded_rows):
+            refs = refs.without(folded_rows)
         document = document.with_refs(refs)
-        return document if self._means_the_same(document, new) else None
+        return document if self._means_the_same(document, new, folded_rows) else None
 
-    def _means_the_same(self, made: ReferenceText, new: Sequence[Mapping[str, object]]) -> bool:
-        """Return whether URLs that stay are rendered as they were, and the rules are those proved."""
-        old = self.document
-        nodes = made.rule_nodes
+    def _means_the_same(
+        self, made: ReferenceText, new: Sequence[Mapping[str, object]], folded_rows: Int64
+    ) -> bool:
+        """Return whether all that stays is as it was and renders as it did, and rules are those proved."""
+        old, nodes = self.document, made.rule_nodes
         texts = [old.outer[node.start : node.stop] for node in old.rule_nodes]
+        table, was = made.refs.table, self.table
         return (
             [node.to_python() for node in nodes[: len(new)]] == list(new)
             and [made.outer[node.start : node.stop] for node in nodes[len(new) :]] == texts
+            and not made.refs.replaced
+            and not made.refs.appended
+            and np.array_equal(made.refs.removed, folded_rows)
+            and all(
+                np.array_equal(getattr(table, name), getattr(was, name))
+                for name in ("code", "url", "offset", "length")
+            )
+            and table.groups == was.groups
             and made.urls.texts == old.urls.texts
             and set(made.urls.faults) == set(old.urls.faults)
         )
@@ -469,99 +584,11 @@ class _Source:
         return tuple(found)
 
 
-_REASONS = (IRREGULAR, VALUES, WHOLE_FILES, FAULTY, NO_CHUNKS, TWICE, ODD_TEXT)
+_REASONS = (IRREGULAR, VALUES, FAULTY, NO_CHUNKS, TWICE, ODD_TEXT)
 
 
-def _with_templates(rules: Sequence[_ArrayRule], templates: Mapping[str, str]) -> list[_ArrayRule]:
-    shorter = _Shorter(templates)
+def _with_templates(rules: Sequence[_ArrayRule], templates: SharedTexts) -> list[_ArrayRule]:
     return [
-        replace(each, fields={**each.rule.fields, "url": shorter.of_rule(str(each.rule.fields["url"]))})
+        replace(each, fields={**each.rule.fields, "url": templates.of_rule(str(each.rule.fields["url"]))})
         for each in rules
     ]
-
-
-# Templates
-
-
-class _Shorter:
-    """Says URLs with templates: each with that of the longest text that it begins with.
-
-    Parameters
-    ----------
-    odd
-        URLs that stay as they are: they use templates, or would mean something else.
-    """
-
-    def __init__(self, templates: Mapping[str, str], odd: Collection[str] = ()) -> None:
-        self._names = {text: name for name, text in templates.items()}
-        self._odd = odd
-        self._sizes = sorted({len(text) for text in self._names}, reverse=True)
-
-    def of(self, url: str) -> str:
-        """Return a URL of `refs` said with a template."""
-        for size in self._sizes:
-            name = self._names.get(url[:size])
-            if name is not None and url not in self._odd:
-                return f"{{{{{name}}}}}{url[size:]}"
-        return url
-
-    def of_rule(self, url: str) -> str:
-        """Return the URL of a rule said with a template."""
-        plain = _beginning(url)
-        return self.of(plain) + url[len(plain) :]
-
-
-def _beginning(url: str) -> str:
-    """Return the text of a jinja-str before its first expression."""
-    return url.partition("{{")[0]
-
-
-def shared_texts(urls: Sequence[str], uses: Int64, taken: Iterable[str], most: int) -> dict[str, str]:
-    """Return templates that make the text of URLs smaller: for the folders of many, or for all of one.
-
-    Parameters
-    ----------
-    urls
-        Distinct URLs, or what URLs of rules begin with.
-    uses
-        How often each is there.
-    taken
-        Names that no template may have.
-    most
-        How many templates there may be.
-    """
-    names = _template_names(taken)
-    whole: Counter[str] = Counter()
-    above = [url[: url.rfind("/") + 1] for url in urls]
-    folders = Counter(above)
-    for place in np.flatnonzero(uses > 1).tolist():
-        url, folder, count = urls[place], above[place], int(uses[place])
-        folders[folder] += count - 1
-        # Beside that of its folder, a template of its own says only the rest of it less.
-        gain = _gain(url, count) - count * max(len(folder) - _NAME_SIZE, 0)
-        if gain > 0:
-            whole[url] = gain
-    alone = dict(whole.most_common(max(most - _MOST_FOLDERS, 0)))
-    gains: Counter[str] = Counter()
-    for place in np.flatnonzero(uses > 1).tolist() if alone else ():
-        if urls[place] in alone:
-            folders[above[place]] -= int(uses[place])
-            gains[urls[place]] = _gain(urls[place], int(uses[place]))
-    gains.update({folder: _gain(folder, count) for folder, count in folders.items()})
-    best = [text for text, gain in gains.most_common(max(most, 0)) if gain > 0]
-    return {next(names): text for text in best}
-
-
-def _gain(text: str, count: int) -> int:
-    """Return about how many bytes less the text takes where a template stands for so many of a beginning."""
-    return count * (len(text) - _NAME_SIZE) - len(text) - _TEMPLATE_SIZE
-
-
-def _template_names(taken: Iterable[str]) -> Iterator[str]:
-    known = set(taken)
-    number = 0
-    while True:
-        name = f"u{number or ''}"
-        number += 1
-        if name not in known:
-            yield name

@@ -30,6 +30,8 @@ _RUN = 3
 _MOST_LISTED = 200_000
 #: Where this part of so many blocks is left by a level, and nothing is gained by it, no more levels are made.
 _VAIN = 0.8
+#: Pauses in looking along one coordinate.
+_PAUSES = 3
 #: About how many bytes of text a rule takes beside its URL, each of its dimensions, and a number in a list.
 _RULE_SIZE, _DIMENSION_SIZE, _ITEM_SIZE = 110, 40, 9
 
@@ -70,8 +72,8 @@ class Blocks:
         Bytes of text that the rows of each block take.
     room
         About how many bytes a rule of each block takes beyond the dimensions.
-    is_many
-        Whether each block has more than one row.
+    rows_in
+        How many rows each block has.
     levels
         From the lowest one.
     """
@@ -82,7 +84,7 @@ class Blocks:
     alike: Hashes
     size: Int64
     room: Int64
-    is_many: Bools
+    rows_in: Int64
     levels: tuple[Level, ...] = ()
 
     def __len__(self) -> int:
@@ -126,22 +128,38 @@ def blocks_of(
         Bytes of text that a URL takes.
     """
     room = np.full(len(kind), _RULE_SIZE + url_size, np.int64)
-    return Blocks(tuple(columns), coordinates, free, kind.astype(np.uint64), size, room, room < 0)
+    ones = np.ones(len(kind), np.int64)
+    return Blocks(tuple(columns), coordinates, free, kind.astype(np.uint64), size, room, ones)
 
 
-def best_blocks(blocks: Blocks, pause: Callable[[], None] = lambda: None) -> Blocks:
-    """Return blocks that take the fewest bytes to say, as far as the search finds them; `pause` may raise."""
+def best_blocks(blocks: Blocks, told: Callable[[float], None] = lambda part: None) -> Blocks:
+    """Return blocks that take the fewest bytes to say, as far as the search finds them.
+
+    Parameters
+    ----------
+    told
+        Called between steps with the part of the rows that is searched; may raise to end the work.
+    """
     best = blocks
+    count, done = len(blocks), 0
+    # Later levels have few blocks left: the first one is nearly all of the work.
+    most = _PAUSES * (len(_axes(blocks)) + 1)
+
+    def pause() -> None:
+        nonlocal done
+        done += len(blocks)
+        told(min(done / (most * count), 1))
+
     while len(blocks.levels) < _MOST_LEVELS:
         for axis in _axes(blocks) if blocks.free and len(blocks) <= _MOST_LISTED else ():
             pause()
-            listed = _with_level(blocks, _runs(blocks, axis, is_list=True))
+            listed = _with_level(blocks, _runs(blocks, axis, pause, is_list=True))
             if listed.cost < best.cost:
                 best = listed
         level: Level | None = None
         for axis in _axes(blocks):
             pause()
-            found = _runs(blocks, axis)
+            found = _runs(blocks, axis, pause)
             if level is None or len(found.start) < len(level.start):
                 level = found
         if level is None or len(level.start) == len(blocks):
@@ -161,16 +179,19 @@ def _axes(blocks: Blocks) -> list[int]:
     return [axis for axis in axes if len(blocks) and _differs(blocks.base[axis])]
 
 
-def _differs(column: Int64) -> bool:
+def _differs(column: Int64 | Hashes) -> bool:
     return bool(column[0] != column[-1] or (column != column[0]).any())
 
 
 def _order(blocks: Blocks, axis: int) -> tuple[Int64, Bools, Int64]:
-    """Return the blocks in the order of all coordinates, `axis` fastest.
+    """Return the blocks in the order of all coordinates, `axis` fastest, those that are alike together.
 
     Then of each but the last one whether that which follows differs from it in `axis` alone, and by how much.
     """
     others = [blocks.base[number] for number in range(blocks.coordinates) if number != axis]
+    if _differs(blocks.alike):
+        # Runs that are among others, as of files that take turns, are found so.
+        others.insert(0, np.unique(blocks.alike, return_inverse=True)[1].astype(np.int64))
     code = np.zeros(len(blocks), np.int64)
     total = int(blocks.base[axis].max()) + 1
     length = total
@@ -198,11 +219,11 @@ def _order_by_columns(fastest: Int64, others: Sequence[Int64]) -> tuple[Int64, B
     return order, alone, np.diff(fastest[order])
 
 
-def _runs(blocks: Blocks, axis: int, *, is_list: bool = False) -> Level:
+def _runs(blocks: Blocks, axis: int, pause: Callable[[], None], *, is_list: bool = False) -> Level:
     """Return the level that puts neighbours along a coordinate together where they go on by equal steps."""
-    order, alone, step = _order(blocks, axis)
+    order, link, step = _order(blocks, axis)
+    pause()
     alike = blocks.alike[order]
-    link = (alike[1:] == alike[:-1]) & alone
     same = step[1:] == step[:-1]
     steps = alike[1:].copy()
     _mix(steps, step)
@@ -212,7 +233,8 @@ def _runs(blocks: Blocks, axis: int, *, is_list: bool = False) -> Level:
             same &= step[1:] == step[:-1]
             _mix(steps, step)
     same &= link[1:] & link[:-1]
-    start, count = _cut(link, same, steps, blocks.is_many[order])
+    pause()
+    start, count = _cut(link, same, steps, blocks.rows_in[order] > 1)
     if is_list:
         start, count = _shortened(start, count)
     return Level(order, start, count, is_list)
@@ -280,8 +302,11 @@ def _cut(link: Bools, same: Bools, steps: Hashes, is_many: Bools) -> tuple[Int64
 
 def _are_usual(steps: Hashes) -> Bools:
     """Return which steps are there more than once: any two elements follow one another by some step."""
-    _, inverse, count = np.unique(steps, return_inverse=True, return_counts=True)
-    usual: Bools = count[inverse] > 1
+    ordered = np.sort(steps)
+    again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(again):
+        return np.zeros(len(steps), bool)
+    usual: Bools = again[np.minimum(again.searchsorted(steps), len(again) - 1)] == steps
     return usual
 
 
@@ -309,6 +334,6 @@ def _with_level(blocks: Blocks, level: Level) -> Blocks:
     # What is no run is what it was: it may meet others at a later level.
     alike = np.where(is_run, alike, blocks.alike[first])
     base = tuple(column[first] for column in blocks.base)
-    is_many = is_run | blocks.is_many[first]
+    rows_in = np.add.reduceat(blocks.rows_in[level.order], level.start)
     levels = (*blocks.levels, level)
-    return replace(blocks, base=base, alike=alike, size=size, room=room, is_many=is_many, levels=levels)
+    return replace(blocks, base=base, alike=alike, size=size, room=room, rows_in=rows_in, levels=levels)

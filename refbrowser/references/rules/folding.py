@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,13 @@ from refbrowser.references.rules.numbered_urls import NumberedUrls
 from refbrowser.references.rules.text_columns import Digits, TextColumn, build
 from refbrowser.references.text.json_edit import dump
 
-#: References that a rule is made for.
-FEWEST = 4
+#: References that a rule is made for at least, and how many times its size these take at least. As measured,
+#: what compressed chunks have in common by chance stays below that; grids, files and dates are far above.
+FEWEST, WORTH = 8, 2
 #: Bytes that stand between two rules in a text.
 _BETWEEN = 2
 #: Rows that are compared at once.
-_COMPARED = 1 << 16
+_COMPARED = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,8 @@ class WrittenOut:
         Bytes.
     size
         Bytes of text that each reference takes, where templates stand for what its URL begins with.
+    whole
+        Whether they are whole files: offset and length mean nothing.
     """
 
     prefix: str
@@ -54,6 +56,7 @@ class WrittenOut:
     offset: Int64
     length: Int64
     size: Int64
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.url)
@@ -93,7 +96,7 @@ def fold(
     spared: Int64,
     names: Sequence[str],
     most: int,
-    pause: Callable[[], None] = lambda: None,
+    told: Callable[[float], None] = lambda part: None,
 ) -> list[FoldedRule]:
     """Return rules that make the text of an array's references smaller, those that save most first.
 
@@ -109,8 +112,8 @@ def fold(
         Of dimensions, as many as a rule may have.
     most
         How many rules are looked for.
-    pause
-        Called between steps; may raise to end the work.
+    told
+        Called between steps with the part of the array that is searched, 0 to 1; may raise to end the work.
     """
     varying = [number for number, column in enumerate(numbered.numbers) if _varies(column[array.url])]
     numbers = [numbered.numbers[number][array.url] for number in varying]
@@ -119,22 +122,21 @@ def fold(
         columns, len(array.coordinates), len(numbers), numbered.kind[array.url], array.size,
         len(urls[int(array.url[0])]) - int(spared[array.url[0]]),
     )  # fmt: skip
-    blocks = best_blocks(blocks, pause)
+    blocks = best_blocks(blocks, told)
+    told(1)
     gain = blocks.size - blocks.room
-    chosen = np.flatnonzero(gain > 0)
+    chosen = np.flatnonzero((gain > 0) & (blocks.rows_in >= FEWEST))
     chosen = chosen[np.argsort(-gain[chosen], kind="stable")][:most]
     found = []
     for number, block in enumerate(chosen.tolist()):
         if not number % 64:
-            pause()
+            told(1)
         made = _Block.of(blocks, block, columns)
-        if len(made.rows) < FEWEST:
-            continue
         fields = _fields(made, array, urls, numbered, varying, names)
         size = len(dump(fields)) + _BETWEEN - int(spared[array.url[made.rows[0]]])
-        saved = int(array.size[made.rows].sum()) - size
-        if saved > 0:
-            found.append(FoldedRule(fields, made.rows, saved))
+        stood = int(array.size[made.rows].sum())
+        if stood >= WORTH * size:
+            found.append(FoldedRule(fields, made.rows, stood - size))
     return sorted(found, key=lambda rule: -rule.saved)
 
 
@@ -244,15 +246,14 @@ def _fields(
         else:
             parts.append(f"{int(numbered.numbers[number][position]):0{width}d}")
         parts.append(text)
-    return {
-        "key": array.prefix + array.separator.join(key),
-        "url": "".join(parts),
-        "offset": _printed(block, ndim + len(varying), named),
-        "length": _printed(block, ndim + len(varying) + 1, named),
-        "dimensions": {
-            each.name: each.range(side.length) for each, side in zip(named, block.sides, strict=True)
-        },
+    fields: dict[str, Any] = {"key": array.prefix + array.separator.join(key), "url": "".join(parts)}
+    if not array.whole:
+        fields["offset"] = _printed(block, ndim + len(varying), named)
+        fields["length"] = _printed(block, ndim + len(varying) + 1, named)
+    fields["dimensions"] = {
+        each.name: each.range(side.length) for each, side in zip(named, block.sides, strict=True)
     }
+    return fields
 
 
 def _printed(block: _Block, column: int, named: Sequence[_Name], width: int = 0) -> str:
@@ -287,20 +288,31 @@ def _sum(constant: int, terms: Sequence[tuple[int, str]]) -> str:
     return found[1:] + (f"{constant:+d}" if constant else "")
 
 
-def gives(rule: GenRule, array: WrittenOut, rows: Int64, urls: Sequence[str]) -> bool:
+def gives(
+    rule: GenRule,
+    array: WrittenOut,
+    rows: Int64,
+    urls: Sequence[str],
+    told: Callable[[int], None] = lambda count: None,
+) -> bool:
     """Return whether a rule gives just the references at `rows`, in that order; every one is compared.
 
     Parameters
     ----------
     urls
         The URLs that the array's positions mean, rendered.
+    told
+        Called between steps with how many are compared; may raise to end the work.
     """
     if rule.structure_faults or rule.clashes or rule.count != len(rows) or rule.columns is None:
         return False
     if any(field.faults for field in rule.fields.values()):
         return False
-    edges = [*range(0, len(rows), _COMPARED), len(rows)]
-    return all(_gives_some(rule, start, array, rows[start:stop], urls) for start, stop in pairwise(edges))
+    for start in range(0, len(rows), _COMPARED):
+        told(start)
+        if not _gives_some(rule, start, array, rows[start : start + _COMPARED], urls):
+            return False
+    return True
 
 
 def _gives_some(rule: GenRule, start: int, array: WrittenOut, rows: Int64, urls: Sequence[str]) -> bool:
@@ -313,10 +325,10 @@ def _gives_some(rule: GenRule, start: int, array: WrittenOut, rows: Int64, urls:
     if not np.array_equal(column.values.data, expected.data):
         return False
     found = rule.references(np.arange(start, start + len(rows), dtype=np.int64))
-    if not (
-        (found.kind == ReferenceKind.RANGE).all()
-        and np.array_equal(found.offset, array.offset[rows])
-        and np.array_equal(found.length, array.length[rows])
+    if not (found.kind == (ReferenceKind.WHOLE if array.whole else ReferenceKind.RANGE)).all():
+        return False
+    if not array.whole and not (
+        np.array_equal(found.offset, array.offset[rows]) and np.array_equal(found.length, array.length[rows])
     ):
         return False
     # Each distinct URL of the rule is one of the array's, and at the same rows.

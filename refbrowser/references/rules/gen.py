@@ -48,6 +48,11 @@ _MOST_CHECKED = 100_000
 
 _Found = TypeVar("_Found")
 
+#: What other software makes of gen rules.
+RENDERED_ONLY = (
+    "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
+)
+
 
 def _clashes(names: Iterable[str], templates: TemplateSet) -> Iterator[RefbrowserError]:
     """Yield a fault for each dimension that has the name of a template: its use is not clear."""

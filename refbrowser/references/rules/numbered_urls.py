@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,11 @@ Bools = npt.NDArray[np.bool_]
 _MOST_DIGITS = 15
 #: A URL of more numbers is text: a hash or an identity, which nothing counts.
 _MOST_NUMBERS = 12
+#: Columns of each number.
+_COLUMNS = 4
 _ZERO, _NINE, _OPEN, _CLOSE, _END = b"09{}\n"
+#: URLs that are taken apart between two calls of `pause`: no step holds up the window.
+_AT_ONCE = 1 << 15
 #: Stands for a number in the text that URLs have in common; no URL that is taken apart holds it.
 _MARK = 1
 #: A jinja-str without nested braces, or one character that has no place in a URL that is taken apart.
@@ -38,11 +42,19 @@ def is_plain(url: str, *, may_use_templates: bool) -> bool:
     return may_use_templates and _ODD.search(_EXPRESSION.sub("", url)) is None
 
 
-def plain_urls(urls: Sequence[str], *, may_use_templates: bool) -> Bools:
-    """Return which URLs `is_plain`; one look at all of them where there is nothing odd."""
-    if _ODD.search("".join(urls)) is None:
-        return np.ones(len(urls), bool)
-    return np.array([is_plain(url, may_use_templates=may_use_templates) for url in urls], bool)
+def plain_urls(
+    urls: Sequence[str], *, may_use_templates: bool, pause: Callable[[], None] = lambda: None
+) -> Bools:
+    """Return which URLs `is_plain`; one look at many of them where there is nothing odd."""
+    plain = np.ones(len(urls), bool)
+    for start in range(0, len(urls), _AT_ONCE):
+        pause()
+        some = urls[start : start + _AT_ONCE]
+        if _ODD.search("".join(some)) is not None:
+            plain[start : start + len(some)] = [
+                is_plain(url, may_use_templates=may_use_templates) for url in some
+            ]
+    return plain
 
 
 @dataclass(frozen=True)
@@ -69,36 +81,32 @@ class NumberedUrls:
     stops: tuple[Int64, ...]
 
     @classmethod
-    def of(cls, urls: Sequence[str]) -> NumberedUrls:
-        """Take URLs apart; each `is_plain`."""
-        data = np.frombuffer(("\n".join(urls) + "\n").encode("utf-8"), np.uint8)
-        ends = np.flatnonzero(data == _END)
-        digit = (data >= _ZERO) & (data <= _NINE)
-        digit &= ~_inside_braces(data)
-        starts, stops = _runs(digit)
-        owner = ends.searchsorted(starts)
-        count = np.bincount(owner, minlength=len(urls))
-        good = (stops - starts <= _MOST_DIGITS) & (count[owner] <= _MOST_NUMBERS)
-        starts, stops, owner = starts[good], stops[good], owner[good]
-        kind = _texts(data, starts, stops)
-        first = owner.searchsorted(np.arange(len(urls)))
-        place = np.arange(len(owner)) - first[owner]
-        most = int(place.max()) + 1 if len(place) else 0
-        beginnings = np.concatenate([[0], ends[:-1] + 1])
-        values, padded = _values(data, starts, stops)
-        columns: list[list[Int64]] = [[], [], [], []]
-        for number in range(most):
-            which = place == number
-            rows = owner[which]
-            for column, found in zip(
-                columns, (values, starts - beginnings[owner], stops - beginnings[owner], padded), strict=True
-            ):
-                whole = np.zeros(len(urls), np.int64)
-                whole[rows] = found[which]
-                column.append(whole)
-        numbers, begin, end, is_padded = columns
+    def of(cls, urls: Sequence[str], pause: Callable[[], None] = lambda: None) -> NumberedUrls:
+        """Take URLs apart; each `is_plain`. `pause` may raise to end it."""
+        known: dict[bytes, int] = {}
+        kinds = []
+        found: list[list[Int64]] = []
+        for start in range(0, len(urls), _AT_ONCE):
+            pause()
+            some = urls[start : start + _AT_ONCE]
+            kind, numbers = _taken_apart(some, known)
+            kinds.append(kind)
+            found.append(numbers)
+        most = max(map(len, found), default=0) // _COLUMNS
+        columns = [
+            np.concatenate(
+                [
+                    each[place] if place < len(each) else np.zeros(len(kind), np.int64)
+                    for each, kind in zip(found, kinds, strict=True)
+                ]
+            )
+            for place in range(most * _COLUMNS)
+        ]
+        values, begin, end, is_padded = (columns[place::_COLUMNS] for place in range(_COLUMNS))
+        kind = np.concatenate(kinds) if kinds else np.zeros(0, np.int64)
+        pause()
         kind, widths = _widths(kind, begin, end, is_padded)
-        return cls(kind, tuple(numbers), tuple(widths), tuple(begin), tuple(end))
+        return cls(kind, tuple(values), tuple(widths), tuple(begin), tuple(end))
 
     def texts(self, position: int, url: str) -> list[str]:
         """Return the texts around the numbers of one of the URLs: one more than it has numbers."""
@@ -108,6 +116,34 @@ class NumberedUrls:
                 found.append(data[at : int(start[position])].decode("utf-8"))
                 at = int(stop[position])
         return [*found, data[at:].decode("utf-8")]
+
+
+def _taken_apart(urls: Sequence[str], known: dict[bytes, int]) -> tuple[Int64, list[Int64]]:
+    """Return the kinds of URLs, of those `known` by their texts, and for each number `_COLUMNS` columns.
+
+    These are what it is worth, where it begins and ends, and whether zeros stand before it.
+    """
+    data = np.frombuffer(("\n".join(urls) + "\n").encode("utf-8"), np.uint8)
+    ends = np.flatnonzero(data == _END)
+    digit = (data >= _ZERO) & (data <= _NINE)
+    digit &= ~_inside_braces(data)
+    starts, stops = _runs(digit)
+    owner = ends.searchsorted(starts)
+    count = np.bincount(owner, minlength=len(urls))
+    good = (stops - starts <= _MOST_DIGITS) & (count[owner] <= _MOST_NUMBERS)
+    starts, stops, owner = starts[good], stops[good], owner[good]
+    first = owner.searchsorted(np.arange(len(urls)))
+    place = np.arange(len(owner)) - first[owner]
+    beginnings = np.concatenate([[0], ends[:-1] + 1])[owner]
+    values, padded = _values(data, starts, stops)
+    columns: list[Int64] = []
+    for number in range(int(place.max()) + 1 if len(place) else 0):
+        which = place == number
+        for found in (values, starts - beginnings, stops - beginnings, padded):
+            whole = np.zeros(len(urls), np.int64)
+            whole[owner[which]] = found[which]
+            columns.append(whole)
+    return _texts(data, starts, stops, known), columns
 
 
 def _inside_braces(data: npt.NDArray[np.uint8]) -> Bools:
@@ -127,7 +163,7 @@ def _runs(digit: Bools) -> tuple[Int64, Int64]:
     return edges[::2].astype(np.int64), edges[1::2].astype(np.int64)
 
 
-def _texts(data: npt.NDArray[np.uint8], starts: Int64, stops: Int64) -> Int64:
+def _texts(data: npt.NDArray[np.uint8], starts: Int64, stops: Int64, known: dict[bytes, int]) -> Int64:
     """Return a number for each URL: the same one where nothing but numbers differs."""
     marked = data.copy()
     marked[starts] = _MARK
@@ -136,8 +172,9 @@ def _texts(data: npt.NDArray[np.uint8], starts: Int64, stops: Int64) -> Int64:
     depth[stops] -= 1
     texts = marked[np.cumsum(depth[:-1], dtype=np.int8) == 0].tobytes().split(b"\n")
     texts.pop()
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    return np.fromiter(map(numbers.__getitem__, texts), np.int64, len(texts))
+    for text in dict.fromkeys(texts):
+        known.setdefault(text, len(known))
+    return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
 
 
 def _values(data: npt.NDArray[np.uint8], starts: Int64, stops: Int64) -> tuple[Int64, Int64]:
@@ -161,7 +198,7 @@ def _widths(
     widths: list[Int64] = []
     for start, stop, padded in zip(begin, end, is_padded, strict=True):
         lengths = stop - start
-        many = int(kind.max()) + 1
+        many = int(kind.max(initial=-1)) + 1
         widest, least = np.zeros(many, np.int64), np.full(many, _MOST_DIGITS + 1, np.int64)
         shortest = least.copy()
         rows = np.flatnonzero(padded)

@@ -19,8 +19,6 @@ from refbrowser.references.edits.fold import Folding, FoldReferences, folded
 from refbrowser.references.edits.history import History
 from refbrowser.references.edits.journal import edit_from_json, edit_to_json
 
-SETS = Path(__file__).parents[3].parent / "shared" / "data" / "references"
-
 
 def document(refs: Any, **outer: Any) -> ReferenceDocument:
     """Return a document, of Version 1 where there is anything beside refs."""
@@ -123,15 +121,15 @@ def test_holes_and_exceptions_stay_as_they_are() -> None:
     refs["a/25.11"] = "base64:AAAA"
     refs["a/25.12"] = ["whole"]
     found = checked(document(refs))
-    assert found.folded == 900 - 4
+    # A few stay beside the exceptions: too few for a rule of their own.
+    assert 900 - 4 - 3 * 7 <= found.folded < 900 - 4
     assert len(found.rules) <= 12
-    reasons = {kept.reason: kept.keys for kept in found.kept}
-    assert reasons == {
-        fold.IRREGULAR: ("a/20.20",),
-        fold.VALUES: ("a/25.11",),
-        fold.WHOLE_FILES: ("a/25.12",),
-    }
-    assert list(json.loads(found.after.to_bytes())["refs"]) == ["a/20.20", "a/25.11", "a/25.12"]
+    kept = {kept.reason: kept for kept in found.kept}
+    assert set(kept) == {fold.IRREGULAR, fold.VALUES}
+    assert kept[fold.VALUES].keys == ("a/25.11",)
+    stays = json.loads(found.after.to_bytes())["refs"]
+    assert {"a/20.20", "a/25.11", "a/25.12"} <= set(stays)
+    assert len(stays) == 899 - found.folded
 
 
 def test_templates_and_rules_that_are_there_stay_and_win() -> None:
@@ -209,10 +207,10 @@ def test_it_is_one_edit_that_is_undone_and_replayed() -> None:
     assert history.entries == ["Fold into rules"]
     assert history.undo().to_bytes() == text
     # Edits made before are in what is folded.
-    changed = history.apply(refbrowser_edit("a/5", ["v", 5, 1]))
+    changed = history.apply(refbrowser_edit("a/50", ["v", 5, 1]))
     found = checked(changed)
     assert found.folded == 98
-    assert refbrowser.expand(found.after)["a/5"] == ["v", 5, 1]
+    assert refbrowser.expand(found.after)["a/50"] == ["v", 5, 1]
 
 
 def refbrowser_edit(key: str, value: Any) -> Any:
@@ -230,19 +228,44 @@ def test_work_is_bounded_and_can_be_ended(monkeypatch: pytest.MonkeyPatch) -> No
     found = checked(document(refs))
     assert (len(found.rules), len(found.templates) <= 2) == (3, True)
 
+    told: list[Any] = []
+
+    class Watching:
+        """Takes note of what it is told, and ends the work at a moment."""
+
+        def __init__(self, last: int) -> None:
+            self.last = last
+
+        def check(self) -> None:
+            self.last -= 1
+            if self.last < 0:
+                raise Ended
+
+        def stage(self, note: str) -> None:
+            told.append(note)
+
+        def progress(self, done: int, total: int | None = None) -> None:
+            told.append((done, total))
+
     class Ended(Exception):
         pass
 
-    def end() -> None:
-        raise Ended
+    watching = Watching(10**9)
+    folded(document(refs), watching)
+    moments = 10**9 - watching.last
+    assert [each for each in told if isinstance(each, str)] == STAGES
+    counts = [each for each in told if not isinstance(each, str)]
+    assert all(0 <= done <= total for done, total in counts)
+    assert {total for _, total in counts} == {1200, 90}
+    # Wherever it is ended it ends, and nothing is changed.
+    for last in range(0, moments, 5):
+        with pytest.raises(Ended):
+            folded(document(refs), Watching(last))
 
-    with pytest.raises(Ended):
-        folded(document(refs), end)
 
-
-def test_the_sets_that_people_made() -> None:
+def test_the_sets_that_people_made(shared_data: Path) -> None:
     ratios = {}
-    for path in sorted(SETS.iterdir()):
+    for path in sorted((shared_data / "references").iterdir()):
         if path.suffix == ".md" or "trailing_comma" in path.name:
             continue
         source = open_document(OpenRequest(str(path))).document.written()
@@ -257,10 +280,126 @@ def test_the_sets_that_people_made() -> None:
     }  # fmt: skip
 
 
+def test_chance_makes_no_rules_and_few_references_stay_as_they_are() -> None:
+    # Compressed chunks, some of a constant length: what they have in common is by chance.
+    chance, refs, offset = random.Random(3), {}, 8000
+    for chunk in range(1280):
+        length = 2700 if chance.random() < 0.3 else chance.randrange(3000, 90_000)
+        refs[f"v/{chunk // 64}.{chunk // 8 % 8}.{chunk % 8}"] = [
+            "https://host/a/file_1979.nc",
+            offset,
+            length,
+        ]
+        offset += length
+    assert not checked(document(refs)).rules
+    for count, rules in ((7, 0), (8, 1)):
+        found = checked(
+            document({f"a/{n}": ["s3://bucket/of/one.nc", 10 * n, 10] for n in range(count)}, more=1)
+        )
+        assert len(found.rules) == rules
+    assert fold.IRREGULAR.startswith("no rule gives 8 or more of them in less than half the bytes")
+
+
+def test_whole_files_and_files_that_take_turns_are_found() -> None:
+    tiles = {f"a/{y}.{x}": [f"s3://b/tile_{y:02d}_{x:02d}.tif"] for y in range(9) for x in range(11)}
+    assert only_rule(tiles) == {
+        "key": "a/{{i}}.{{j}}",
+        "url": "s3://b/tile_{{'%02d' % i}}_{{'%02d' % j}}.tif",
+        "dimensions": {"i": {"stop": 9}, "j": {"stop": 11}},
+    }
+    turns = {f"a/{n}": [("s3://b/x.nc", "s3://b/y.nc")[n % 2], 10 * (n // 2), 10] for n in range(200)}
+    found = checked(document(turns))
+    assert [(rule.keys, rule.fields["key"]) for rule in found.rules] == [
+        (100, "a/{{i}}"), (100, "a/{{i}}"),
+    ]  # fmt: skip
+    assert {json.dumps(rule.fields["dimensions"]) for rule in found.rules} == {
+        '{"i": {"stop": 199, "step": 2}}', '{"i": {"start": 1, "stop": 200, "step": 2}}',
+    }  # fmt: skip
+    mixed = {**tiles, "a/0.0": ["s3://b/tile_00_00.tif", 8, 9]}
+    assert checked(document(mixed)).folded == 98
+
+
+def test_arrays_of_the_same_files_share_a_template() -> None:
+    days = sorted(random.Random(4).sample(range(20200101, 20200132), 20))
+    refs = {
+        f"v{v}/{n}.0": [f"s3://bucket/data/day_{day}.nc", 4000 * v, 4000]
+        for v in range(5) for n, day in enumerate(days)
+    }  # fmt: skip
+    found = checked(document(refs))
+    assert [str(rule.fields["url"]) for rule in found.rules] == ["{{u(i=i)}}"] * 5
+    ((name, text),) = found.templates.items()
+    assert (name, text.count("[20200")) == ("u", 1)
+    assert text.endswith("[i]}}.nc")
+    assert fsspec_references(found.after.to_bytes()) == refs
+
+
+def test_templates_are_cut_at_words_and_pay() -> None:
+    chance = random.Random(5)
+    for names, wanted in (
+        ([f"WRF_01H_20221231_{n * n * 7919 % 10**6:06d}.nc" for n in range(30)], ["s3://b/run/WRF_01H_20221231_"]),
+        ([f"{word}/x{n}" for word in ("tas", "pr") for n in chance.sample(range(999), 30)],
+         ["s3://b/run/tas/", "s3://b/run/pr/"]),
+        ([f"a%2{chance.choice('0123456789')}{n}" for n in range(40)], ["s3://b/run/"]),
+        (["x.nc", "y.nc", "z.nc"], []),
+    ):  # fmt: skip
+        refs = {f"a/{n}": [f"s3://b/run/{name}", n * n * 31 % 1009, 5] for n, name in enumerate(names)}
+        assert sorted(checked(document(refs)).templates.values()) == sorted(wanted)
+
+
+def test_new_names_mean_nothing_in_what_is_there() -> None:
+    refs = {f"a/{n}": ["s3://some/long/url/of/one/of_many.nc", n * n * 7919 % 1000, 1] for n in range(50)}
+    for gen in (
+        [{"key": "b/{{n}}", "url": "{{u}}x", "dimensions": {"n": [1, 2]}}],
+        [{"key": "b/{{u}}", "url": "x", "dimensions": {"u": [1, 2]}}],
+        [{"key": "b/{{n}}", "url": "{% set u = 1 %}{{u}}x", "dimensions": {"n": [1, 2]}}],
+    ):
+        source = document(refs, gen=gen)
+        found = folded(source)
+        assert list(found.templates) == ["u1"]
+        before = refbrowser.expand(source, skip_bad=True)
+        assert refbrowser.expand(found.after, skip_bad=True) == before
+    # Entries whose numbers are beyond 64 bits are not those that were compared: they stay, to the letter.
+    source = document(
+        {**refs, "b/0": ["s3://some/long/url/of/one/of_many.nc{{u}}", 2**70, 1]}, templates={"u": "x"}
+    )
+    assert folded(source).after.refs.value_text(50) == source.refs.value_text(50)
+
+
+def test_what_other_software_passes_over_is_told() -> None:
+    refs = {f"a/{n}": ["s3://bucket/x.nc", 10 * n, 10] for n in range(50)}
+    (note,) = folded(document(refs, more=1)).notes
+    assert "only with simple_templates=False" in note
+    assert folded(document(refs, more=1), rules=False).notes == ()
+    assert folded(document(refs), rules=False).notes[0].startswith("The document becomes Version 1")
+
+
 # The law
 
 
-KINDS = ("constant", "square", "irregular", "some", "months", "by one")
+STAGES = ["reading", "looking for rules", "comparing", "writing"]
+KINDS = ("constant", "square", "irregular", "some", "months", "by one", "turns", "one odd", "large")
+#: Numbers at which something turns over: digits, widths, and the largest ones.
+STARTS = (0, 7, 95, 1000, 20200101, 10**12, 10**15 - 3, 2**53 - 2, 2**63 - 400)
+BEGINNINGS = (
+    "s3://b/", "", "h{", "ü/", "a%d/", "x}}", "a b'c\"/", "{{{{", "%7B%25/", "\\\\h\\", "https://h/?q=a&n=",
+    "s3://a/long/folder/of/files/", "\u2028/", "{# no #}", "{% x %}", "a\nb/",
+)  # fmt: skip
+PREFIXES = (
+    "a/",
+    "a/",
+    "b{/",
+    "",
+    "g1/x/",
+    "c/",
+    "v3/c/",
+    "ü/",
+    "s/c",
+    "a/0/",
+    "x{{i}}/",
+    "q'\"/",
+    "%/",
+    "a b/",
+)
 
 
 class Made:
@@ -280,6 +419,12 @@ class Made:
             value += place[0] * place[-1]
         if kind == "irregular" or (kind == "some" and self.chance.random() < 0.1):
             value += self.chance.randrange(50)
+        if kind == "turns":
+            value += 1000 * (place[-1] % 2)
+        if kind == "one odd" and self.chance.random() < 0.02:
+            value += 1
+        if kind == "large":
+            value = self.pick(2**62, 2**63 - 1, 2**63, 2**64, 10**30) if place[0] == 1 else value
         if kind == "months":
             value += 88 * (place[0] // 12)
         if kind == "by one":
@@ -291,7 +436,7 @@ class Made:
         chance = self.chance
         kinds = self.pick(*["affine"] * 5, "constant", *KINDS)
         steps = [chance.randrange(-3, 90) if kinds != "constant" else 0 for _ in range(ndim)]
-        start = self.pick(0, 7, 95, 1000, 20200101, 10**12)
+        start = self.pick(*STARTS[: self.pick(5, 5, 5, 9)])
         table = sorted(chance.sample(range(10**6), 9))
 
         def value(index: tuple[int, ...]) -> int:
@@ -302,9 +447,7 @@ class Made:
 
     def url(self, ndim: int, names: list[str]) -> Any:
         """Return a function of chunk coordinates."""
-        parts: list[Any] = [
-            self.pick("s3://b/", "", "h{", "ü/", "a%d/", "x}}", *[f"{{{{{n}}}}}/" for n in names])
-        ]
+        parts: list[Any] = [self.pick(*["s3://b/"] * 9, *BEGINNINGS, *[f"{{{{{n}}}}}/" for n in names])]
         for _ in range(self.chance.randrange(4)):
             width = self.pick("", "", "02d", "04d", "03d")
             parts += [(self.numbers(ndim), width), self.pick("-", "_", "/", "x1", "", ".nc")]
@@ -319,10 +462,11 @@ class Made:
     def array(self, prefix: str, names: list[str]) -> Iterator[tuple[str, Any]]:
         """Yield the references of an array."""
         chance, ndim = self.chance, self.chance.randrange(1, 4)
-        shape = [self.pick(1, 2, 3, 13) for _ in range(ndim)]
+        shape = [self.pick(1, 2, 3, 5, 13) for _ in range(ndim)]
         separator, first, step = self.pick(".", "/"), self.pick(0, 0, 3), self.pick(1, 1, 2)
         url, offset, length = self.url(ndim, names), self.numbers(ndim), self.numbers(ndim)
-        holes, odd = self.pick(0, 0, 0.1), self.pick(0, 0, 0.05)
+        holes, odd = self.pick(0, 0, 0.03, 0.1), self.pick(0, 0, 0.05)
+        whole, pad = self.pick(0, 0, 0, 0.05, 1), self.pick("", "", "", "", "02d")
         indices = [()]
         for size in shape:
             indices = [(*index, at) for index in indices for at in range(size)]
@@ -331,12 +475,14 @@ class Made:
         for index in indices:
             if chance.random() < holes:
                 continue
-            key = prefix + separator.join(str(first + step * at) for at in index)
-            yield key, [url(index), offset(index), length(index)]
+            key = prefix + separator.join(format(first + step * at, pad) for at in index)
+            yield key, [url(index)] if chance.random() < whole else [url(index), offset(index), length(index)]
             if chance.random() < odd:
                 yield self.pick(
-                    (key, "text"), (key, [url(index)]), (key, ["z", 1, 2]), (f"{key}x", ["z", 1, 2])
-                )
+                    (key, "text"), (key, [url(index)]), (key, ["z", 1, 2]), (f"{key}x", ["z", 1, 2]),
+                    (key, "base64:AAAA"), (key, {"a": "{{u}}"}), (key, ["z", 1]), (key, [url(index), -1, 2]),
+                    (f"{key}/", ["z", 1, 2]), (key, ["{{u}}", 1, 2]), (key, None), (f"{prefix}.zarray", "{}"),
+                )  # fmt: skip
 
     def text(self) -> bytes:
         """Return the document."""
@@ -347,24 +493,44 @@ class Made:
             outer["templates"] = {"u": "s3://u", "i": "file", "f": "{{c}}"}
             names = ["u", "i", "f(c='x1')", "nothing"]
         if version and self.pick(False, False, True):
+            name = self.pick("n", "i", "u", "u1")
             outer["gen"] = [
                 {
-                    "key": "a/{{n}}",
-                    "url": "g",
-                    "offset": "{{n}}",
+                    "key": f"a/{{{{{name}}}}}",
+                    "url": self.pick("g", "{{u}}", "{{u1}}/{{i}}", "{{ nothing }}", "{% set u = 1 %}{{u}}"),
+                    "offset": f"{{{{{name}}}}}",
                     "length": "4",
-                    "dimensions": {"n": [2, 0, 90]},
+                    "dimensions": {name: [2, 0, 90]},
                 }
             ]
         pairs = [(".zgroup", '{"zarr_format": 2}')]
         for number in range(chance.randrange(1, 4)):
-            pairs += self.array(self.pick("a/", "b{/", "", f"g{number}/x/"), names)
+            prefix = self.pick(*PREFIXES, f"g{number}/x/")
+            pairs += self.array(prefix, names)
+            if self.pick(False, False, True):
+                # Another array of the same files.
+                state = chance.getstate()
+                pairs += [(f"z{key}", value) for key, value in self.array(prefix, names)]
+                chance.setstate(state)
         space = self.pick("", " ", "\n  ")
         entries = f",{space}".join(f"{json.dumps(key)}:{space}{json.dumps(value)}" for key, value in pairs)
         if not version:
             return f"{{{entries}}}".encode()
         head = json.dumps(outer)[:-1]
         return f'{head}, "refs": {{{space}{entries}{space}}}, "more": 1.50}}'.encode()
+
+
+def compared_by_fsspec(seed: int, text: bytes, found: Folding, before: Any) -> None:
+    """Compare what fsspec makes of a document and of it folded, where it makes anything of it at all."""
+    if seed % 20 or found.folded > 60 or len(before) > 200:
+        return
+    try:
+        theirs = fsspec_references(text)
+    except Exception:  # noqa: BLE001 - what it refuses before is not the question
+        return
+    again = fsspec_references(found.after.to_bytes())
+    assert set(again) == set(theirs), seed
+    assert again == theirs, seed
 
 
 def law(seeds: range) -> int:
@@ -388,15 +554,14 @@ def law(seeds: range) -> int:
         assert source.to_bytes() == text, seed
         if found.is_smaller:
             smaller += 1
-            if not seed % 100 and len(before) < 40 and "nothing" not in str(before):
-                assert fsspec_references(found.after.to_bytes()) == fsspec_references(text), seed
+            compared_by_fsspec(seed, text, found, before)
         else:
             assert found.after.to_bytes() == text, seed
     return smaller
 
 
 def test_no_document_changes_its_meaning() -> None:
-    assert law(range(1, 31)) > 6
+    assert law(range(1, 41)) > 5
 
 
 @pytest.mark.long
