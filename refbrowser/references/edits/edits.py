@@ -14,6 +14,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.consolidated import consolidated_edit
 from refbrowser.references.document.content import DocumentContent, Edit, ReferenceText
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References, missing_key
 from refbrowser.references.edits.outer_edits import (
     AddTemplate,
@@ -98,15 +99,23 @@ def _expanded(document: ReferenceText) -> ReferenceText:
 
 def _wrapped(document: ReferenceText) -> ReferenceText:
     """Return a Version 0 document as the `refs` of a Version 1 document."""
-    urls = document.refs.table.urls
+    refs = document.refs
     # A line feed between them lets no two make a mark that neither holds.
-    if document_renders("\n".join(urls)):
+    if document_renders("\n".join((*refs.table.urls, *urls_beside_table(refs)))):
         raise refused("a URL holds '{{', '{%' or '{#', which Version 1 would render")
     assert document.hole is not None
     head, tail = document.outer[: document.hole], document.outer[document.hole :]
     start = document.node.start
     outer = head[:start] + b'{"version": 1, "refs": ' + head[start:] + tail[:1] + b"}" + tail[1:]
     return replace(document, outer=outer, version=1)
+
+
+def urls_beside_table(refs: References) -> list[str]:
+    """Return the URLs that the table has not: of edited entries, and of those with numbers beyond 64 bits."""
+    slots = (refs.table.url == ValueKind.LARGE).nonzero()[0].tolist()
+    slots += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    values = [refs.value(slot) for slot in slots]
+    return [value.url for value in values if value.kind in (None, ValueKind.LARGE)]
 
 
 def document_renders(url: str) -> bool:

@@ -21,9 +21,8 @@ import numpy.typing as npt
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.content import DocumentContent, ReferenceText
-from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, WHOLE, ReferenceTable
-from refbrowser.references.edits.edits import SetVersion
+from refbrowser.references.edits.edits import SetVersion, urls_beside_table
 from refbrowser.references.edits.outer_edits import refused, template_texts, with_member, with_new_rules
 from refbrowser.references.edits.shared_texts import (
     SharedTexts,
@@ -360,11 +359,9 @@ class _Source:
     @cached_property
     def _odd(self) -> frozenset[str]:
         """The URLs that stay as they are, those of entries with numbers beyond 64 bits among them."""
-        large = np.flatnonzero(self.table.url == ValueKind.LARGE).tolist()
-        values = [parse(self.table.value_text(row)).to_python() for row in large]
         odd = np.flatnonzero(~self._simple).tolist()
         return frozenset(self.table.urls[number] for number in odd).union(
-            value[0] for value in values if isinstance(value[0], str)
+            urls_beside_table(self.document.refs)
         )
 
     def arrays(self) -> Iterator[_Array]:

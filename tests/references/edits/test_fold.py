@@ -363,6 +363,10 @@ def test_new_names_mean_nothing_in_what_is_there() -> None:
         {**refs, "b/0": ["s3://some/long/url/of/one/of_many.nc{{u}}", 2**70, 1]}, templates={"u": "x"}
     )
     assert folded(source).after.refs.value_text(50) == source.refs.value_text(50)
+    with pytest.raises(RefbrowserError, match="would render"):
+        folded(document({**refs, "b/0": ["s3://{{u}}", 2**70, 1]}))
+    with pytest.raises(RefbrowserError, match="would render"):
+        folded(document(refs).apply(refbrowser_edit("a/5", ["s3://{{u}}", 5, 1])))
 
 
 def test_what_other_software_passes_over_is_told() -> None:
