@@ -191,7 +191,7 @@ class ProgressBar:
         self.title = title
         self.unit = unit
         self._shown = False
-        self._start = self._last = time.monotonic()
+        self._start = self._last = self._counted = time.monotonic()
         self._values: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressBar:
@@ -210,6 +210,9 @@ class ProgressBar:
             return
         self._values |= changes
         now = time.monotonic()
+        if "total" in changes and changes["total"] is None:
+            # Another part of the work begins: its rate is its own.
+            self._counted = now
         if now - self._start < PATIENCE or now - self._last < INTERVAL:
             return
         self._last = now
@@ -222,7 +225,7 @@ class ProgressBar:
         read = f"  {size_text(self._values['read_bytes'])}" if self._values.get("read_bytes") else ""
         note = f"  {self._values['note']}" if self._values.get("note") else ""
         if not total:
-            return f"{self.title}  {done}{read}{note}"
+            return f"{self.title}{f'  {done}' if done or not note else ''}{read}{note}"
         filled = min(WIDTH, WIDTH * done // total)
         bar = "#" * filled + "-" * (WIDTH - filled)
         return f"{self.title} [{bar}] {100 * done // total:3d} %{self._rate(done, total)}{read}{note}"
@@ -230,7 +233,7 @@ class ProgressBar:
     def _rate(self, done: int, total: int) -> str:
         if not self.unit or not done:
             return ""
-        rate = done / max(time.monotonic() - self._start, 1e-3)
+        rate = done / max(time.monotonic() - self._counted, 1e-3)
         minutes, seconds = divmod(round((total - done) / rate), 60)
         return f"  {done} of {total} {self.unit}, {rate:.3g}/s, {minutes}:{seconds:02d} left"
 

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
     opened = open_document(arguments.path, arguments, token)
     request = FoldRequest(arguments.output, rules=not arguments.no_rules, force=arguments.force)
-    with ProgressBar("folding") as bar:
+    with ProgressBar("folding", "references") as bar:
         folding = write_folded(opened.document, opened.access.base, request, job_control(token, bar))
     if arguments.json:
         write_json(_as_json(folding, arguments.path, arguments.output))
@@ -61,6 +61,8 @@ def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
         "target": target,
         "bytes_before": folding.size_before,
         "bytes_after": folding.size_after,
+        "references_bytes_before": folding.references_before,
+        "references_bytes_after": folding.references_after,
         "folded": folding.folded,
         "compared": folding.compared,
         "unproved": folding.unproved,
@@ -83,11 +85,19 @@ def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
 
 
 def _write_text(folding: Folding, target: str) -> None:
-    from refbrowser.views.folding import kept_line, notes_of, proof_of, rule_line, summary_of
+    from refbrowser.views.folding import (
+        kept_line,
+        notes_of,
+        proof_of,
+        references_of,
+        rule_line,
+        summary_of,
+    )
 
     rules = [f"  rule {rule_line(rule)}" for rule in folding.rules[:_SHOWN]]
     if len(folding.rules) > _SHOWN:
         rules.append(f"  and {len(folding.rules) - _SHOWN} more")
     kept = [f"  {kept_line(kept)}" for kept in folding.kept]
-    for text in (f"{target}: {summary_of(folding)}", *rules, *kept, proof_of(folding), *notes_of(folding)):
+    told = (f"{target}: {summary_of(folding)}", references_of(folding), *rules, *kept, proof_of(folding))
+    for text in filter(None, (*told, *notes_of(folding))):
         write_line(plain(text.replace("\N{NARROW NO-BREAK SPACE}", " ")))

@@ -5,17 +5,30 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line, size_text, time_text
 
 if TYPE_CHECKING:
+    from refbrowser.engine.jobs import JobStatus
     from refbrowser.references.edits.fold import Folding, Kept, NewRule
 
 #: What fsspec takes to make one reference of a rule, in seconds, about; and from how long on it is told.
 _RENDERED, _TOLD = 0.001, 5.0
+#: Part of a text from which on it is nothing but references.
+_NEARLY_ALL = 0.95
 
 
 def _many(count: int, one: str) -> str:
     return f"{count_text(count)} {one}{'' if count == 1 else 's'}"
+
+
+def progress_of(status: JobStatus, speed: Speed) -> str:
+    """Return how far folding is, and how fast it goes on."""
+    if not status.total:
+        return ""
+    words = [f"{count_text(status.done)} of {_many(status.total, 'reference')}"]
+    words += [f"{count_text(round(speed.rate))} references/s"] if speed.rate >= 1 else []
+    return SEPARATOR.join([*words, *speed_words(speed)])
 
 
 def summary_of(folding: Folding) -> str:
@@ -27,14 +40,24 @@ def summary_of(folding: Folding) -> str:
     made += [_many(len(folding.templates), "template")] if folding.templates else []
     return (
         f"{size_text(folding.size_before)} become {size_text(folding.size_after)} "
-        f"({percent(folding)}): {', '.join(made)}."
+        f"({_percent(folding.size_after, folding.size_before)}): {', '.join(made)}."
     )
 
 
-def percent(folding: Folding) -> str:
-    """Return what part of its size the text still has, as text."""
-    part = 100 * folding.size_after / folding.size_before
-    return f"{part:.0f} %" if part >= 1 else f"{part:.2g} %"
+def references_of(folding: Folding) -> str:
+    """Return what becomes of references alone, where much else is there, which is never folded."""
+    before, after = folding.references_before, folding.references_after
+    if not folding.is_smaller or before > _NEARLY_ALL * folding.size_before:
+        return ""
+    return (
+        f"References: {size_text(before)} become {size_text(after)} ({_percent(after, before)}); "
+        "metadata and values stay as they are."
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    percent = 100 * part / whole
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
 
 
 def proof_of(folding: Folding) -> str:
@@ -86,12 +109,16 @@ def reason_text(kept: Kept) -> str:
     return kept.reason[:1].upper() + kept.reason[1:]
 
 
-def kept_keys(kept: Kept) -> str:
-    """Return some of the keys that stay for one reason."""
+def kept_text(kept: Kept) -> str:
+    """Return some of the keys that stay for one reason, and what there is to say of it."""
+    return f"{_kept_keys(kept)}\n\n{kept.advice}".rstrip()
+
+
+def _kept_keys(kept: Kept) -> str:
     return ", ".join(map(one_line, kept.keys)) + (", …" if kept.count > len(kept.keys) else "")
 
 
 def kept_line(kept: Kept) -> str:
     """Return what stays for one reason in one line, with some of the keys."""
     stay = "stays" if kept.count == 1 else "stay"
-    return one_line(f"{_many(kept.count, 'key')} {stay}: {kept.reason} ({kept_keys(kept)})")
+    return one_line(f"{_many(kept.count, 'key')} {stay}: {kept.reason} ({_kept_keys(kept)})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
@@ -24,16 +25,20 @@ from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, show_progress
+from refbrowser.engine.jobs import JobStatus
 from refbrowser.views.folding import (
     dimensions_text,
-    kept_keys,
+    kept_text,
     notes_of,
+    progress_of,
     proof_of,
     reason_text,
+    references_of,
     rule_text,
     summary_of,
 )
+from refbrowser.views.speed import Speed
 from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
@@ -47,7 +52,7 @@ _ABOUT = (
 _WHOLE = Qt.ItemDataRole.UserRole
 #: Rules that are listed.
 _LISTED = 500
-_COLUMNS = ("", "References", "Size before", "Size after")
+_COLUMNS = ("Rules, templates and what stays", "Keys", "Size before", "Size after")
 
 
 class FoldSheet(QDialog):
@@ -63,11 +68,14 @@ class FoldSheet(QDialog):
         self._document = document
         self._folding: Folding | None = None
         self._work = Latest(self, "fold")
+        self._job: int | None = None
+        self._speed = Speed()
         self._build()
         self._list.setFocus()
         self.rejected.connect(self._work.cancel)
         document.destroyed.connect(self.reject)
         document.documentChanged.connect(self._fold)
+        document.tasks.statusChanged.connect(self._follow)
         self._fold()
 
     # Parts
@@ -161,33 +169,46 @@ class FoldSheet(QDialog):
         self._bar.show()
         self._notes.hide()
         self._proof.clear()
-        self._summary.setText("Looking for rules…")
+        self._summary.setText("Reading…")
+        show_progress(self._bar, 0, None)
 
         def fold(control: TaskControl) -> Folding:
             from refbrowser.app.controller.work import folding_of
 
             return folding_of(state, control, rules=rules)
 
-        self._work.run(self._document, "Fold into rules", fold, self._show, self._failed)
+        title = "Fold into rules" if rules else "Fold into templates"
+        self._job = self._work.run(self._document, title, fold, self._show, self._failed).number
+
+    def _follow(self, statuses: list[JobStatus]) -> None:
+        """Show how far it is."""
+        for status in statuses:
+            if status.number == self._job and not status.state.finished and status.note:
+                self._speed.take(status, time.monotonic())
+                show_progress(self._bar, status.done, status.total)
+                self._summary.setText(f"{status.note[:1].upper()}{status.note[1:]}…")
+                self._proof.setText(progress_of(status, self._speed))
 
     def _failed(self, error: BaseException) -> None:
+        self._job = None
         self._bar.hide()
         self._summary.setText(f"This document cannot be folded. {error_text(error)}")
 
     def _show(self, folding: Folding) -> None:
-        self._folding = folding
+        self._folding, self._job = folding, None
         self._bar.hide()
         self._summary.setText(summary_of(folding))
-        self._proof.setText(proof_of(folding))
+        self._proof.setText(f"{references_of(folding)} {proof_of(folding)}".strip())
         notes = notes_of(folding)
         self._notes_text.setText("\n".join(notes))
         self._notes.setVisible(bool(notes))
         self._apply.setEnabled(folding.is_smaller)
         self._list_rules(folding)
         self._list_templates(folding)
-        kept = self._part("Stays in refs", sum(each.count for each in folding.kept))
+        if folding.kept:
+            kept = self._part("Stays in refs", sum(each.count for each in folding.kept))
         for each in folding.kept:
-            row = self._row(kept, reason_text(each), kept_keys(each))
+            row = self._row(kept, reason_text(each), kept_text(each))
             row.setText(1, count_text(each.count))
         first = self._list.topLevelItem(0)
         if first is not None:

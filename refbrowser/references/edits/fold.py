@@ -21,6 +21,7 @@ import numpy.typing as npt
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.chunk_codes import BITS, unpack_many
 from refbrowser.references.document.content import DocumentContent, ReferenceText
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, WHOLE, ReferenceTable
 from refbrowser.references.edits.edits import SetVersion, urls_beside_table
 from refbrowser.references.edits.outer_edits import refused, template_texts, with_member, with_new_rules
@@ -59,10 +60,16 @@ FAULTY = "entries with a fault or a warning"
 NO_CHUNKS = "keys that are no chunk keys"
 TWICE = "keys that are there more than once"
 ODD_TEXT = "keys or URLs with braces or control characters, which a rule would render"
-IRREGULAR = (
-    f"no rule gives {FEWEST} or more of them in less than half the bytes: offsets and lengths of compressed "
-    "chunks, exceptions, few chunks"
-)
+IRREGULAR = f"no rule gives {FEWEST} or more of them in half the bytes"
+#: Where no rules were asked for.
+UNASKED = "references, of which no rules are made"
+
+_ADVICE = {
+    IRREGULAR: "Offsets and lengths of compressed chunks go by no formula; single exceptions, and arrays of "
+    "few chunks, are no shorter as rules. Templates make their URLs shorter, where that pays.",
+    FAULTY: "Repair them first: Problems tells what is wrong with each.",
+    TWICE: "Remove all but one of each first.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,11 @@ class Kept:
     reason: str
     count: int
     keys: tuple[str, ...]
+
+    @property
+    def advice(self) -> str:
+        """What there is to say of the reason, or to do."""
+        return _ADVICE.get(self.reason, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +254,17 @@ def folded(document: DocumentContent, watch: Watch | None = None, *, rules: bool
         for rule in _with_templates(proved, templates)
     )
     return Folding(
-        before, cast("ReferenceDocument", after), made, templates.texts, source.kept(proved), source.compared,
-        unproved, size_before, size_after, source.size,
-    )  # fmt: skip
+        before=before,
+        after=cast("ReferenceDocument", after),
+        rules=made,
+        templates=templates.texts,
+        kept=source.kept(proved, asked=rules),
+        compared=source.compared,
+        unproved=unproved,
+        size_before=size_before,
+        size_after=size_after,
+        references_before=source.size,
+    )
 
 
 def _one_text(document: ReferenceText) -> ReferenceText:
@@ -478,8 +498,10 @@ class _Source:
 
     def templates(self, rules: Sequence[_ArrayRule]) -> SharedTexts:
         """Return templates for what URLs share, of rules and of references that stay."""
-        if not self.document.templates.templates and "{{" in "\n".join(self._odd):
-            # Software that renders nothing where there are no templates would begin to.
+        is_first = not self.document.templates.templates
+        if is_first and ("{{" in "\n".join(self._odd) or (self.table.url == ValueKind.FAULT).any()):
+            # Software that renders nothing where there are no templates would begin to: also what is faulty,
+            # at which fsspec opens nothing of the document then.
             return SharedTexts({})
         names = template_names(self._names.union(self._dimensions))
         room = min(MOST_TEMPLATES, LIMITS.templates_per_document - len(self.document.templates.texts))
@@ -567,8 +589,8 @@ class _Source:
             and set(made.urls.faults) == set(old.urls.faults)
         )
 
-    def kept(self, rules: Sequence[_ArrayRule]) -> tuple[Kept, ...]:
-        """Return what stays, by reason."""
+    def kept(self, rules: Sequence[_ArrayRule], *, asked: bool) -> tuple[Kept, ...]:
+        """Return what stays, by reason; whether rules were `asked` for."""
         stays = np.ones(len(self.table), bool)
         for each in rules:
             stays[each.rows] = False
@@ -577,7 +599,7 @@ class _Source:
             rows = np.flatnonzero(stays & (self._why == number))
             if len(rows):
                 keys = self.table.keys(rows[:_EXAMPLES].tolist())
-                found.append(Kept(reason, len(rows), tuple(keys)))
+                found.append(Kept(reason if number or asked else UNASKED, len(rows), tuple(keys)))
         return tuple(found)
 
 

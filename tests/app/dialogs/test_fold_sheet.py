@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QCheckBox, QLabel, QPlainTextEdit, QTreeWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QPlainTextEdit, QProgressBar, QTreeWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
@@ -65,7 +65,7 @@ def test_folding_is_shown_first_and_one_step_then(
     apply = button(sheet, "foldApplyButton")
     qtbot.waitUntil(apply.isEnabled)
     assert "200 references in 1 gen rule, 1 template." in text(sheet, "foldSummary")
-    assert text(sheet, "foldProof").startswith("Proved: all 240 references with a URL")
+    assert "Proved: all 240 references with a URL" in text(sheet, "foldProof")
     assert "only with simple_templates=False" in text(sheet, "foldNotes")
     assert "becomes Version 1" in text(sheet, "foldNotes")
     assert rows(sheet) == [
@@ -74,12 +74,18 @@ def test_folding_is_shown_first_and_one_step_then(
         ["Templates", ""],
         ["  {{u}}   s3://bucket/of/data/other.nc", ""],
         ["Stays in refs", "41"],
-        ["  No rule for them is shorter than they are", "40"],
+        ["  No rule gives 8 or more of them in half the bytes", "40"],
         ["  Values and metadata that stand in the document", "1"],
     ]
     whole = sheet.findChild(QPlainTextEdit, "foldWhole")
     assert whole is not None
     assert json.loads(whole.toPlainText())["url"] == "s3://bucket/of/data/f_{{'%03d' % i}}.nc"
+    view = sheet.findChild(QTreeWidget, "foldList")
+    assert view is not None
+    stays = view.topLevelItem(2)
+    assert stays is not None
+    view.setCurrentItem(stays.child(0))
+    assert whole.toPlainText().startswith("b/0, b/1, b/2, …\n\nOffsets and lengths of compressed chunks")
     # Templates alone, which all software reads.
     rules = sheet.findChild(QCheckBox, "foldRules")
     assert rules is not None
@@ -87,10 +93,11 @@ def test_folding_is_shown_first_and_one_step_then(
     assert not apply.isEnabled()
     qtbot.waitUntil(apply.isEnabled)
     assert next(row[0] for row in rows(sheet)) == "Templates"
+    assert ["  References, of which no rules are made", "240"] in rows(sheet)
     assert "simple_templates" not in text(sheet, "foldNotes")
     rules.click()
     # What is edited beneath it is folded too.
-    document.apply(SetReference("a/7", ["elsewhere", 1, 1]))
+    document.apply(SetReference("a/100", ["elsewhere", 1, 1]))
     qtbot.waitUntil(lambda: "199 references" in text(sheet, "foldSummary"))
     qtbot.waitUntil(apply.isEnabled)
     apply.click()
@@ -98,7 +105,7 @@ def test_folding_is_shown_first_and_one_step_then(
     state = document.document
     assert state is not None
     assert len(state.rules) == 2
-    assert refbrowser.expand(state)["a/7"] == ["elsewhere", 1, 1]
+    assert refbrowser.expand(state)["a/100"] == ["elsewhere", 1, 1]
     assert document.history is not None
     assert document.history.entries[-1] == "Fold into rules"
     document.undo()
@@ -133,20 +140,27 @@ def test_what_cannot_be_folded_is_said_and_long_work_ends(
     qtbot.waitUntil(lambda: "cannot be folded. The member templates" in text(sheet, "foldSummary"))
     sheet.reject()
     settle()
-    # Closing the sheet ends what it waits for.
+    # It shows how far it is, and closing the sheet ends what it waits for.
     begun, ended = threading.Event(), threading.Event()
 
-    def long(document: Any, pause: Callable[[], None], **_: Any) -> None:
+    def long(document: Any, watch: fold.Watch, **_: Any) -> None:
+        watch.stage("looking for rules")
+        watch.progress(300, 1000)
         begun.set()
         try:
             while True:
-                pause()
+                watch.check()
         finally:
             ended.set()
 
     monkeypatch.setattr(fold, "folded", long)
     sheet = show(window)
     assert begun.wait(20)
+    qtbot.waitUntil(lambda: text(sheet, "foldSummary") == "Looking for rules…")
+    qtbot.waitUntil(lambda: text(sheet, "foldProof").startswith("300 of 1 000 references"))
+    bar = sheet.findChild(QProgressBar, "foldProgress")
+    assert bar is not None
+    assert (bar.value(), bar.maximum()) == (300, 1000)
     sheet.reject()
     assert ended.wait(20)
     settle()
