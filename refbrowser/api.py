@@ -145,7 +145,7 @@ def fold(
     -------
     Folding
         The folded document (`after`; the same as `before` where nothing gets smaller), its rules and
-        templates, sizes before and after, and what stays and why.
+        templates, sizes before and after, what stays and why, and `notes`: what other software makes of it.
 
     Raises
     ------

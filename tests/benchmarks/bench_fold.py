@@ -1,5 +1,7 @@
 """Folding a million references into templates and gen rules, compared in full: of grids, of files, of chance.
 
+Beside the time, the longest that a cancelled fold goes on.
+
 How many thousand references there are may be given: ``python tests/benchmarks/bench_fold.py 100``.
 """
 
@@ -55,15 +57,52 @@ def compressed(thousands: int) -> Entries:
             offset += length
 
 
+def turns(thousands: int) -> Entries:
+    """Yield chunks of two files that take turns, with an odd one among each hundred."""
+    for chunk in range(thousands * 1000):
+        offset = 8192 + 400 * (chunk // 2) + (chunk % 100 == 50)
+        yield f"a/{chunk // 1000}.{chunk % 1000}", [f"s3://bucket/data/{'xy'[chunk % 2]}.nc", offset, 400]
+
+
+def names(thousands: int) -> Entries:
+    """Yield chunks of as many files, with names and ranges by chance: nothing but folders can be folded."""
+    chance = Random(1)
+    for chunk in range(thousands * 1000):
+        url = f"s3://bucket/data/v1_{chance.getrandbits(64):016x}_{chunk % 97}.nc"
+        yield f"a/{chunk}.0", [url, chance.randrange(10**6), chance.randrange(10**5)]
+
+
+class Watching:
+    """Takes note of the longest time between two moments at which the work can be ended."""
+
+    def __init__(self) -> None:
+        self.longest, self._last = 0.0, time.thread_time()
+
+    def check(self) -> None:
+        """Take note of a moment."""
+        now = time.thread_time()
+        self.longest, self._last = max(self.longest, now - self._last), now
+
+    def stage(self, note: str) -> None:
+        """Take note of a moment."""
+        self.check()
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """Nothing is shown."""
+
+
 def measured(what: str, read: Callable[[], ReferenceDocument]) -> None:
     """Print what opening and folding a document take, and what comes of it."""
     start = time.process_time()
     document = read()
     opened = time.process_time() - start
     start = time.process_time()
-    folding = folded(document)
+    watching = Watching()
+    folding = folded(document, watching)
     took = time.process_time() - start
+    watching.check()
     figure(f"{what}: fold, CPU", took, "s", aim="5")
+    figure(f"{what}: longest until it can be ended, CPU", watching.longest, "s", aim="0.2")
     figure(f"{what}: fold against opening it", took / opened, "x")
     figure(f"{what}: size", 100 * folding.size_after / folding.size_before, "%")
     figure(f"{what}: in rules", 100 * folding.folded / folding.compared, "%")
@@ -73,7 +112,7 @@ def main() -> None:
     """Measure."""
     thousands = int(sys.argv[1]) if sys.argv[1:] else 1000
     heading(f"Fold, {thousands * 1000:,} references")
-    for made in (grid, files, arrays, compressed):
+    for made in (grid, files, arrays, turns, compressed, names):
         text = json.dumps(dict(made(thousands))).encode()
         measured(made.__name__, lambda text=text: ReferenceDocument.of(text))
     with tempfile.TemporaryDirectory() as folder:

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 MOST_RULES, MOST_TEMPLATES, MOST_ARRAYS = 1_000, 200, 2_000
 #: Bytes of text of an array from which a rule can pay.
 _LEAST_SIZE = 120
+#: URLs that are changed between two moments at which the work can be ended.
+_AT_ONCE = 1 << 14
 #: What may be a name in a jinja-str.
 _NAME = re.compile(r"[^\W\d]\w*")
 #: Keys that are named of those that stay for one reason.
@@ -560,12 +562,25 @@ class _Source:
             document = with_new_rules(document, new)
         refs = document.refs
         if templates.texts:
-            refs = changed_urls(refs, templates.of)
+            refs = changed_urls(refs, self._watched(templates.of))
         folded_rows = np.sort(np.concatenate([np.zeros(0, np.int64), *(each.rows for each in rules)]))
         if len(folded_rows):
             refs = refs.without(folded_rows)
         document = document.with_refs(refs)
         return document if self._means_the_same(document, new, folded_rows) else None
+
+    def _watched(self, change: Callable[[str], str]) -> Callable[[str], str]:
+        """Return a change of URLs that can be ended."""
+        count = 0
+
+        def watched(url: str) -> str:
+            nonlocal count
+            count += 1
+            if not count % _AT_ONCE:
+                self._watch.check()
+            return change(url)
+
+        return watched
 
     def _means_the_same(
         self, made: ReferenceText, new: Sequence[Mapping[str, object]], folded_rows: Int64

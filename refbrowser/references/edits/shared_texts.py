@@ -174,9 +174,11 @@ def spared_sizes(urls: Sequence[str], uses: Int64, numbered: NumberedUrls, most:
         return np.zeros(0, np.int64)
     sizes = np.fromiter(map(len, urls), np.int64, len(urls))
     # URLs of one kind begin alike up to their first number.
-    kinds, first = np.unique(numbered.kind, return_index=True)
-    words = [_WORDS.match(_DIGIT.split(urls[place], maxsplit=1)[0]) for place in first.tolist()]
-    begun = np.array([0 if found is None else found.end() for found in words], np.int64)
+    kinds, first, count = np.unique(numbered.kind, return_index=True, return_counts=True)
+    begun = np.zeros(len(kinds), np.int64)
+    for number in np.flatnonzero(count > 1).tolist():
+        words = _WORDS.match(_DIGIT.split(urls[int(first[number])], maxsplit=1)[0])
+        begun[number] = 0 if words is None else words.end()
     place = kinds.searchsorted(numbered.kind)
     of_kind = np.bincount(place, uses, len(kinds)).astype(np.int64)
     by_kind = np.where(of_kind * (begun - _NAME_SIZE) > 2 * (begun + _TEMPLATE_SIZE), begun - _NAME_SIZE, 0)

@@ -22,6 +22,8 @@ _COLUMNS = 4
 _ZERO, _NINE, _OPEN, _CLOSE, _END = b"09{}\n"
 #: URLs that are taken apart between two calls of `pause`: no step holds up the window.
 _AT_ONCE = 1 << 15
+#: Of so many of them more than half must differ in more than numbers, that all are text: names by chance.
+_TRIED = 1 << 10
 #: Stands for a number in the text that URLs have in common; no URL that is taken apart holds it.
 _MARK = 1
 #: A jinja-str without nested braces, or one character that has no place in a URL that is taken apart.
@@ -89,7 +91,8 @@ class NumberedUrls:
         for start in range(0, len(urls), _AT_ONCE):
             pause()
             some = urls[start : start + _AT_ONCE]
-            kind, numbers = _taken_apart(some, known)
+            is_chance = len(set(_taken_apart(some[:_TRIED], {})[0].tolist())) > _TRIED // 2
+            kind, numbers = (np.full(len(some), -1), []) if is_chance else _taken_apart(some, known)
             kinds.append(kind)
             found.append(numbers)
         most = max(map(len, found), default=0) // _COLUMNS
@@ -104,6 +107,7 @@ class NumberedUrls:
         ]
         values, begin, end, is_padded = (columns[place::_COLUMNS] for place in range(_COLUMNS))
         kind = np.concatenate(kinds) if kinds else np.zeros(0, np.int64)
+        kind[kind < 0] = len(known) + np.arange((kind < 0).sum())
         pause()
         kind, widths = _widths(kind, begin, end, is_padded)
         return cls(kind, tuple(values), tuple(widths), tuple(begin), tuple(end))
