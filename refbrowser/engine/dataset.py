@@ -46,7 +46,7 @@ def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Find
     wanted = None if paths is None else tuple(paths)
     return tuple(
         note
-        for note in (*dataset.document.notes, *_found_later(dataset))
+        for note in (*dataset.document.noted(wanted), *_found_later(dataset))
         if note.is_anywhere or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
     )
 
