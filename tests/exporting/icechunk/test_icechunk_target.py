@@ -185,6 +185,43 @@ def test_a_commit_is_the_atom(
     assert branches()["main"] == ["theirs", "first", "Repository initialized"]
 
 
+def test_what_is_recorded_is_kept_and_told_where_it_is_lost(
+    tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, again = tmp_path / "first.icechunk", tmp_path / "again.icechunk"
+    refbrowser.export(store, first, format="icechunk")
+    allow = [str(tmp_path)]
+    with refbrowser.open(first, allow=allow) as dataset:
+        for form in ("refs-parquet", "refs-v0", "refs-v1"):
+            request = ExportRequest(str(tmp_path / form), form)
+            told = [str(loss) for loss in estimate_export(dataset, request).losses]
+            assert any("recorded of 9 objects are left out" in line for line in told), form
+        assert any("recorded of 9" in str(loss) for loss in run_export(dataset, request).losses)
+        # Into another repository it goes along.
+        refbrowser.export(dataset, again, format="icechunk")
+    command = ["export", str(first), str(tmp_path / "r.json"), "--to", "refs-v1", "--allow", str(tmp_path)]
+    assert main(command) == 0
+    assert "recorded of 9 objects" in capsys.readouterr().err
+    chunk = store / "a" / "0.1"
+    later = chunk.stat().st_mtime + 100
+    os.utime(chunk, (later, later))
+    for path in (first, again):
+        with refbrowser.open(path, allow=allow) as dataset:
+            with pytest.raises(RefbrowserError, match="not the one"):
+                dataset["/a"][0, 10]
+            # Otherwise what was recorded anew would make the other chunk the right one.
+            with pytest.raises(RefbrowserError, match="not the one"):
+                refbrowser.export(dataset, tmp_path / "stale.icechunk", format="icechunk")
+            report = refbrowser.export(
+                dataset, tmp_path / f"{path.stem}.skipped", format="icechunk", skip_bad=True
+            )
+            assert [error.kind for error in report.skipped] == [ErrorKind.SOURCE]
+            assert report.missing == 1
+    with refbrowser.open(store) as dataset:
+        told = [str(loss) for loss in estimate_export(dataset, ExportRequest("x", "refs-v1")).losses]
+    assert not any("recorded" in line for line in told)
+
+
 def _fails(*_: object) -> int:
     raise RefbrowserError(ErrorKind.IO, "verification failed")
 
@@ -263,11 +300,15 @@ def test_repositories_in_object_stores(
 def test_locations_that_a_repository_can_hold() -> None:
     access = Access.for_nothing()
     for url, expected in (
-        ("/a b/x%.nc", None),  # There is no folder below the root whose name needs no escapes.
         ("/data/a b/x%.nc", "file:///data/a%20b/x%25.nc"),
         ("s3://bucket/a?b#c", "s3://bucket/a%3Fb%23c"),
         ("https://example.org/a%20b.nc", "https://example.org/a%20b.nc"),
-        ("https://example.org:8443/a.nc", None),
-        ("https://example.org/a.nc?token=1", None),
     ):
         assert chunk_location(access.locate(url)) == expected
+    for url, why in (
+        ("/a b/x%.nc", "plain name"),  # There is no folder below the root whose name needs no escapes.
+        ("https://example.org:8443/a.nc", "port"),
+        ("https://example.org/a.nc?token=1", "question mark"),
+    ):
+        with pytest.raises(RefbrowserError, match=why):
+            chunk_location(access.locate(url))
