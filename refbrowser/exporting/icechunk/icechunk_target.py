@@ -147,6 +147,9 @@ class IcechunkTarget(StoreTarget):
         """Return what the export will cost; reads references, no data."""
         if self._locations is None:
             self._survey(token)
+        if not in_object_store(self.name):
+            # Whoever is asked before it starts is to know.
+            self.check_place(self.place())
         found = super().cost(token)
         virtual = [each for each in self.layouts if each.target.path in self._virtual]
         kept = sum(each.grid.size for each in virtual)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,9 +11,16 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.controller.exporting import Order, cost_of
 from refbrowser.app.dialogs.compare_dialog import DifferencesDialog
 from refbrowser.app.facets.snapshots_page import SnapshotsPage
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.request import ExportRequest
 
 
 def test_another_snapshot_is_opened_and_compared(
@@ -84,3 +92,24 @@ def test_another_snapshot_is_opened_and_compared(
     assert document.document.opened_with == {"snapshot": first}
     assert document.dataset is not None
     np.testing.assert_array_equal(document.dataset["/x"][:2], [1, 1])
+
+
+def test_a_commit_to_a_repository_that_is_there_replaces_nothing_and_is_not_asked_about(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("icechunk")
+    import zarr
+
+    zarr.open_group(str(tmp_path / "s.zarr"), mode="w", zarr_format=3).create_array("x", shape=4, dtype="<i4")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with open_dataset(OpenRequest(str(tmp_path / "s.zarr"))) as dataset:
+        made = tmp_path / "r.icechunk"
+        run_export(dataset, ExportRequest(str(made), "icechunk"))
+
+        def order(target: Path) -> Order:
+            return Order(str(target), "icechunk", None, force=False, resume=False, skip_bad=False)
+
+        assert "1 chunk" in cost_of(dataset, order(made), cast(TaskControl, JobControl())).text()
+        with pytest.raises(RefbrowserError, match="no Icechunk repository"):
+            cost_of(dataset, order(tmp_path / "other"), cast(TaskControl, JobControl()))
