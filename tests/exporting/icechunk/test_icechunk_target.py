@@ -7,12 +7,14 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarr
+from servers.google_xml_server import GoogleXmlServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
@@ -21,13 +23,14 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
-from refbrowser.exporting.icechunk.containers import chunk_location
+from refbrowser.exporting.icechunk.containers import chunk_location, containers_of
 from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
 from refbrowser.exporting.icechunk.icechunk_target import IcechunkTarget
 from refbrowser.exporting.icechunk.repository_place import RepositoryPlace
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled
+from refbrowser.io.origins import parse_storage_options
 
 icechunk = pytest.importorskip("icechunk")
 xarray = pytest.importorskip("xarray")
@@ -295,6 +298,77 @@ def test_repositories_in_object_stores(
     server.files.pipe_file(f"{bucket.partition('://')[2]}/source.zarr/a/c/0/0", b"\0" * 400)
     with pytest.raises(icechunk.IcechunkError, match="changed"):
         zarr.open_array(names["session"].store, path="a", mode="r")[0, 0]
+
+
+@pytest.fixture
+def google(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleXmlServer]:
+    """Run a service of Google, for which a key of one's own is in the environment."""
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    from cryptography.hazmat.primitives import serialization
+
+    key = rsa.generate_private_key(65537, 2048).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = tmp_path / "account.json"
+    account = {"type": "service_account", "client_email": "a@example.org", "private_key_id": "1"}
+    path.write_text(json.dumps({**account, "private_key": key.decode()}))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with GoogleXmlServer() as server:
+        yield server
+
+
+def test_repositories_in_buckets_of_google(tmp_path: Path, store: Path, google: GoogleXmlServer) -> None:
+    key = os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
+    settings = (f"gs://bucket:endpoint={google.endpoint}",)
+    # Who is anonymous may not write: the library would look for a token elsewhere.
+    with (
+        open_dataset(OpenRequest(str(store), storage_options=settings)) as dataset,
+        pytest.raises(RefbrowserError, match="anonymous"),
+    ):
+        run_export(dataset, ExportRequest("gs://bucket/made", "icechunk"))
+    assert not google.objects
+    for more in ("anonymous=false", f"profile={key}"):
+        options = (*settings, f"gs://bucket:{more}")
+        with open_dataset(OpenRequest(str(store), storage_options=options)) as dataset:
+            report = run_export(dataset, ExportRequest("gs://bucket/made", "icechunk", force=True))
+        assert report.chunks == 9
+        names = opened(report.opened_by)
+        assert np.array_equal(names["dataset"]["a"].values, A)
+        assert len(names["session"].all_virtual_chunk_locations()) == 9
+    assert len(list(names["repository"].ancestry(branch="main"))) == 3
+    assert not any(b"private_key" in data for data, _ in google.objects.values())
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs", "file", "https"])
+def test_containers_and_the_lines_that_grant_them_are_what_the_library_takes(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = {
+        "s3": ("s3://bucket/a.nc", "s3://bucket/"),
+        "gs": ("gs://bucket/a.nc", "gs://bucket/"),
+        "abfs": ("abfs://box@account.dfs.core.windows.net/a.nc", ""),
+        "file": ("/data/a/b.nc", "file:///data/a/"),
+        "https": ("https://example.org/x/a.nc", "https://example.org/"),
+    }
+    url, prefix = urls[scheme]
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=account;AccountKey=c2VjcmV0")
+    for text in ("anonymous=true", "anonymous=false", "endpoint=http://127.0.0.1:9"):
+        access = Access.for_nothing()
+        location = access.locate(url)
+        if location.origin.scheme in ("s3", "gs", "abfs"):
+            access = replace(access, settings=parse_storage_options([f"{location.origin}:{text}"]))
+        (container,) = containers_of([location], access)
+        assert container.prefix == prefix or (scheme == "abfs" and container.prefix.startswith("abfs://"))
+        assert chunk_location(location).startswith(container.prefix)
+        config = icechunk.RepositoryConfig.default()
+        store = container.store(icechunk)
+        config.set_virtual_chunk_container(icechunk.VirtualChunkContainer(container.prefix, store))
+        granted = {container.prefix: container.granted(icechunk)}
+        said = {container.prefix: eval(container.credentials, {"icechunk": icechunk})}
+        for credentials in (granted, said):
+            icechunk.containers_credentials(credentials)
+        assert "c2VjcmV0" not in f"{config!r} {store!r} {container.credentials}"
 
 
 def test_locations_that_a_repository_can_hold() -> None:
