@@ -258,13 +258,15 @@ class ValueTableBuilder(TableBuilder):
         self._flush()
         first = self.count
         numbers = np.array([self.url_number(each) for each in table.urls], np.int32)
+        url = table.url.astype(np.int32)
+        url[url >= 0] = numbers[url[url >= 0]]
         runs, groups = table.group.runs()
         named = np.array([ODD, *map(self.group_number, table.groups[1:])], np.int32)
         self.add_block(
             Block(
                 np.zeros(len(table), np.uint32),
                 table.code,
-                np.where(table.url >= 0, numbers[table.url], table.url) if len(numbers) else table.url,
+                url,
                 table.offset,
                 table.length,
                 runs,

@@ -194,6 +194,7 @@ def test_references_made_of_it_read_through_fsspec(library: Made, tmp_path: Path
     group = zarr.open_group(zarr.storage.FsspecStore(files, read_only=True, path=""), mode="r")
     np.testing.assert_array_equal(group["g/x"][...], VALUES)
     np.testing.assert_array_equal(group["v"][...], np.arange(12))
+    assert group["scalar"][...] == 7
 
 
 def test_sources_that_changed_are_no_data(library: Made) -> None:
