@@ -29,6 +29,8 @@ from refbrowser.formats.icechunk.opening import IcechunkOrigin
 from refbrowser.formats.icechunk.repository import MAGIC, id_text, id_texts
 from refbrowser.io.identity import ObjectIdentity, Recorded
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.references.document.content import Edit
+from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
 
 VALUES = np.arange(24, dtype="<f8").reshape(6, 4)
 
@@ -634,3 +636,24 @@ def test_what_was_recorded_is_held_against_what_is_there() -> None:
             with pytest.raises(RefbrowserError) as raised:
                 recorded.check("u", seen)
             assert raised.value.kind is ErrorKind.SOURCE
+
+
+def test_edits_lie_over_references_that_were_not_read_before(library: Made, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(library.source.parent, moved)
+    os.utime(moved / "a.bin", (1_600_000_000, 1_600_000_000))
+    allow = [str(library.source.parent), str(moved)]
+    with refbrowser.open(library.path, allow=allow) as dataset:
+        document = dataset.document
+        assert not document.is_edited
+        edits: tuple[tuple[Edit, str, list[int]], ...] = (
+            (ReplaceUrlPrefix(f"file://{library.source.parent}", str(moved)), "/v", list(range(12))),
+            (RemoveReference("v/c/1"), "/v", [*range(4), 0, 0, 0, 0, *range(8, 12)]),
+            (SetReference("v/c/2", "base64:AAAAAAEAAAACAAAAAwAAAA=="), "/v", [*range(8), *range(4)]),
+        )
+        for edit, path, values in edits:
+            edited = dataset.with_document(document.apply(edit))
+            assert edited.document.is_edited
+            np.testing.assert_array_equal(edited.arrays[path][...], values)
+            np.testing.assert_array_equal(edited.arrays["/g/x"][...], VALUES)
+        np.testing.assert_array_equal(dataset.with_document(document).arrays["/v"][...], np.arange(12))
