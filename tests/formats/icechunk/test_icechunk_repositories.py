@@ -314,6 +314,12 @@ def test_few_requests_open_one_below_a_url(library: Made) -> None:
             assert dataset["/scalar"].damage == ()
             own |= {extent.manifest for extent in nodes["scalar"].extents}
             assert sorted(asked(server, "manifests")) == sorted(own)
+            # Nor does xarray read what it does not show.
+            import xarray
+
+            with xarray.open_dataset(dataset, engine="refbrowser") as shown:
+                assert "v" in shown
+            assert sorted(asked(server, "manifests")) == sorted(own)
             # All references: what is left, each once.
             assert dataset.document.expansion.rows > 6
             assert dataset.damage == ()
