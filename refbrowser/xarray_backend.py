@@ -522,6 +522,7 @@ def _source(
         if root is None:
             message = f"there is no group {quoted(path)}"
             raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))
-        for damage in damage_of(dataset, (path,)):
+        # What is found later is an error where it is read.
+        for damage in damage_of(dataset, (path,), known=True):
             _warn(damage_text(damage))
         return source, root

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
 
 
-def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
+def damage_of(
+    dataset: Dataset, paths: Iterable[str] | None = None, *, known: bool = False
+) -> tuple[Finding, ...]:
     """Return what is damaged in the source of a dataset, in the order in which it was found.
 
     Parameters
@@ -37,16 +39,22 @@ def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Fin
     paths
         Absolute paths of arrays or groups: only what may concern one of them, or what is below it. None for
         all of the dataset.
+    known
+        Only what is known without reading more of the source.
     """
-    return tuple(note for note in notes_of(dataset, paths) if note.is_loss or note.severity is Severity.FAULT)
+    notes = notes_of(dataset, paths, known=known)
+    return tuple(note for note in notes if note.is_loss or note.severity is Severity.FAULT)
 
 
-def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
-    """Return what was noted of the source, warnings too; `paths` as in `damage_of`."""
+def notes_of(
+    dataset: Dataset, paths: Iterable[str] | None = None, *, known: bool = False
+) -> tuple[Finding, ...]:
+    """Return what was noted of the source, warnings too; the parameters are those of `damage_of`."""
     wanted = None if paths is None else tuple(paths)
+    document = dataset.document
     return tuple(
         note
-        for note in (*dataset.document.notes, *_found_later(dataset))
+        for note in (*(document.notes if known else document.noted(wanted)), *_found_later(dataset))
         if note.is_anywhere or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
     )
 

@@ -34,6 +34,17 @@ def damage(dataset: Dataset, request: ExportRequest) -> Iterator[Loss]:
         yield Loss(found.place.path or "/", text)
 
 
+def unrecorded(dataset: Dataset) -> Iterator[Loss]:
+    """Yield that references do not keep what was recorded of the objects they lead to, if anything was."""
+    # Where references are read bit by bit, all of them must be known.
+    if dataset.document.refs.table and (count := len(dataset.access.memory.identities.recorded)):
+        objects = f"{count} object{'' if count == 1 else 's'}"
+        what = f"the entity tags or times of change that were recorded of {objects} are left out"
+        yield Loss(
+            "/", f"{what}: who reads the references is not told when another object has taken the place"
+        )
+
+
 def unread_attributes(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Iterator[Loss]:
     """Yield a loss for each node with attributes in a document that could not be read."""
     why: dict[str, str] = {}

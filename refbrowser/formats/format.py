@@ -262,6 +262,8 @@ class Written:
         What data is written as, in the singular.
     resumes
         Whether an export that was interrupted can be gone on with.
+    adds
+        Whether what is at the target stays, and gets more: it replaces only what it is told to.
     readers
         Other software that reads it, so that a result can be checked with it.
     rank
@@ -278,6 +280,7 @@ class Written:
     options: str = ""
     unit: str = "chunk"
     resumes: bool = False
+    adds: bool = False
     readers: tuple[str, ...] = ()
     rank: int = 100
     note: str = "There is nothing to choose for this format"

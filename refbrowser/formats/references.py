@@ -35,10 +35,12 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
+    from refbrowser.formats.zarr.documents import ManifestMaker
     from refbrowser.io.fetch import DocumentBytes
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+    from refbrowser.model.values import ChunkManifest
     from refbrowser.references.document.document import Document, ReferenceDocument
     from refbrowser.references.document.expansion import Expansion
 
@@ -355,15 +357,17 @@ def hierarchy_of(document: Document, metadata: Mapping[str, bytes] | None = None
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
 
-    def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
-        return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
+    origin = document.origin
 
-    made: Callable[[str, RegularChunkGrid, ChunkKeyEncoding], ExpansionManifest] = manifest
+    def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ChunkManifest:
+        whole = ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
+        return whole if origin is None or document.is_edited else origin.manifest_of(prefix, whole)
+
+    made: ManifestMaker = manifest
     if document.store is not None:
         from refbrowser.formats.stores.manifest import StoreManifest
 
         made = partial(StoreManifest.of, expansion, document.store)
-    origin = document.origin
     if origin is None:
         return hierarchy_of_flavour(None, source, made, document.format)
     plain = hierarchy_of_flavour(origin.flavour, source, made, origin.format)

@@ -411,6 +411,7 @@ ICECHUNK = Format(
             "refbrowser.exporting.icechunk.icechunk_target:IcechunkTarget",
             layout="refbrowser.exporting.icechunk.icechunk_target:IcechunkLayout",
             options="refbrowser.exporting.icechunk.icechunk_options:CommitOptions",
+            adds=True,
             rank=13,
         ),
     ),

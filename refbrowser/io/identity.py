@@ -83,6 +83,11 @@ class Recorded:
     etags: frozenset[str] = frozenset()
     modified: int | None = None
 
+    def __or__(self, other: Recorded) -> Recorded:
+        """Return what both say: an object that differs from either is another one."""
+        known = [each.modified for each in (self, other) if each.modified is not None]
+        return Recorded(self.etags | other.etags, min(known, default=None))
+
     def check(self, url: str, seen: ObjectIdentity) -> None:
         """Raise `E_SOURCE` unless an object is the one that was recorded, as far as times of seconds tell.
 

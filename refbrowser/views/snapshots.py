@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, time_text
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import count_text, one_line, plain_lines
 
 #: Lines of each kind of change.
 _LINES = 200
+#: Characters of a message that is seen whole in its row, and of one that is shown below.
+_SHORT, _MESSAGE = 40, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,41 @@ def snapshot_history(origin: IcechunkOrigin, snapshot: str) -> SnapshotHistory:
     except RefbrowserError as error:
         return SnapshotHistory(rows, f"Older snapshots cannot be told: {error.message}.")
     return SnapshotHistory(rows)
+
+
+def compared_snapshot(origin: IcechunkOrigin, snapshot: str, way: str, name: str) -> str:
+    """Return the snapshot that another one is compared with; a file of the repository may be read.
+
+    Parameters
+    ----------
+    way
+        ``before``: the one before it; else `name` is its identifier.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is none before; it cannot be read.
+    """
+    if way != "before":
+        return name
+    parent = origin.repository.facts(snapshot).parent
+    if parent is None:
+        message = f"snapshot {snapshot} is the first one: there is none before it"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return parent
+
+
+def snapshot_text(origin: IcechunkOrigin, snapshot: str) -> str:
+    """Return the message of a snapshot where it is long, and what it changed; files are read.
+
+    Raises
+    ------
+    RefbrowserError
+        They cannot be read.
+    """
+    message = origin.repository.facts(snapshot).message.strip()
+    lines = [*plain_lines(message, _MESSAGE).splitlines(), ""] if len(message) > _SHORT else []
+    return "\n".join([*lines, *change_lines(origin, snapshot)])
 
 
 def change_lines(origin: IcechunkOrigin, snapshot: str) -> list[str]:

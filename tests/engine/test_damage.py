@@ -61,7 +61,7 @@ def test_faults_and_losses_that_concern_a_path_are_damage() -> None:
         note("cut", None, Severity.WARNING, is_loss=True),
     )
     access = SimpleNamespace(memory=SimpleNamespace(archives=SimpleNamespace(damaged=())))
-    dataset = cast(Any, SimpleNamespace(document=SimpleNamespace(notes=notes), access=access))
+    dataset = cast(Any, SimpleNamespace(document=SimpleNamespace(noted=lambda paths: notes), access=access))
 
     def told(*paths: str) -> list[str]:
         return [each.message for each in damage_of(dataset, paths or None)]

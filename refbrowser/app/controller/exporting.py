@@ -120,7 +120,8 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
         It cannot be made; `E_IO`: something is at the target and nothing was said about it.
     """
     request = order.request(dataset)
-    is_meant = request.force or request.resume or request.keeps
+    form = form_named(request.format)
+    is_meant = request.force or request.resume or request.keeps or form.adds
     if os.path.lexists(request.target) and not is_meant:
         raise RefbrowserError(
             ErrorKind.IO,
@@ -131,7 +132,7 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
     return Cost(
         estimate_export(dataset, request, control, order.compute.compute()),
         _free_space(request.target),
-        form_named(request.format).unit,
+        form.unit,
     )
 
 

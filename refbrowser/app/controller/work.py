@@ -296,8 +296,10 @@ def _portable(
     document: Document, dataset: Dataset, version: int, control: TaskControl
 ) -> tuple[Document, tuple[Loss, ...]]:
     """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
+    from refbrowser.exporting.source_losses import unrecorded
+
     if document.store is None:
-        return document, ()
+        return document, tuple(unrecorded(dataset))
     from refbrowser.exporting.saving.portable import portable_document
     from refbrowser.exporting.saving.save import with_consolidated
 

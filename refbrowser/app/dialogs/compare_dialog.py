@@ -44,19 +44,26 @@ class DifferencesDialog(QDialog):
     start
         Begins to compare; tells the parts that differ, or why they cannot be told.
     there
-        What the document is compared with, in words.
+        What is compared with, in words.
+    here
+        What is compared, in words; empty for the document as it is open.
     """
 
     def __init__(
-        self, document: OpenDocument, parent: QWidget, start: Callable[[Done, Failed], None], there: str
+        self,
+        document: OpenDocument,
+        parent: QWidget,
+        start: Callable[[Done, Failed], None],
+        there: str,
+        here: str = "",
     ) -> None:
         super().__init__(parent)
         self.setObjectName("compareDialog")
-        self.setWindowTitle(f"Compare with {there}")
+        self.setWindowTitle(f"Compare {here} with {there}" if here else f"Compare with {there}")
         self.setModal(True)
         self.resize(860, 480)
-        self._there = there
-        self.heading = plain_label(f"{one_line(document.name)}: this document and {there}")
+        self._there, self._here = there, f"In {here}" if here else "Here"
+        self.heading = plain_label(f"{one_line(document.name)}: {here or 'this document'} and {there}")
         self.heading.setFont(theme.heading_font())
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
@@ -89,7 +96,7 @@ class DifferencesDialog(QDialog):
         view.setObjectName("compareList")
         view.setAccessibleName("What differs")
         view.setUniformRowHeights(True)
-        view.setHeaderLabels(["Difference", "Here", f"In {self._there}"])
+        view.setHeaderLabels(["Difference", self._here, f"In {self._there}"])
         view.header().setStretchLastSection(True)
         view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in ((0, 300), (1, 240)):
@@ -103,7 +110,7 @@ class DifferencesDialog(QDialog):
     def _show(self, parts: tuple[Part, ...]) -> None:
         self._summary.setText(summary_of(parts))
         for part in parts:
-            row = QTreeWidgetItem([f"{part.title}: {counts_of(part, self._there)}", "", ""])
+            row = QTreeWidgetItem([f"{part.title}: {counts_of(part, self._there, self._here)}", "", ""])
             row.setSizeHint(0, QSize(0, theme.ROW))
             font = row.font(0)
             font.setBold(True)
@@ -123,7 +130,7 @@ class DifferencesDialog(QDialog):
     def _show_whole(self, row: QTreeWidgetItem | None) -> None:
         """Show the whole values of a line, one below the other."""
         example: Example | None = None if row is None else row.data(0, _EXAMPLE)
-        sides = () if example is None else (("Here", example.here), (f"In {self._there}", example.there))
+        sides = () if example is None else ((self._here, example.here), (f"In {self._there}", example.there))
         texts = (f"{title}: {plain_lines(text, len(text))}" for title, text in sides if text)
         self._whole.setPlainText("\n".join(texts))
 
@@ -171,11 +178,11 @@ def summary_of(parts: tuple[Part, ...]) -> str:
     return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
 
 
-def counts_of(part: Part, there: str) -> str:
+def counts_of(part: Part, there: str, here: str = "Here") -> str:
     """Return how much differs in one part."""
     numbers = (
         (part.different, "different"),
-        (part.only_here, "only here"),
+        (part.only_here, f"only {here[:1].lower()}{here[1:]}"),
         (part.only_there, f"only in {there}"),
     )
     return ", ".join(f"{count_text(number)} {word}" for number, word in numbers if number)

@@ -25,7 +25,12 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
 from refbrowser.formats.icechunk.opening import IcechunkOrigin, document_at
-from refbrowser.views.snapshots import change_lines, named_snapshots, snapshot_history
+from refbrowser.views.snapshots import (
+    compared_snapshot,
+    named_snapshots,
+    snapshot_history,
+    snapshot_text,
+)
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -39,6 +44,10 @@ _ID = Qt.ItemDataRole.UserRole
 _TITLES = ["Committed", "Message", "Branches and tags", "Snapshot"]
 #: What chooses a snapshot when a repository is opened.
 _WAYS = ("branch", "tag", "snapshot")
+#: Characters of what a snapshot is compared with that have room, and of messages there.
+_OTHER, _WORDS = 24, 50
+#: Snapshots that were looked at, and can be chosen to be compared with.
+_REMEMBERED = 20
 
 
 class SnapshotsPane(QWidget):
@@ -50,14 +59,17 @@ class SnapshotsPane(QWidget):
         The history of a branch or tag is wanted: the snapshot that it leads to.
     chosen(str)
         Another snapshot is looked at.
-    openWanted(str, str), compareWanted(str)
-        One is to be opened, as ``branch``, ``tag`` or ``snapshot`` of a name; or compared with the open one.
+    openWanted(str, str)
+        One is to be opened, as ``branch``, ``tag`` or ``snapshot`` of a name.
+    compareWanted(str, str, str, str)
+        One is to be compared: its identifier; with what: ``open``, ``before`` for the one before it, or
+        ``snapshot``, the identifier of that, and what it is called.
     """
 
     nameChosen = Signal(str)
     chosen = Signal(str)
     openWanted = Signal(str, str)
-    compareWanted = Signal(str)
+    compareWanted = Signal(str, str, str, str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,12 +105,23 @@ class SnapshotsPane(QWidget):
         self.changes.setFont(theme.mono_font())
         self._note = plain_label("", role="muted")
         self._open = push_button("Open this snapshot", "snapshotOpenButton", self._want_row)
-        self._compare = push_button(
-            "Compare with what is open…", "snapshotCompareButton", lambda: self.compareWanted.emit(self.id())
+        self._compare = push_button("Compare…", "snapshotCompareButton", self._want_comparison)
+        self._other = QComboBox()
+        self._other.setObjectName("snapshotOther")
+        self._other.setAccessibleName("Compare with")
+        self._other.setToolTip(
+            "Snapshots that you have looked at stand at the end, those of other branches too"
         )
+        self._other.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._other.setMinimumContentsLength(_OTHER)
+        self._other.currentIndexChanged.connect(lambda _index: self._set_buttons())
+        #: What the snapshots that were looked at are called, by identifier, the last one at the end.
+        self._seen: dict[str, str] = {}
+        self._named: list[tuple[str, str, str]] = []
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
-        buttons.addWidget(self._note, 1)
+        buttons.addWidget(plain_label("Compare it with", wrap=False))
+        buttons.addWidget(self._other, 1)
         buttons.addWidget(self._compare)
         buttons.addWidget(self._open)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -112,6 +135,7 @@ class SnapshotsPane(QWidget):
         layout.setSpacing(theme.MEDIUM)
         layout.addLayout(top)
         layout.addWidget(split, 1)
+        layout.addWidget(self._note)
         layout.addLayout(buttons)
         self._row_chosen()
 
@@ -136,6 +160,27 @@ class SnapshotsPane(QWidget):
         if current[0] == "snapshot":
             self._names.addItem(f"snapshot {current[1]}", ("snapshot", current[1], current[1]))
             self._names.setCurrentIndex(self._names.count() - 1)
+        self._named = [*names]
+        self._seen.clear()
+        self._set_others()
+
+    def _set_others(self) -> None:
+        """List what a snapshot can be compared with; what was chosen stays chosen."""
+        before = self._other.currentData()
+        self._other.blockSignals(True)
+        self._other.clear()
+        self._other.addItem("what is open", ("open", "", ""))
+        self._other.addItem("the snapshot before it", ("before", "", "the snapshot before it"))
+        for kind, name, led in self._named:
+            words = f"{kind} {one_line(name)}"
+            self._other.addItem(words, ("snapshot", led, words))
+        for snapshot, words in reversed(self._seen.items()):
+            if snapshot == self.id():
+                continue
+            self._other.addItem(words, ("snapshot", snapshot, f"snapshot {snapshot}"))
+        found = [at for at in range(self._other.count()) if self._other.itemData(at) == before]
+        self._other.setCurrentIndex(found[0] if found else 0)
+        self._other.blockSignals(False)
 
     def set_history(self, history: SnapshotHistory) -> None:
         """Show snapshots."""
@@ -160,6 +205,7 @@ class SnapshotsPane(QWidget):
         if self.rows.currentItem() is None and first is not None:
             self.rows.setCurrentItem(first)
         self._note.setText(history.ended)
+        self._note.setVisible(bool(history.ended))
 
     def set_changes(self, text: str) -> None:
         """Show what the chosen snapshot changed."""
@@ -183,13 +229,27 @@ class SnapshotsPane(QWidget):
         row: QTreeWidgetItem | None = self.rows.currentItem()
         return row is not None and row.font(0).bold()
 
+    def _want_comparison(self) -> None:
+        way, name, words = self._other.currentData()
+        self.compareWanted.emit(self.id(), way, name, words)
+
     def _row_chosen(self) -> None:
-        can = bool(self.id()) and not self._is_open_chosen()
-        self._open.setEnabled(can)
-        self._compare.setEnabled(can)
+        row: QTreeWidgetItem | None = self.rows.currentItem()
         self.changes.clear()
-        if self.id():
+        if row is not None:
+            self._seen.pop(self.id(), None)
+            self._seen[self.id()] = f"snapshot {self.id()}: {row.text(1)[:_WORDS]}"
+            for old in [*self._seen][:-_REMEMBERED]:
+                del self._seen[old]
+            self._set_others()
             self.chosen.emit(self.id())
+        self._set_buttons()
+
+    def _set_buttons(self) -> None:
+        other, is_open = self._other.currentData(), self._is_open_chosen()
+        self._open.setEnabled(bool(self.id()) and not is_open)
+        is_same = other is None or (is_open if other[0] == "open" else other[1] == self.id())
+        self._compare.setEnabled(bool(self.id()) and not is_same)
 
 
 class SnapshotsPage(FormatPage):
@@ -236,7 +296,7 @@ class SnapshotsPage(FormatPage):
             return
 
         def read(_control: TaskControl) -> str:
-            return "\n".join(change_lines(origin, snapshot))
+            return snapshot_text(origin, snapshot)
 
         def failed(error: BaseException) -> None:
             self.pane.set_changes(f"What changed cannot be told. {error_text(error)}")
@@ -260,21 +320,30 @@ class SnapshotsPage(FormatPage):
         else:
             again()
 
-    def compare(self, snapshot: str) -> None:
-        """Show what differs between the snapshot that is open and another one."""
+    def compare(self, snapshot: str, way: str, name: str, words: str) -> None:
+        """Show what differs between a snapshot and another one, or what is open with its edits.
+
+        The parameters are those of `SnapshotsPane.compareWanted`.
+        """
         document, origin = self._document, self._origin
-        here = None if document is None else document.document
-        if document is None or origin is None or here is None:
+        opened = None if document is None else document.document
+        if document is None or origin is None or opened is None:
             return
 
         def start(done: Done, failed: Failed) -> None:
             def look(control: TaskControl) -> tuple[Part, ...]:
                 from refbrowser.references.edits.compare import compared
 
-                return compared(here, document_at(origin, snapshot, control.token), control.check)
+                one = document_at(origin, snapshot, control.token)
+                if way == "open":
+                    return compared(opened, one, control.check)
+                there = compared_snapshot(origin, snapshot, way, name)
+                return compared(one, document_at(origin, there, control.token), control.check)
 
-            self._comparing.run(document, f"Compare with snapshot {snapshot}", look, done, failed)
+            self._comparing.run(document, f"Compare snapshot {snapshot}", look, done, failed)
 
-        dialog = DifferencesDialog(document, self._window.window(), start, f"snapshot {snapshot}")
+        one = f"snapshot {snapshot}"
+        here, there = ("", one) if way == "open" else (one, words)
+        dialog = DifferencesDialog(document, self._window.window(), start, there, here)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

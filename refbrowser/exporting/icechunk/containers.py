@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.filesystems import options_with_secrets
 from refbrowser.io.origins import ConnectionSettings, Origin
 
@@ -26,18 +26,34 @@ _REGION = "us-east-1"
 # Where chunks lie
 
 
-def chunk_location(location: Location) -> str | None:
-    """Return how a repository names the object of a reference; None where it cannot."""
-    if location.member or ("?" in location.url and location.scheme in ("http", "https")):
-        return None
+def chunk_location(location: Location) -> str:
+    """Return how a repository names the object of a reference.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL`: it cannot.
+    """
+    if location.member:
+        raise _unnamed(location, "it has no members of archives")
     if location.scheme == "file":
-        found = "file://" + quote(location.path)
         # The folder below the root is what a container is of, at most.
-        return found if _plain_part(os.path.dirname(location.path)) != "/" else None
+        if _plain_part(os.path.dirname(location.path)) == "/":
+            raise _unnamed(location, "no folder that it lies in has a plain name")
+        return "file://" + quote(location.path)
     if location.scheme in ("http", "https"):
-        # The library leaves the port out of what it stores.
-        return location.url if urlsplit(location.url).port is None else None
+        parts = urlsplit(location.url)
+        if parts.query:
+            raise _unnamed(location, "its library drops what follows a question mark in a URL")
+        if parts.port is not None:
+            raise _unnamed(location, "its library drops the port from what it stores")
+        return location.url
     return f"{location.scheme}://{quote(location.origin.host)}/{quote(location.path)}"
+
+
+def _unnamed(location: Location, why: str) -> RefbrowserError:
+    message = f"a repository cannot refer to {quoted(location.url)}: {why}"
+    return RefbrowserError(ErrorKind.PROTOCOL, message, Place(url=location.url))
 
 
 @dataclass(frozen=True, slots=True)

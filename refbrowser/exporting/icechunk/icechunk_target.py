@@ -37,7 +37,7 @@ from refbrowser.exporting.verify import SAMPLED
 from refbrowser.formats.zarr.documents import NODE_V3
 from refbrowser.io.access import Location
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
@@ -77,12 +77,15 @@ class _Source:
         Its entity tag, or the time after which it must not have changed; None is not known.
     is_absent
         There is no such object.
+    stale
+        Why it is not the one that the references were made of.
     """
 
     location: str
     size: int | None = None
     checksum: str | datetime | None = None
     is_absent: bool = False
+    stale: RefbrowserError | None = None
 
 
 @dataclass(slots=True)
@@ -144,6 +147,9 @@ class IcechunkTarget(StoreTarget):
         """Return what the export will cost; reads references, no data."""
         if self._locations is None:
             self._survey(token)
+        if not in_object_store(self.name):
+            # Whoever is asked before it starts is to know.
+            self.check_place(self.place())
         found = super().cost(token)
         virtual = [each for each in self.layouts if each.target.path in self._virtual]
         kept = sum(each.grid.size for each in virtual)
@@ -160,17 +166,15 @@ class IcechunkTarget(StoreTarget):
             if not layout.copies_objects:
                 told.append(Loss(path, "its chunks are written into the repository: no reference gives them"))
                 continue
-            found = dict[str, Location]()
-            for _, columns in self._pages(layout, token):
-                for url in columns.urls:
-                    if url not in found:
-                        found[url] = self.dataset.access.locate(url)
-                        relative |= self.dataset.access.is_path(url) and not os.path.isabs(url)
-            odd = next((url for url, place in found.items() if chunk_location(place) is None), None)
-            if odd is not None:
-                what = f"its chunks are written into the repository, which cannot refer to {quoted(odd)}"
-                told.append(Loss(path, what))
+            found = self._located(layout, token)
+            try:
+                for place in found.values():
+                    chunk_location(place)
+            except RefbrowserError as error:
+                told.append(Loss(path, f"its chunks are written into the repository: {error.message}"))
                 continue
+            access = self.dataset.access
+            relative |= any(access.is_path(url) and not os.path.isabs(url) for url in found)
             self._virtual.add(layout.target.path)
             self._locations |= found
         if relative:
@@ -182,6 +186,15 @@ class IcechunkTarget(StoreTarget):
             told.append(Loss("/", "templates are written out: a repository has no such names"))
         self._told = tuple(told)
         self.losses = (*self.losses, *told)
+
+    def _located(self, layout: ArrayLayout, token: CancelToken) -> dict[str, Location]:
+        """Return where the objects lie that chunks of an array are in, by their URLs."""
+        found = dict[str, Location]()
+        for _, columns in self._pages(layout, token):
+            for url in columns.urls:
+                if url not in found:
+                    found[url] = self.dataset.access.locate(url)
+        return found
 
     def _pages(self, layout: ArrayLayout, token: CancelToken) -> Iterator[tuple[int, ReferenceColumns]]:
         """Yield the references of an array, and the number of the first of each page."""
@@ -355,6 +368,12 @@ class IcechunkTarget(StoreTarget):
             error = columns.faults[row]
             self._bad(error.at(error.place or Place(path=layout.source.path)), tally)
             kinds[row] = ReferenceKind.MISSING
+        for number, url in enumerate(columns.urls):
+            stale = self._sources[url].stale
+            if stale is not None:
+                # With what is recorded of it now, nobody would notice any more.
+                self._bad(stale, tally)
+                kinds[columns.url == number] = ReferenceKind.MISSING
         whole = np.flatnonzero(kinds == ReferenceKind.WHOLE)
         for number in np.unique(columns.url[whole]).tolist():
             url = columns.urls[number]
@@ -381,7 +400,7 @@ class IcechunkTarget(StoreTarget):
         for number, (url, place) in enumerate((self._locations or {}).items()):
             if not number % _ASKED:
                 control.check()
-            location = chunk_location(place) or ""
+            location = chunk_location(place)
             if place.scheme != "file":
                 remote.append(url)
                 continue
@@ -390,7 +409,12 @@ class IcechunkTarget(StoreTarget):
                 found = os.stat(place.path)
                 if not stat.S_ISREG(found.st_mode):
                     raise RefbrowserError(ErrorKind.SOURCE, "it is no file", Place(url=url))
-                self._sources[url] = _Source(location, found.st_size, _next_second(found.st_mtime))
+                self._sources[url] = _Source(
+                    location,
+                    found.st_size,
+                    _next_second(found.st_mtime),
+                    stale=self._stale(place, FileIdentity.of(found).as_object()),
+                )
             except FileNotFoundError:
                 self._sources[url] = _Source(location, is_absent=self.dataset.access.store is not None)
                 unknown[url] = "there is no such file"
@@ -399,7 +423,7 @@ class IcechunkTarget(StoreTarget):
                 unknown[url] = error if isinstance(error, RefbrowserError) else str(error.strerror)
         for start in range(0, len(remote), _ASKED):
             unknown |= self._ask(remote[start : start + _ASKED], control.token)
-        told = [url for url in unknown if not self._sources[url].is_absent]
+        told = [url for url in unknown if not (self._sources[url].is_absent or self._sources[url].stale)]
         if told:
             why = unknown[told[0]]
             named = ", ".join(quoted(url) for url in told[:_NAMED])
@@ -409,6 +433,29 @@ class IcechunkTarget(StoreTarget):
             )
             self._told = (*self._told, Loss("/", what))
             self.losses = (*self.losses, self._told[-1])
+
+    def _unanswered(self, place: Location, answer: RefbrowserError) -> _Source:
+        """Return what is known of an object that did not answer: what was recorded of it, if anything."""
+        location, access = chunk_location(place), self.dataset.access
+        recorded = access.memory.identities.recorded.get(place.url)
+        if access.is_missing(answer) or recorded is None:
+            return _Source(location, is_absent=access.is_missing(answer))
+        checksum: str | datetime | None = min(recorded.etags, default=None)
+        if recorded.modified is not None and checksum is None:
+            checksum = datetime.fromtimestamp(recorded.modified, UTC)
+        # Who may not ask keeps what was recorded; what was asked and is another object is not written.
+        stale = answer if answer.kind is ErrorKind.SOURCE or len(recorded.etags) > 1 else None
+        return _Source(location, checksum=checksum, stale=stale)
+
+    def _stale(self, place: Location, seen: ObjectIdentity | None) -> RefbrowserError | None:
+        """Return why an object is not the one that was recorded, where it was."""
+        recorded = self.dataset.access.memory.identities.recorded.get(place.url)
+        try:
+            if recorded is not None and seen is not None:
+                recorded.check(place.url, seen)
+        except RefbrowserError as error:
+            return error
+        return None
 
     def _ask(self, urls: list[str], token: CancelToken) -> dict[str, RefbrowserError | str]:
         """Ask for a byte of objects on other machines; returns why some are not known."""
@@ -424,11 +471,12 @@ class IcechunkTarget(StoreTarget):
         answers = self.dataset.session.fetch_all(columns, access, token=token, export=True)
         for url, answer in zip(urls, answers, strict=True):
             place = access.locate(url)
-            location = chunk_location(place) or ""
+            location = chunk_location(place)
             known = access.memory.identities.known(place.url)
             if isinstance(answer, RefbrowserError) and (known is None or known.total is None):
-                self._sources[url] = _Source(location, is_absent=access.is_missing(answer))
-                unknown[url] = answer
+                self._sources[url] = self._unanswered(place, answer)
+                if self._sources[url].checksum is None:
+                    unknown[url] = answer
                 continue
             checksum = None if known is None else _checksum(place.scheme, known)
             self._sources[url] = _Source(location, None if known is None else known.total, checksum)

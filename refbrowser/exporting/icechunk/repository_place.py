@@ -71,6 +71,12 @@ def told_of(target: str) -> Iterator[None]:
         told = str(error).rpartition("`->")[2].partition("context:")[0]
         message = f"Icechunk: {quoted(' '.join(told.replace('|', ' ').split()))}"
         raise RefbrowserError(ErrorKind.IO, message, Place(path=target)) from error
+    except BaseException as error:
+        # So it tells of credentials that are none, for example; it derives from no exception of ours.
+        if type(error).__name__ != "PanicException":
+            raise
+        message = f"Icechunk: {quoted(' '.join(str(error).split()))}"
+        raise RefbrowserError(ErrorKind.IO, message, Place(path=target)) from error
 
 
 class RepositoryPlace(Making):
@@ -177,6 +183,11 @@ class RepositoryPlace(Making):
             That its chunks need; those that it has stay.
         """
         icechunk = library()
+        if self.is_remote and split_url(self.target).scheme == "gs" and self._settings.anonymous:
+            # The library would ask the machine itself for a token, whatever address that is at.
+            message = "Google takes nothing from those who are anonymous"
+            advice = "set anonymous=false, or a profile, for the bucket"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(url=self.target), advice)
         self._containers = containers
         with told_of(self.target):
             if not self._exists and not self.is_remote:

@@ -19,7 +19,13 @@ from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequ
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import not_written, with_consolidated, write_verified
-from refbrowser.exporting.source_losses import damage, lost_in_json, masked_elsewhere, needed_elsewhere
+from refbrowser.exporting.source_losses import (
+    damage,
+    lost_in_json,
+    masked_elsewhere,
+    needed_elsewhere,
+    unrecorded,
+)
 from refbrowser.exporting.targets.reference_options import (
     ReferenceOptions,
     check_options,
@@ -87,6 +93,7 @@ class ReferencesTarget(Target):
             nodes = written_nodes(dataset, request.arrays)
             self.losses += (*lost_in_json(nodes), *needed_elsewhere(nodes), *masked_elsewhere(nodes))
             self.losses += foreseen_losses(dataset)
+        self.losses += unrecorded(dataset)
 
     def _layouts(self) -> Iterator[ArrayLayout]:
         """Yield the arrays of which a part is chosen."""

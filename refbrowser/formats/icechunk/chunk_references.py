@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,9 +24,14 @@ _LARGEST = 1 << 62
 _ID_BYTES = np.arange(12, dtype=np.int64)
 
 
+def too_many() -> RefbrowserError:
+    """Return the error of more references than can be held."""
+    return RefbrowserError(ErrorKind.BUDGET, f"there are more than {LIMITS.references} references")
+
+
 @dataclass(slots=True, eq=False)
 class ChunkReferences:
-    """Gathers the references of arrays.
+    """Gathers the references of an array.
 
     Attributes
     ----------
@@ -60,10 +66,7 @@ class ChunkReferences:
             E_FORMAT: it is damaged; nothing of it was added then. E_BUDGET: there are too many.
         """
         refs = array.tables(1)
-        self._count += len(refs)
-        if self._count > LIMITS.references:
-            message = f"there are more than {LIMITS.references} references"
-            raise RefbrowserError(ErrorKind.BUDGET, message)
+        self._counted(len(refs))
         coords = _coords(refs, len(extent.ranges))
         inside = ((coords >= extent.ranges[:, 0]) & (coords < extent.ranges[:, 1])).all(axis=1)
         if not np.all(inside):
@@ -83,22 +86,17 @@ class ChunkReferences:
             if rows.any():
                 self._add_ranges(prefix, encoding, coords[rows], found)
 
-    def add_lost(
-        self, prefix: str, encoding: ChunkKeyEncoding, grid: Sequence[int], extent: ManifestExtent
-    ) -> None:
+    def add_lost(self, prefix: str, encoding: ChunkKeyEncoding, extent: ManifestExtent) -> None:
         """Add references that cannot be read, for the chunks of a manifest that could not be.
 
-        They would be taken for chunks that were never written.
+        Raises
+        ------
+        RefbrowserError
+            E_BUDGET: there are too many.
         """
-        ends = np.minimum(extent.ranges[:, 1], np.array(grid, np.int64))
-        sides = np.maximum(ends - extent.ranges[:, 0], 0)
-        count = 1
-        for side in sides.tolist():
-            count *= side
-        self._count += count
-        if self._count > LIMITS.references:
-            message = f"there are more than {LIMITS.references} references in lost manifests"
-            raise RefbrowserError(ErrorKind.BUDGET, message)
+        sides = np.maximum(extent.ranges[:, 1] - extent.ranges[:, 0], 0)
+        count = math.prod(sides.tolist())
+        self._counted(count)
         coords = np.stack(np.unravel_index(np.arange(count), sides), axis=1) if len(sides) else None
         at = np.zeros((1, 0), np.int64) if coords is None else coords + extent.ranges[:, 0]
         url = f"{self.builder.place}/manifests/{extent.manifest}"
@@ -106,6 +104,11 @@ class ChunkReferences:
         ranges = _Ranges([url], numbers, numbers + _LARGEST, numbers + 1)
         if len(at):
             self._add_ranges(prefix, encoding, at, ranges)
+
+    def _counted(self, more: int) -> None:
+        self._count += more
+        if self._count > LIMITS.references:
+            raise too_many()
 
     def _add_ranges(
         self, prefix: str, encoding: ChunkKeyEncoding, coords: npt.NDArray[np.int64], found: _Ranges
@@ -151,19 +154,18 @@ class ChunkReferences:
         tags, at = refs.buffer.texts(starts[has], sizes[has])
         pairs = np.unique(np.stack([number[has], at], axis=1), axis=0) if has.any() else np.zeros((0, 2), int)
         for url, tag in pairs.tolist():
-            before = self.recorded.get(urls[url], Recorded())
-            etags = before.etags | {tags[tag].decode("utf-8", "replace")}
-            self.recorded[urls[url]] = Recorded(etags, before.modified)
+            self._say(urls[url], Recorded(frozenset({tags[tag].decode("utf-8", "replace")})))
         timed = ~has & (modified > 0)
         if not timed.any():
             return
         first = np.full(len(urls), _LARGEST)
         np.minimum.at(first, number[timed], modified[timed])
         for row in np.flatnonzero(first < _LARGEST).tolist():
-            before = self.recorded.get(urls[row], Recorded())
-            known = before.modified
-            seconds = int(first[row]) if known is None else min(known, int(first[row]))
-            self.recorded[urls[row]] = Recorded(before.etags, seconds)
+            self._say(urls[row], Recorded(modified=int(first[row])))
+
+    def _say(self, url: str, said: Recorded) -> None:
+        before = self.recorded.get(url)
+        self.recorded[url] = said if before is None else before | said
 
 
 @dataclass(frozen=True, slots=True, eq=False)

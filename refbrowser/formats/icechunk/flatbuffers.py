@@ -214,7 +214,7 @@ class Table:
         return Tables(self.buffer, at + self.buffer.values("<u4", at).astype(np.int64))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Tables:
     """Tables of one type, in a vector: each field is a column.
 
@@ -237,16 +237,23 @@ class Tables:
         """Return some of them."""
         return Tables(self.buffer, self.at[rows])
 
+    @cached_property
+    def _vtables(self) -> tuple[Positions, Positions]:
+        """Where it is told which fields tables have, and how many that follow each other share it."""
+        found = self.at - self.buffer.values("<i4", self.at).astype(np.int64)
+        heads = np.flatnonzero(found[1:] != found[:-1]) + 1 if len(found) else np.zeros(0, np.int64)
+        heads = np.concatenate([np.zeros(min(1, len(found)), np.int64), heads])
+        return found[heads], np.diff(heads, append=len(found))
+
     def places(self, field: int) -> Positions:
         """Return where a field of each table stands; 0 where it is absent."""
-        values = self.buffer.values
-        vtables = self.at - values("<i4", self.at).astype(np.int64)
+        values, (vtables, counts) = self.buffer.values, self._vtables
         slot = 4 + 2 * field
         has = values("<u2", vtables).astype(np.int64) >= slot + 2
-        found = np.zeros(len(self.at), np.int64)
-        offsets = values("<u2", vtables[has] + slot).astype(np.int64)
-        found[has] = np.where(offsets > 0, self.at[has] + offsets, 0)
-        return found
+        offsets = np.zeros(len(vtables), np.int64)
+        offsets[has] = values("<u2", vtables[has] + slot)
+        offset = np.repeat(offsets, counts)
+        return np.where(offset > 0, self.at + offset, 0)
 
     def numbers(self, field: int, dtype: str) -> npt.NDArray[Any]:
         """Return a field of numbers; 0 where it is absent."""

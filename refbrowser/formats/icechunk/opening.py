@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.format import Opened, Opening
-from refbrowser.formats.icechunk.chunk_references import ChunkReferences
-from refbrowser.formats.icechunk.flatbuffers import Table, damaged
-from refbrowser.formats.icechunk.repository import (
-    NODE_ID,
-    IcechunkRepository,
-    ManifestExtent,
-    Snapshot,
-    SnapshotNode,
-)
+from refbrowser.formats.icechunk.repository import IcechunkRepository, Snapshot, SnapshotNode
+from refbrowser.formats.icechunk.snapshot_references import SnapshotManifest, SnapshotReferences
 from refbrowser.formats.options import IcechunkOptions
 from refbrowser.formats.sniffing import NotThisError
 from refbrowser.formats.stores.reader import FolderReader, StoreReader, is_safe_key
-from refbrowser.formats.zarr import v3
 from refbrowser.formats.zarr.metadata_json import with_escapes
-from refbrowser.formats.zarr.shapes import parse_shape
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import Recorded
 from refbrowser.io.origins import scheme_of
-from refbrowser.limits import LIMITS
-from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.nodes import Flavour
+from refbrowser.model.values import ChunkManifest
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import Fact, PlainAnswers
-from refbrowser.references.text.json_text import has_too_many_values
 
 _NAME = "zarr.json"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,12 +48,15 @@ class IcechunkOrigin(PlainAnswers):
         URL of the repository, or its path with links resolved.
     chosen
         How it was chosen, in words: ``branch main``.
+    references
+        Of its arrays.
     """
 
     path: str
     repository: IcechunkRepository = field(compare=False, repr=False)
     snapshot: Snapshot = field(compare=False, repr=False)
     chosen: str
+    references: SnapshotReferences = field(compare=False, repr=False)
 
     @property
     def format(self) -> str:
@@ -83,6 +76,17 @@ class IcechunkOrigin(PlainAnswers):
     def again(self, said: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the snapshot: branches go on."""
         return {"snapshot": self.snapshot.facts.id}
+
+    def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
+        """Return what reads the manifests of one array alone."""
+        assert isinstance(whole, ExpansionManifest)
+        return SnapshotManifest(
+            whole.expansion, prefix, whole.grid_shape, whole.encoding, references=self.references
+        )
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return what is lost of arrays."""
+        return self.references.noted(paths)
 
     def told(self) -> Sequence[Fact]:
         """Return which snapshot it is."""
@@ -129,15 +133,22 @@ def open_named_icechunk(opening: Opening) -> Opened:
         if options.tag is not None
         else f"branch {options.branch or 'main'}"
     )
-    made = _Made(root, repository, opening.token, opening.progress)
-    document = made.document(name, chosen, path)
     recorded = access.memory.identities.recorded
-    for url, said in made.references.recorded.items():
-        try:
-            recorded[access.locate(url).url] = said
-        except RefbrowserError:
-            continue  # It can never be read.
-    return Opened(document, access)
+
+    def remember(said: Mapping[str, Recorded]) -> None:
+        for url, each in said.items():
+            try:
+                at = access.locate(url).url
+            except RefbrowserError:
+                continue  # It can never be read.
+            recorded[at] = recorded[at] | each if at in recorded else each
+
+    made = _Made(root, repository, opening.token, opening.progress, remember)
+    return Opened(made.document(name, chosen, path), access)
+
+
+def _no_progress(done: int, total: int | None = None, **facts: object) -> None:
+    """Tell nobody."""
 
 
 def document_at(origin: IcechunkOrigin, snapshot: str, token: CancelToken) -> ManifestDocument:
@@ -150,112 +161,47 @@ def document_at(origin: IcechunkOrigin, snapshot: str, token: CancelToken) -> Ma
     Cancelled
         `token` was cancelled.
     """
-    made = _Made(origin.path, origin.repository, token, lambda done, total=None, **facts: None)
+    made = _Made(
+        origin.path, origin.repository, token, lambda done, total=None, **facts: None, lambda said: None
+    )
     return made.document(snapshot, f"snapshot {snapshot}", origin.path)
 
 
+@dataclass(frozen=True, slots=True)
 class _Made:
-    """What is made of a snapshot."""
+    """Makes documents of snapshots.
 
-    def __init__(
-        self,
-        root: str,
-        repository: IcechunkRepository,
-        token: CancelToken,
-        progress: Callable[..., None],
-    ) -> None:
-        self.builder, self.repository = ManifestBuilder(root), repository
-        self._token, self._progress = token, progress
-        self.references = ChunkReferences(self.builder, repository.containers)
-        self.notes: list[Finding] = []
+    Attributes
+    ----------
+    root
+        Of the repository.
+    progress, remember
+        As `SnapshotReferences` takes them.
+    """
 
-    def document(self, snapshot: str, chosen: str, name: str) -> ManifestDocument:
-        """Return the document of a snapshot; it is called once."""
-        repository = self.repository
-        origin = IcechunkOrigin(self.builder.place, repository, repository.snapshot(snapshot), chosen)
-        self._add_all(origin.snapshot)
-        return self.builder.document(name=name, origin=origin, notes=tuple(self.notes))
+    root: str
+    repository: IcechunkRepository
+    token: CancelToken
+    progress: Callable[..., None]
+    remember: Callable[[Mapping[str, Recorded]], None]
 
-    def _add_all(self, snapshot: Snapshot) -> None:
-        """Add metadata, and all references."""
-        wanted: dict[str, dict[bytes, list[tuple[SnapshotNode, ManifestExtent]]]] = {}
+    def document(self, name: str, chosen: str, of: str) -> ManifestDocument:
+        """Return the document of a snapshot: its metadata, and references that are read later."""
+        snapshot = self.repository.snapshot(name)
+        builder, notes, shown = ManifestBuilder(self.root), list[Finding](), list[SnapshotNode]()
         for node in snapshot.nodes:
             key = f"{node.path}/{_NAME}".removeprefix("/")
-            if not is_safe_key(key):
-                self._warn(node, "it has a name that no key can hold; it is not shown")
-                continue
-            self.builder.add_metadata({key: with_escapes(node.metadata)})
-            for extent in node.extents:
-                wanted.setdefault(extent.manifest, {}).setdefault(node.id, []).append((node, extent))
-        grids = {id(node): _grid(node) for node in snapshot.nodes if node.extents}
-        for number, (name, manifest) in enumerate(self.repository.manifests(list(wanted))):
-            self._token.check()
-            self._progress(number, len(wanted), note="manifests")
-            tables = _arrays_of(manifest)
-            for at, pairs in wanted[name].items():
-                told = tables if isinstance(tables, RefbrowserError) else tables.get(at, ())
-                for node, extent in pairs:
-                    grid = grids[id(node)]
-                    if grid is not None:  # Else the reader of its metadata tells what is wrong.
-                        self._add(node, grid, told, extent)
-
-    def _add(
-        self,
-        node: SnapshotNode,
-        grid: _Grid,
-        told: Sequence[Table] | RefbrowserError,
-        extent: ManifestExtent,
-    ) -> None:
-        """Add what a manifest tells of an array, or that it is lost."""
-        shape, encoding = grid
-        prefix = f"{node.path}/".removeprefix("/")
-        try:
-            if isinstance(told, RefbrowserError):
-                raise told
-            if len(extent.ranges) != len(shape):
-                message = "its chunks have another number of dimensions than the array"
-                raise RefbrowserError(ErrorKind.FORMAT, message)
-            for table in told:
-                self.references.add(prefix, encoding, table, extent)
-        except RefbrowserError as error:
-            if error.kind is ErrorKind.BUDGET:
-                raise
-            message = f"manifest {extent.manifest} of the array cannot be read: {error.message}"
-            self._warn(node, message, Severity.FAULT)
-            if len(extent.ranges) == len(shape):
-                self.references.add_lost(prefix, encoding, shape, extent)
-
-    def _warn(self, node: SnapshotNode, message: str, severity: Severity = Severity.WARNING) -> None:
-        place = Place(path=f"/{node.path}")
-        self.notes.append(Finding(severity=severity, kind=ErrorKind.FORMAT, message=message, place=place))
-
-
-_Grid = tuple[tuple[int, ...], ChunkKeyEncoding]
-
-
-def _arrays_of(manifest: Table | RefbrowserError) -> dict[bytes, list[Table]] | RefbrowserError:
-    """Return what a manifest tells of arrays, by their identifiers; or why it cannot be read."""
-    if isinstance(manifest, RefbrowserError):
-        return manifest
-    found: dict[bytes, list[Table]] = {}
-    try:
-        tables = manifest.tables(1)
-        if len(tables) > LIMITS.store_documents:
-            raise damaged("it tells of too many arrays")
-        for row in range(len(tables)):
-            found.setdefault(tables[row].struct(0, NODE_ID) or b"", []).append(tables[row])
-    except RefbrowserError as error:
-        return error
-    return found
-
-
-def _grid(node: SnapshotNode) -> _Grid | None:
-    """Return how many chunks an array has along each dimension, and how their keys are spelled."""
-    try:
-        if has_too_many_values(node.metadata):
-            return None
-        said: Mapping[str, Any] = json.loads(node.metadata)
-        shape = v3.parse_chunk_grid(parse_shape(said["shape"]), said["chunk_grid"]).grid_shape
-        return shape, v3.parse_chunk_keys(said["chunk_key_encoding"])
-    except (ValueError, RecursionError, KeyError, TypeError, RefbrowserError):
-        return None
+            if is_safe_key(key):
+                builder.add_metadata({key: with_escapes(node.metadata)})
+                shown.append(node)
+            else:
+                message = "it has a name that no key can hold; it is not shown"
+                place = Place(path=f"/{node.path}")
+                notes.append(
+                    Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=place)
+                )
+        references = SnapshotReferences(
+            self.root, self.repository, snapshot, shown, self.token, self.progress, self.remember
+        )
+        origin = IcechunkOrigin(self.root, self.repository, snapshot, chosen, references)
+        return builder.document(name=of, later=references.tables, origin=origin, notes=tuple(notes))

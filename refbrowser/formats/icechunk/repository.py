@@ -26,7 +26,9 @@ _HEADER = len(MAGIC) + 24 + 3
 _SNAPSHOT, _MANIFEST, _TRANSACTION, _REPOSITORY = 1, 2, 4, 6
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 #: Bytes of identifiers: of files, and of groups and arrays.
-_ID, NODE_ID = 12, 8
+ID, NODE_ID = 12, 8
+#: Bytes of what a snapshot of version 1 tells of a manifest: identifier, size, number of references.
+_FILE_INFO = 32
 #: Bytes that are decompressed at a time: a few say very many.
 _FED = 4096
 REPO, CONFIG = "repo", "config.yaml"
@@ -155,10 +157,17 @@ class SnapshotNode:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A snapshot: what is told of it, and its nodes."""
+    """A snapshot: what is told of it, and its nodes.
+
+    Attributes
+    ----------
+    counts
+        How many references manifests have, by their identifiers; absent where it is not told.
+    """
 
     facts: SnapshotFacts
     nodes: Sequence[SnapshotNode]
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +241,7 @@ class IcechunkRepository:
         tables = root.tables(4)
         if len(tables) > LIMITS.references:
             raise damaged("it has too many snapshots")
-        ids = [id_text(tables[row].struct(0, _ID) or bytes(_ID)) for row in range(len(tables))]
+        ids = [id_text(tables[row].struct(0, ID) or bytes(ID)) for row in range(len(tables))]
         known = {}
         for row, name in enumerate(ids):
             table = tables[row]
@@ -323,12 +332,12 @@ class IcechunkRepository:
         """
         key = f"snapshots/{name}"
         root = self._read(key, _SNAPSHOT, "it expired, or was deleted").root
-        parent = root.struct(1, _ID)
+        parent = root.struct(1, ID)
         facts = self.known.get(name) or SnapshotFacts(
             name, None if parent is None else id_text(parent), root.number(3, 8), root.text(4) or ""
         )
         try:
-            return Snapshot(facts, tuple(_nodes(root)) if nodes else ())
+            return Snapshot(facts, tuple(_nodes(root)), dict(_counts(root))) if nodes else Snapshot(facts, ())
         except RefbrowserError as error:
             raise error.at(Place(key=key)) from None
 
@@ -401,6 +410,15 @@ def _told(key: str, data: bytes, kind: int) -> Buffer:
         raise error.at(Place(key=key)) from None
 
 
+def _counts(root: Table) -> Iterator[tuple[str, int]]:
+    """Yield how many references each manifest of a snapshot has."""
+    for each in root.structs(6, _FILE_INFO):
+        yield id_text(each[:ID]), int.from_bytes(each[24:28], "little")
+    tables = root.tables(7)
+    for row in range(len(tables)):
+        yield id_text(tables[row].struct(0, ID) or bytes(ID)), tables[row].number(2, 4)
+
+
 def _nodes(root: Table) -> Iterator[SnapshotNode]:
     tables = root.tables(2)
     if len(tables) > LIMITS.store_documents:
@@ -423,7 +441,7 @@ def _nodes(root: Table) -> Iterator[SnapshotNode]:
                 raise damaged("its arrays name too many manifests")
             for number in range(len(named)):
                 ranges = named[number].numbers(1, "(2,)<u4").astype(np.int64)
-                manifest = id_text(named[number].struct(0, _ID) or bytes(_ID))
+                manifest = id_text(named[number].struct(0, ID) or bytes(ID))
                 found.append(ManifestExtent(manifest, ranges.reshape(-1, 2)))
         yield SnapshotNode(
             table.struct(0, NODE_ID) or b"", (table.text(1) or "").strip("/"), metadata, tuple(found)

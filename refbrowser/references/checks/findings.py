@@ -139,7 +139,7 @@ def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
     findings = placed(document, found)
     if more:
         findings[-1] = replace(findings[-1], count=1 + more)
-    return (*document.notes, *findings)
+    return (*document.noted(), *findings)
 
 
 def _all(document: DocumentContent) -> Iterator[Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -248,7 +248,19 @@ class DocumentContent(ABC):
         """What could not be read when it was made from other files: it has no entry in the document."""
         if self.has_keys and not self.from_parquet:
             return []
-        return [note for note in self.notes if note.severity is Severity.FAULT]
+        return [note for note in self.noted() if note.severity is Severity.FAULT]
+
+    def noted(self, paths: Collection[str] | None = None) -> tuple[Finding, ...]:
+        """Return what was found to be wrong, beside what the document says itself.
+
+        Of files that are read bit by bit, what concerns the paths is read for it.
+
+        Parameters
+        ----------
+        paths
+            Absolute: what its file says of others may be left out. None for all of it.
+        """
+        return self.notes if self.origin is None else (*self.notes, *self.origin.noted(paths))
 
     # What it says
 

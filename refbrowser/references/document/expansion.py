@@ -23,6 +23,7 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
+from refbrowser.references.document.columns import ReferenceView
 from refbrowser.references.document.content import DocumentContent, wrong_member
 from refbrowser.references.document.refs import NONE
 from refbrowser.references.rules.layouts import Generated, NotDecided
@@ -226,7 +227,10 @@ class Expansion:
     def __init__(self, document: DocumentContent) -> None:
         self.document = document
         self._refs = document.refs
-        self._view = document.view
+
+    @cached_property
+    def _view(self) -> ReferenceView:
+        return self.document.view
 
     @cached_property
     def generated(self) -> Sequence[Generated]:

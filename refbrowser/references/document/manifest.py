@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -27,7 +27,7 @@ from refbrowser.references.document.made_text import (
 )
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import References
-from refbrowser.references.document.value_table import ValueTableBuilder
+from refbrowser.references.document.value_table import DeferredTable, ValueTable, ValueTableBuilder
 from refbrowser.references.edits.url_prefixes import changed_urls
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout
@@ -299,13 +299,21 @@ class ManifestBuilder:
         """Add the chunks of an array that are ranges of many files, as `ValueTableBuilder` does."""
         self._entries.add_columns(prefix, coords, numbers, offsets, lengths, encoding)
 
-    def document(self, *, name: str, **fields: Any) -> ManifestDocument:
+    def table(self) -> ValueTable:
+        """Return the entries alone; the builder is at its end."""
+        return self._entries.table(NodeTexts(self.nodes, self.spell))
+
+    def document(
+        self, *, name: str, later: Callable[[], Sequence[ValueTable]] | None = None, **fields: Any
+    ) -> ManifestDocument:
         """Return the document of all that was gathered; the builder is at its end.
 
         Parameters
         ----------
         name
             For messages.
+        later
+            Gives further entries when somebody first looks at any; what it raises is raised there.
         fields
             Other fields of the document.
 
@@ -315,7 +323,13 @@ class ManifestBuilder:
             E_BUDGET: there are too many references.
         """
         known = KnownMetadata(self.metadata, tuple(self.elsewhere), self.parsed)
-        refs = References(self._entries.table(NodeTexts(self.nodes, self.spell)))
+
+        def made() -> ValueTable:
+            for each in () if later is None else later():
+                self._entries.add_table(each)
+            return self.table()
+
+        refs = References(made() if later is None else DeferredTable.of(made))
         return ManifestDocument(
             place=self.place,
             made=tuple(self.layouts),

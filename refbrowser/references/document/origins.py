@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from refbrowser.model.listing import StoreFacts
 
 if TYPE_CHECKING:
+    from refbrowser.errors import Finding
     from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy
     from refbrowser.model.reference import Reference
+    from refbrowser.model.values import ChunkManifest
 
 
 class Fact(NamedTuple):
@@ -58,6 +60,30 @@ class DocumentOrigin(Protocol):
             Of nodes that were described, and of those that were read from metadata.
         described
             The nodes that were described and not edited (`DocumentContent.as_described`), by path.
+        """
+        ...
+
+    def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
+        """Return what tells of the chunks of an array of the document as it was opened.
+
+        Parameters
+        ----------
+        prefix
+            What stands before the keys of its chunks.
+        whole
+            Tells of them by the references of all arrays, which may not have been read yet.
+        """
+        ...
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return what is wrong with what it tells of groups and arrays, beside the notes of the document.
+
+        What was not read yet is read for it.
+
+        Parameters
+        ----------
+        paths
+            Absolute: those that may concern one of them, or what is below it; None for all.
         """
         ...
 
@@ -108,6 +134,14 @@ class PlainAnswers:
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
         """Return the hierarchy."""
         return hierarchy
+
+    def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
+        """Return what tells of all: the references are at hand."""
+        return whole
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return nothing: all was noted when it was opened."""
+        return ()
 
     def told(self) -> Sequence[Fact]:
         """Return nothing: the hierarchy tells all."""
@@ -195,6 +229,14 @@ class StoreOrigin:
     def completed(self, hierarchy: Hierarchy, described: Mapping[str, GroupNode | ArrayNode]) -> Hierarchy:
         """Return the hierarchy: its metadata tells all."""
         return hierarchy
+
+    def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
+        """Return what tells of all: the references are at hand."""
+        return whole
+
+    def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
+        """Return nothing: all was noted when it was opened."""
+        return ()
 
     def told(self) -> Sequence[Fact]:
         """Return nothing: it has no more than keys."""

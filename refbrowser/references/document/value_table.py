@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from refbrowser.references.document.reference_values import (
     key_issues,
 )
 from refbrowser.references.document.table import (
+    ODD,
     WHOLE,
     Block,
     ReferenceTable,
@@ -113,6 +115,41 @@ class ValueTable(ReferenceTable):
         """Return the bytes of a row that holds them."""
         data = self.values.get(row)
         return self.made[self.key(row)] if data is None else data
+
+
+class DeferredTable(ValueTable):
+    """A table that is made when somebody first looks at its rows; what is made of it is a plain one."""
+
+    _make: Callable[[], ValueTable]
+    _lock: threading.Lock
+
+    @classmethod
+    def of(cls, make: Callable[[], ValueTable]) -> Self:
+        """Return the table that `make` gives; it is called once, by whoever looks first.
+
+        What it raises is raised where somebody looks, and it is called again for the next one.
+        """
+        table = object.__new__(cls)
+        table.__dict__.update(_make=make, _lock=threading.Lock())
+        return table
+
+    @property
+    def _made(self) -> ValueTable:
+        with self._lock:
+            if "_found" not in self.__dict__:
+                self.__dict__["_found"] = self._make()
+        found: ValueTable = self.__dict__["_found"]
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        # Only of what is not set: columns, of a table that `of` gave.
+        if name not in _COLUMNS or "_make" not in self.__dict__:
+            raise AttributeError(name)
+        found = self.__dict__[name] = getattr(self._made, name)
+        return found
+
+
+_COLUMNS = frozenset(field.name for field in fields(ValueTable))
 
 
 class ValueTableBuilder(TableBuilder):
@@ -215,6 +252,30 @@ class ValueTableBuilder(TableBuilder):
                 np.array([self.group_number(found[0])], np.int32),
             )
         )
+
+    def add_table(self, table: ValueTable) -> None:
+        """Add all entries of another table, none of which is made when it is asked for."""
+        self._flush()
+        first = self.count
+        numbers = np.array([self.url_number(each) for each in table.urls], np.int32)
+        url = table.url.astype(np.int32)
+        url[url >= 0] = numbers[url[url >= 0]]
+        runs, groups = table.group.runs()
+        named = np.array([ODD, *map(self.group_number, table.groups[1:])], np.int32)
+        self.add_block(
+            Block(
+                np.zeros(len(table), np.uint32),
+                table.code,
+                url,
+                table.offset,
+                table.length,
+                runs,
+                named[groups],
+            )
+        )
+        self._odd |= {first + row: key for row, key in table.odd.items()}
+        self._values |= {first + row: data for row, data in table.values.items()}
+        self._flagged += (table.flagged + first).tolist()
 
     def table(self, made: Mapping[str, bytes] = NOTHING_MADE) -> ValueTable:
         """Return the table of all entries; the builder is at its end.

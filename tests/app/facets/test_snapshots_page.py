@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QTreeWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.controller.exporting import Order, cost_of
 from refbrowser.app.dialogs.compare_dialog import DifferencesDialog
 from refbrowser.app.facets.snapshots_page import SnapshotsPage
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.exporter import run_export
+from refbrowser.exporting.request import ExportRequest
 
 
 def test_another_snapshot_is_opened_and_compared(
@@ -27,6 +35,10 @@ def test_another_snapshot_is_opened_and_compared(
         group = zarr.open_group(writing.store, mode="a")
         group.require_array("x", shape=(4,), chunks=(2,), dtype="<i4")[:2] = number + 1
         writing.commit(f"message {number}")
+    repository.create_branch("side", repository.lookup_branch("main"))
+    writing = repository.writable_session("side")
+    zarr.open_group(writing.store, mode="a").create_array("y", shape=(4,), dtype="<i4")
+    side = writing.commit("a longer message than fits a row of the table\n\nand more")
     document = opened(tmp_path / "r")
     qtbot.waitUntil(lambda: window.page("snapshots") is not None)
     page = window.page("snapshots")
@@ -39,19 +51,65 @@ def test_another_snapshot_is_opened_and_compared(
     assert found[1] is not None
     rows.setCurrentItem(found[1])
     first = page.pane.id()
-    page.compare(first)
-    dialog = window.findChild(DifferencesDialog)
-    assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.summary() == "Differences: 1 in references.")
-    listed = dialog.findChild(QTreeWidget, "compareList")
-    assert isinstance(listed, QTreeWidget)
-    part = listed.topLevelItem(0)
-    assert part is not None
-    assert part.child(0).text(0) == "x/c/0"
-    dialog.reject()
+    other = page.pane.findChild(QComboBox, "snapshotOther")
+    compare = page.pane.findChild(QPushButton, "snapshotCompareButton")
+    assert isinstance(other, QComboBox)
+    assert isinstance(compare, QPushButton)
+
+    def differences(words: str) -> list[str]:
+        """Compare the chosen snapshot with what is called so, and return what differs."""
+        at = [row for row in range(other.count()) if other.itemText(row).startswith(words)]
+        other.setCurrentIndex(at[0])
+        compare.click()
+        dialog = next(each for each in window.findChildren(DifferencesDialog) if each.isVisible())
+        qtbot.waitUntil(lambda: dialog.summary().startswith("Differences"))
+        listed = dialog.findChild(QTreeWidget, "compareList")
+        assert isinstance(listed, QTreeWidget)
+        part = listed.topLevelItem(0)
+        assert part is not None
+        found = [part.text(0), *(part.child(row).text(0) for row in range(part.childCount()))]
+        dialog.reject()
+        return found
+
+    assert differences("what is open") == ["References: 1 different", "x/c/0"]
+    # Any two: this one and that before it; one of another branch, which is not open either.
+    assert "x/zarr.json" in differences("the snapshot before it")
+    names = page.pane.findChild(QComboBox, "snapshotNames")
+    assert isinstance(names, QComboBox)
+    names.setCurrentIndex(names.findText("branch side"))
+    names.activated.emit(names.currentIndex())
+    qtbot.waitUntil(lambda: rows.topLevelItemCount() == 4)
+    rows.setCurrentItem(rows.topLevelItem(0))
+    assert page.pane.id() == side
+    qtbot.waitUntil(lambda: page.pane.changes.toPlainText().endswith("and more\n\nnew /y"))
+    assert "y/zarr.json" in differences(f"snapshot {first}")
+    # What is compared with itself cannot be.
+    other.setCurrentIndex(other.findText("branch side"))
+    assert not compare.isEnabled()
     page.open("snapshot", first)
     qtbot.waitUntil(lambda: document.document is not None and document.document.opened_with != {})
     assert document.document is not None
     assert document.document.opened_with == {"snapshot": first}
     assert document.dataset is not None
     np.testing.assert_array_equal(document.dataset["/x"][:2], [1, 1])
+
+
+def test_a_commit_to_a_repository_that_is_there_replaces_nothing_and_is_not_asked_about(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("icechunk")
+    import zarr
+
+    zarr.open_group(str(tmp_path / "s.zarr"), mode="w", zarr_format=3).create_array("x", shape=4, dtype="<i4")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with open_dataset(OpenRequest(str(tmp_path / "s.zarr"))) as dataset:
+        made = tmp_path / "r.icechunk"
+        run_export(dataset, ExportRequest(str(made), "icechunk"))
+
+        def order(target: Path) -> Order:
+            return Order(str(target), "icechunk", None, force=False, resume=False, skip_bad=False)
+
+        assert "1 chunk" in cost_of(dataset, order(made), cast(TaskControl, JobControl())).text()
+        with pytest.raises(RefbrowserError, match="no Icechunk repository"):
+            cost_of(dataset, order(tmp_path / "other"), cast(TaskControl, JobControl()))

@@ -7,12 +7,14 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarr
+from servers.google_xml_server import GoogleXmlServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
@@ -21,13 +23,14 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.exporter import estimate_export, run_export
 from refbrowser.exporting.folder import partial_of
-from refbrowser.exporting.icechunk.containers import chunk_location
+from refbrowser.exporting.icechunk.containers import chunk_location, containers_of
 from refbrowser.exporting.icechunk.icechunk_options import CommitOptions
 from refbrowser.exporting.icechunk.icechunk_target import IcechunkTarget
 from refbrowser.exporting.icechunk.repository_place import RepositoryPlace
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled
+from refbrowser.io.origins import parse_storage_options
 
 icechunk = pytest.importorskip("icechunk")
 xarray = pytest.importorskip("xarray")
@@ -185,6 +188,43 @@ def test_a_commit_is_the_atom(
     assert branches()["main"] == ["theirs", "first", "Repository initialized"]
 
 
+def test_what_is_recorded_is_kept_and_told_where_it_is_lost(
+    tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, again = tmp_path / "first.icechunk", tmp_path / "again.icechunk"
+    refbrowser.export(store, first, format="icechunk")
+    allow = [str(tmp_path)]
+    with refbrowser.open(first, allow=allow) as dataset:
+        for form in ("refs-parquet", "refs-v0", "refs-v1"):
+            request = ExportRequest(str(tmp_path / form), form)
+            told = [str(loss) for loss in estimate_export(dataset, request).losses]
+            assert any("recorded of 9 objects are left out" in line for line in told), form
+        assert any("recorded of 9" in str(loss) for loss in run_export(dataset, request).losses)
+        # Into another repository it goes along.
+        refbrowser.export(dataset, again, format="icechunk")
+    command = ["export", str(first), str(tmp_path / "r.json"), "--to", "refs-v1", "--allow", str(tmp_path)]
+    assert main(command) == 0
+    assert "recorded of 9 objects" in capsys.readouterr().err
+    chunk = store / "a" / "0.1"
+    later = chunk.stat().st_mtime + 100
+    os.utime(chunk, (later, later))
+    for path in (first, again):
+        with refbrowser.open(path, allow=allow) as dataset:
+            with pytest.raises(RefbrowserError, match="not the one"):
+                dataset["/a"][0, 10]
+            # Otherwise what was recorded anew would make the other chunk the right one.
+            with pytest.raises(RefbrowserError, match="not the one"):
+                refbrowser.export(dataset, tmp_path / "stale.icechunk", format="icechunk")
+            report = refbrowser.export(
+                dataset, tmp_path / f"{path.stem}.skipped", format="icechunk", skip_bad=True
+            )
+            assert [error.kind for error in report.skipped] == [ErrorKind.SOURCE]
+            assert report.missing == 1
+    with refbrowser.open(store) as dataset:
+        told = [str(loss) for loss in estimate_export(dataset, ExportRequest("x", "refs-v1")).losses]
+    assert not any("recorded" in line for line in told)
+
+
 def _fails(*_: object) -> int:
     raise RefbrowserError(ErrorKind.IO, "verification failed")
 
@@ -260,14 +300,89 @@ def test_repositories_in_object_stores(
         zarr.open_array(names["session"].store, path="a", mode="r")[0, 0]
 
 
+@pytest.fixture
+def google(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoogleXmlServer]:
+    """Run a service of Google, for which a key of one's own is in the environment."""
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    from cryptography.hazmat.primitives import serialization
+
+    key = rsa.generate_private_key(65537, 2048).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = tmp_path / "account.json"
+    account = {"type": "service_account", "client_email": "a@example.org", "private_key_id": "1"}
+    path.write_text(json.dumps({**account, "private_key": key.decode()}))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with GoogleXmlServer() as server:
+        yield server
+
+
+def test_repositories_in_buckets_of_google(tmp_path: Path, store: Path, google: GoogleXmlServer) -> None:
+    key = os.environ["GOOGLE_APPLICATION_CREDENTIALS"]
+    settings = (f"gs://bucket:endpoint={google.endpoint}",)
+    # Who is anonymous may not write: the library would look for a token elsewhere.
+    with (
+        open_dataset(OpenRequest(str(store), storage_options=settings)) as dataset,
+        pytest.raises(RefbrowserError, match="anonymous"),
+    ):
+        run_export(dataset, ExportRequest("gs://bucket/made", "icechunk"))
+    assert not google.objects
+    for more in ("anonymous=false", f"profile={key}"):
+        options = (*settings, f"gs://bucket:{more}")
+        with open_dataset(OpenRequest(str(store), storage_options=options)) as dataset:
+            report = run_export(dataset, ExportRequest("gs://bucket/made", "icechunk", force=True))
+        assert report.chunks == 9
+        names = opened(report.opened_by)
+        assert np.array_equal(names["dataset"]["a"].values, A)
+        assert len(names["session"].all_virtual_chunk_locations()) == 9
+    assert len(list(names["repository"].ancestry(branch="main"))) == 3
+    assert not any(b"private_key" in data for data, _ in google.objects.values())
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs", "abfs", "file", "https"])
+def test_containers_and_the_lines_that_grant_them_are_what_the_library_takes(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = {
+        "s3": ("s3://bucket/a.nc", "s3://bucket/"),
+        "gs": ("gs://bucket/a.nc", "gs://bucket/"),
+        "abfs": ("abfs://box@account.dfs.core.windows.net/a.nc", ""),
+        "file": ("/data/a/b.nc", "file:///data/a/"),
+        "https": ("https://example.org/x/a.nc", "https://example.org/"),
+    }
+    url, prefix = urls[scheme]
+    monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", "AccountName=account;AccountKey=c2VjcmV0")
+    for text in ("anonymous=true", "anonymous=false", "endpoint=http://127.0.0.1:9"):
+        access = Access.for_nothing()
+        location = access.locate(url)
+        if location.origin.scheme in ("s3", "gs", "abfs"):
+            access = replace(access, settings=parse_storage_options([f"{location.origin}:{text}"]))
+        (container,) = containers_of([location], access)
+        assert container.prefix == prefix or (scheme == "abfs" and container.prefix.startswith("abfs://"))
+        assert chunk_location(location).startswith(container.prefix)
+        config = icechunk.RepositoryConfig.default()
+        store = container.store(icechunk)
+        config.set_virtual_chunk_container(icechunk.VirtualChunkContainer(container.prefix, store))
+        granted = {container.prefix: container.granted(icechunk)}
+        said = {container.prefix: eval(container.credentials, {"icechunk": icechunk})}
+        for credentials in (granted, said):
+            icechunk.containers_credentials(credentials)
+        assert "c2VjcmV0" not in f"{config!r} {store!r} {container.credentials}"
+
+
 def test_locations_that_a_repository_can_hold() -> None:
     access = Access.for_nothing()
     for url, expected in (
-        ("/a b/x%.nc", None),  # There is no folder below the root whose name needs no escapes.
         ("/data/a b/x%.nc", "file:///data/a%20b/x%25.nc"),
         ("s3://bucket/a?b#c", "s3://bucket/a%3Fb%23c"),
         ("https://example.org/a%20b.nc", "https://example.org/a%20b.nc"),
-        ("https://example.org:8443/a.nc", None),
-        ("https://example.org/a.nc?token=1", None),
     ):
         assert chunk_location(access.locate(url)) == expected
+    for url, why in (
+        ("/a b/x%.nc", "plain name"),  # There is no folder below the root whose name needs no escapes.
+        ("https://example.org:8443/a.nc", "port"),
+        ("https://example.org/a.nc?token=1", "question mark"),
+    ):
+        with pytest.raises(RefbrowserError, match=why):
+            chunk_location(access.locate(url))

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +21,16 @@ from servers.http_server import HttpServer
 from servers.object_servers import ObjectServer
 
 import refbrowser
+from refbrowser.cli import main
 from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.icechunk.flatbuffers import Buffer
 from refbrowser.formats.icechunk.opening import IcechunkOrigin
 from refbrowser.formats.icechunk.repository import MAGIC, id_text, id_texts
 from refbrowser.io.identity import ObjectIdentity, Recorded
+from refbrowser.model.reference import ReferenceKind
+from refbrowser.references.document.content import Edit
+from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
 
 VALUES = np.arange(24, dtype="<f8").reshape(6, 4)
 
@@ -155,8 +160,6 @@ def test_xarray_has_the_same_by_both_engines(library: Made) -> None:
 
 
 def test_others_open_the_same_snapshot_though_the_branch_went_on(library: Made, tmp_path: Path) -> None:
-    import shutil
-
     shutil.copytree(library.path, tmp_path / "r")
     main, tag = (tmp_path / "r" / "refs" / each / "ref.json" for each in ("branch.main", "tag.one"))
     allow = [str(library.source.parent)]
@@ -165,6 +168,7 @@ def test_others_open_the_same_snapshot_though_the_branch_went_on(library: Made, 
     main.write_bytes(tag.read_bytes())
     with pickle.loads(sent).dataset() as there:
         np.testing.assert_array_equal(there["/g/x"][...], VALUES)
+        np.testing.assert_array_equal(there["/v"][...], np.arange(12))
         assert list(there.access.memory.identities.recorded) == [str(library.source)]
 
 
@@ -192,6 +196,7 @@ def test_references_made_of_it_read_through_fsspec(library: Made, tmp_path: Path
     group = zarr.open_group(zarr.storage.FsspecStore(files, read_only=True, path=""), mode="r")
     np.testing.assert_array_equal(group["g/x"][...], VALUES)
     np.testing.assert_array_equal(group["v"][...], np.arange(12))
+    assert group["scalar"][...] == 7
 
 
 def test_sources_that_changed_are_no_data(library: Made) -> None:
@@ -209,31 +214,88 @@ def test_sources_that_changed_are_no_data(library: Made) -> None:
         os.utime(library.source, (1_600_000_000, 1_600_000_000))
 
 
-def test_lost_files_cost_their_arrays_alone(library: Made, tmp_path: Path) -> None:
-    import shutil
+#: Ways in which a file is damaged, by name.
+DAMAGE: Mapping[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:60]),
+    "other": lambda path: path.write_bytes(path.read_bytes()[:37] + b"\7" + path.read_bytes()[38:]),
+    "empty": lambda path: path.write_bytes(b""),
+}
 
-    for folder, damage in (
-        ("manifests", lambda path: path.unlink()),
-        ("manifests", lambda path: path.write_bytes(path.read_bytes()[:60])),
-        ("chunks", lambda path: path.unlink()),
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_lost_manifests_and_chunks_are_told_and_never_filled(
+    library: Made, tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with refbrowser.open(library.path) as dataset:
+        extents = {node.path: node.extents for node in of(dataset).snapshot.nodes}
+    copy = tmp_path / "manifest"
+    shutil.copytree(library.path, copy)
+    lost = extents["g/x"][0].manifest
+    DAMAGE[damage](copy / "manifests" / lost)
+    with refbrowser.open(copy) as dataset:
+        array = dataset["/g/x"]
+        with pytest.raises(RefbrowserError, match=lost) as raised:
+            array[0, 0]
+        assert raised.value.kind in (ErrorKind.FORMAT, ErrorKind.IO)
+        assert array.masked().values.mask.all() or len(extents["g/x"]) > 1
+        assert array.node.manifest.stored() is None
+        assert (array.node.manifest.kinds() == ReferenceKind.FAULTY).any()
+        assert dataset["/scalar"][...] == 7
+        assert dataset["/scalar"].damage == ()
+        assert lost in array.damage[0].message
+        assert [each.place.path for each in dataset.damage] == ["/g/x"]
+        # Other software finds references that cannot be read, not chunks that were never written.
+        refbrowser.export(dataset, tmp_path / "out.json", format="refs-v1", skip_bad=True)
+    made = json.loads((tmp_path / "out.json").read_text())["refs"]
+    assert {f"g/x/c/{row}/0" for row in range(3)} <= set(made)
+    for command, code in (
+        (["read", "--json", str(copy), "/g/x"], raised.value.kind.exit_code),
+        (["read", "--json", str(copy), "/scalar"], 0),
+        (["check", str(copy)], 2),
     ):
-        copy = tmp_path / str(random.random())
-        shutil.copytree(library.path, copy)
-        for path in sorted((copy / folder).iterdir()):
-            damage(path)  # type: ignore[no-untyped-call]
+        assert main(command) == code
+        said = capsys.readouterr()
+        assert (lost in said.out + said.err) == (code != 0), command
+    # What a manifest says is there, and is not, is an error too; an inline one lies in the manifest.
+    copy = tmp_path / "chunk"
+    shutil.copytree(library.path, copy)
+    if damage in ("gone", "cut"):
+        for path in (copy / "chunks").iterdir():
+            DAMAGE[damage](path) if damage == "gone" else path.write_bytes(path.read_bytes()[:9])
         with refbrowser.open(copy) as dataset:
-            with pytest.raises(RefbrowserError) as raised:
-                dataset["/g/x"][...]
-            assert raised.value.kind is not ErrorKind.BLOCKED
-            if folder == "chunks":
-                assert dataset["/scalar"][...] == 7  # It lies in its manifest.
-            else:
-                assert any("/g/x" in str(note.place.path) for note in dataset.document.notes)
-    (copy / "snapshots" / library.first).unlink()
-    with pytest.raises(RefbrowserError, match="expired"):
+            with pytest.raises(RefbrowserError):
+                dataset["/g/x"][0]
+            assert dataset["/scalar"][...] == 7
+        assert main(["read", str(copy), "/g/x", "--select", "0,:"]) == 4
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_lost_snapshots_and_branches_are_told(
+    library: Made, tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "r"
+    shutil.copytree(library.path, copy)
+    DAMAGE[damage](copy / "snapshots" / library.first)
+    with pytest.raises(RefbrowserError):
         refbrowser.open(copy, tag="one")
-    with refbrowser.open(copy) as dataset, pytest.raises(RefbrowserError, match="expired"):
+    assert main(["info", str(copy), "--tag", "one"]) in (2, 4)
+    assert capsys.readouterr().out == ""
+    with refbrowser.open(copy) as dataset, pytest.raises(RefbrowserError):
         list(of(dataset).repository.history(library.second))
+    (copy / "refs" / "branch.side" / "ref.json").write_bytes(b'{"snapshot":')
+    with pytest.raises(RefbrowserError, match="side"):
+        refbrowser.open(copy, branch="side")
+    with refbrowser.open(copy) as dataset:
+        np.testing.assert_array_equal(dataset["/g/x"][...], VALUES)
+    (copy / "refs" / "branch.main" / "ref.json").unlink()
+    with pytest.raises(RefbrowserError):
+        refbrowser.open(copy)
+
+
+def asked(server: HttpServer, folder: str) -> list[str]:
+    """Return the objects of a folder of the repository that were asked for."""
+    return [each.path.rpartition("/")[2] for each in server.requests if f"/{folder}/" in each.path]
 
 
 def test_few_requests_open_one_below_a_url(library: Made) -> None:
@@ -242,10 +304,27 @@ def test_few_requests_open_one_below_a_url(library: Made) -> None:
             if path.is_file():
                 server.files[f"/r.icechunk/{path.relative_to(library.path).as_posix()}"] = path.read_bytes()
         with refbrowser.open(server.url("/r.icechunk"), allow=[server.origin]) as dataset:
-            # repo, refs/branch.main, config.yaml, the snapshot, and each manifest once.
-            manifests = {extent.manifest for node in of(dataset).snapshot.nodes for extent in node.extents}
-            assert len(server.requests) == 4 + len(manifests)
-            np.testing.assert_array_equal(dataset["/g/x"][...], VALUES)
+            # repo, refs/branch.main, config.yaml, the snapshot: of no array its manifests.
+            assert len(server.requests) == 4
+            nodes = {node.path: node for node in of(dataset).snapshot.nodes}
+            own = {extent.manifest for extent in nodes["g/x"].extents}
+            for _ in range(2):
+                np.testing.assert_array_equal(dataset["/g/x"][...], VALUES)
+                assert set(asked(server, "manifests")) == own
+            assert dataset["/scalar"].damage == ()
+            own |= {extent.manifest for extent in nodes["scalar"].extents}
+            assert sorted(asked(server, "manifests")) == sorted(own)
+            # Nor does xarray read what it does not show.
+            import xarray
+
+            with xarray.open_dataset(dataset, engine="refbrowser") as shown:
+                assert "v" in shown
+            assert sorted(asked(server, "manifests")) == sorted(own)
+            # All references: what is left, each once.
+            assert dataset.document.expansion.rows > 6
+            assert dataset.damage == ()
+            every = [extent.manifest for node in nodes.values() for extent in node.extents]
+            assert sorted(asked(server, "manifests")) == sorted(set(every))
             with pytest.raises(RefbrowserError, match="local files"):
                 dataset["/v"][...]
 
@@ -344,8 +423,18 @@ SNAPSHOTS = [bytes([n] * 12) for n in range(2)]
 MANIFEST, CHUNK, NODE = b"m" * 12, b"c" * 12, b"n" * 8
 
 
-def second_version(root: Path, *, packed: bool = True) -> dict[str, bytes]:
-    """Return the files of a repository of version 2: an inline, a native and a virtual chunk."""
+def second_version(
+    root: Path, *, packed: bool = True, told: int = 4, own: bytes = MANIFEST, node: bytes = NODE
+) -> dict[str, bytes]:
+    """Return the files of a repository of version 2: an inline, a native and a virtual chunk.
+
+    Parameters
+    ----------
+    told
+        References of the manifest, as the snapshot has it.
+    own, node
+        Identifiers of itself and of the array that the manifest has.
+    """
     locations = [b"vcc://data/a.bin"] + [b"vcc://data/%d.bin" % n for n in range(200)]
     dictionary = zstandard.train_dictionary(1024, [each * 3 for each in locations] * 8)
     compressor = zstandard.ZstdCompressor(dict_data=dictionary)
@@ -373,8 +462,8 @@ def second_version(root: Path, *, packed: bool = True) -> dict[str, bytes]:
     manifest = w.file(
         2,
         {
-            0: MANIFEST,
-            1: lambda: w.tables([{0: NODE, 1: lambda: w.tables(refs)}]),
+            0: own,
+            1: lambda: w.tables([{0: node, 1: lambda: w.tables(refs)}]),
             2: lambda: w.vector(dictionary.as_bytes()),
         },
         packed=packed,
@@ -392,9 +481,14 @@ def second_version(root: Path, *, packed: bool = True) -> dict[str, bytes]:
             4: lambda: s.table(array),
         },
     ]
-    snapshot = s.file(
-        1, {0: SNAPSHOTS[1], 2: lambda: s.tables(nodes), 4: lambda: s.vector(b"made")}, packed=packed
-    )
+    files = {0: MANIFEST, 1: struct.pack("<Q", len(manifest)), 2: struct.pack("<I", told)}
+    fields = {
+        0: SNAPSHOTS[1],
+        2: lambda: s.tables(nodes),
+        4: lambda: s.vector(b"made"),
+        7: lambda: s.tables([files]),
+    }
+    snapshot = s.file(1, fields, packed=packed)
     r = Writer()
     infos = [
         {
@@ -439,6 +533,24 @@ def test_version_2_reads_all_kinds_of_chunks(tmp_path: Path) -> None:
             np.testing.assert_array_equal(dataset["/v"][...], np.arange(12))
             history = of(dataset).repository.history(id_text(SNAPSHOTS[1]))
             assert [fact.message for fact in history] == ["message 1", "message 0"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"told": 3}, "4 references, and the snapshot says 3"),
+        ({"own": CHUNK}, "another manifest"),
+        ({"node": b"o" * 8}, "nothing of the array"),
+    ],
+)
+def test_manifests_that_are_not_what_the_snapshot_says_are_lost(
+    tmp_path: Path, wrong: dict[str, Any], why: str
+) -> None:
+    put(tmp_path, second_version(tmp_path, **wrong))
+    with refbrowser.open(tmp_path) as dataset:
+        for _ in range(2):
+            with pytest.raises(RefbrowserError, match=why):
+                dataset["/v"][...]
 
 
 def test_damaged_files_are_told_and_never_more(tmp_path: Path) -> None:
@@ -530,3 +642,24 @@ def test_what_was_recorded_is_held_against_what_is_there() -> None:
             with pytest.raises(RefbrowserError) as raised:
                 recorded.check("u", seen)
             assert raised.value.kind is ErrorKind.SOURCE
+
+
+def test_edits_lie_over_references_that_were_not_read_before(library: Made, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(library.source.parent, moved)
+    os.utime(moved / "a.bin", (1_600_000_000, 1_600_000_000))
+    allow = [str(library.source.parent), str(moved)]
+    with refbrowser.open(library.path, allow=allow) as dataset:
+        document = dataset.document
+        assert not document.is_edited
+        edits: tuple[tuple[Edit, str, list[int]], ...] = (
+            (ReplaceUrlPrefix(f"file://{library.source.parent}", str(moved)), "/v", list(range(12))),
+            (RemoveReference("v/c/1"), "/v", [*range(4), 0, 0, 0, 0, *range(8, 12)]),
+            (SetReference("v/c/2", "base64:AAAAAAEAAAACAAAAAwAAAA=="), "/v", [*range(8), *range(4)]),
+        )
+        for edit, path, values in edits:
+            edited = dataset.with_document(document.apply(edit))
+            assert edited.document.is_edited
+            np.testing.assert_array_equal(edited.arrays[path][...], values)
+            np.testing.assert_array_equal(edited.arrays["/g/x"][...], VALUES)
+        np.testing.assert_array_equal(dataset.with_document(document).arrays["/v"][...], np.arange(12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.made_text import spelled_node
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import FileOrigin
+from refbrowser.references.document.value_table import ValueTable
 from refbrowser.references.edits.edits import (
     RemoveReference,
     RenameReference,
@@ -255,3 +257,56 @@ def test_what_is_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     coords = np.zeros((1, 1), np.int64)
     with pytest.raises(RefbrowserError, match="more than 3 references"):
         builder.add_ranges("b/", coords, coords[0], coords[0])
+
+
+#: A part of a document: the prefix of an array, its chunks, and entries with bytes or without chunk keys.
+PARTS = st.tuples(
+    st.sampled_from(("", "a/", "a/b/", "c/")),
+    st.lists(st.tuples(st.integers(0, 20), st.sampled_from(("s3://x/1", "s3://x/2", "/p"))), max_size=6),
+    st.lists(
+        st.tuples(st.sampled_from(("k", "odd key", "c/0/1", "z.json")), st.binary(max_size=5)), max_size=4
+    ),
+)
+
+
+@given(st.lists(PARTS, max_size=5))
+def test_tables_that_are_added_give_the_same_entries(parts: list[Any]) -> None:
+    def fill(builder: ManifestBuilder, part: Any) -> None:
+        prefix, chunks, others = part
+        coords = np.array([[row] for row, _ in chunks], np.int64).reshape(-1, 1)
+        urls = [url for _, url in chunks]
+        numbers = np.arange(len(urls))
+        builder.add_ranges(prefix, coords, 7 * numbers + 2**33, numbers + 1, None, urls, numbers)
+        for key, data in others:
+            builder.add_bytes(prefix + key, data)
+
+    whole, calls = ManifestBuilder("/place"), list[int]()
+    first = ManifestBuilder("/place")
+    for builder in (whole, first):
+        builder.add_metadata({".zgroup": b"{}"})
+    for part in parts:
+        fill(whole, part)
+
+    def later() -> list[ValueTable]:
+        calls.append(1)
+        made = []
+        for part in parts:
+            builder = ManifestBuilder("/place")
+            fill(builder, part)
+            made.append(builder.table())
+        return made
+
+    expected, found = whole.document(name="x"), first.document(name="x", later=later)
+    # What is known of a document without its references does not make them.
+    assert found.known is not None
+    assert not found.is_edited
+    assert not calls
+    rows = range(len(expected.refs))
+    assert len(found.refs) == len(rows)
+    assert found.refs.keys_of(rows) == expected.refs.keys_of(rows)
+    for row in rows:
+        assert found.refs.value_text(row) == expected.refs.value_text(row)
+    assert found.to_bytes() == expected.to_bytes()
+    assert found.refs.table.urls == expected.refs.table.urls
+    assert found.refs.table.flagged.tolist() == expected.refs.table.flagged.tolist()
+    assert calls == [1]
