@@ -15,11 +15,11 @@ import pytest
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.audit import list_store
 from refbrowser.engine.problems import ranges
 from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.findings import DatasetFindings, dataset_findings
 from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.engine.store_listing import list_store
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.edits import SetReference
