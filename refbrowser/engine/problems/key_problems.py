@@ -172,7 +172,7 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                 fix=RenameReference(prefix, meant) if is_free else None,
                 code="key-no-chunk",
             )
-    for group, codes in _codes(document).items():
+    for group, codes in chunk_codes(document).items():
         if cancelled():
             return
         owners = arrays.above(group[0])
@@ -215,7 +215,7 @@ def _removal(document: Document, group: Group, codes: np.ndarray[Any, np.dtype[n
     return RemoveReferences(runs_of(places))
 
 
-def _codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+def chunk_codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the packed coordinates of all chunk keys of refs, by group."""
     refs, table = document.refs, document.refs.table
     gone = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
