@@ -102,6 +102,7 @@ class Fetcher:
         progress: Callable[[int, int | None], None] | None = None,
         witness: Witness | None = None,
         timed: Timed | None = None,
+        heads: bool = False,
     ) -> Counters:
         """Read everything in `plan`; returns when each of its rows was delivered.
 
@@ -132,6 +133,8 @@ class Fetcher:
             Called, in I/O threads, with each try when it has ended.
         timed
             Called, in I/O threads, with rows that are about to be delivered, and how long they took.
+        heads
+            Ask servers for the state of whole objects only: their rows have no bytes.
 
         Raises
         ------
@@ -147,6 +150,7 @@ class Fetcher:
             progress=progress,
             witness=witness,
             timed=timed,
+            heads=heads,
         )
         task = FetchTask(access, options)
         with self._lock:

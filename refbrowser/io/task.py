@@ -153,6 +153,7 @@ class FetchOptions:
     progress: Callable[[int, int | None], None] | None = None
     witness: Witness | None = None
     timed: Timed | None = None
+    heads: bool = False
 
 
 class FetchTask:
