@@ -194,13 +194,16 @@ class _Asking:
             if isinstance(data, RefbrowserError):
                 errors[row] = data
 
+        def note(attempt: Attempt) -> None:
+            last[attempt.url] = attempt
+
         self._fetcher.fetch(
             self._fetcher.plan(columns, self._access),
             self._access,
             deliver,
             cancel=self._token,
             export=self._export,
-            witness=lambda attempt: last.__setitem__(attempt.url, attempt),
+            witness=note,
             heads=heads,
         )
         for row, (number, location) in enumerate(asked):

@@ -97,16 +97,13 @@ class HttpRequest:
         self._asked: tuple[int, int | None] = (0, None)
         self._began = 0.0
         self._told = False
+        #: Whether only the state of the object is asked for.
+        self.is_head = segment.task.options.heads and not segment.requests
 
     @property
     def is_whole(self) -> bool:
         """Whether the whole object is asked for."""
         return not self.segment.requests
-
-    @property
-    def is_head(self) -> bool:
-        """Whether only the state of the object is asked for."""
-        return self.segment.task.options.heads and self.is_whole
 
     @property
     def wanted(self) -> bool:
