@@ -79,6 +79,10 @@ class Fetcher:
         """Use at most so many connections to each host from now on."""
         self._models.set_most(most)
 
+    def link_to(self, origin: str) -> Link:
+        """Return what is known of the link to a host, by the text of its origin."""
+        return self._models.of(origin).link
+
     def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.

@@ -118,7 +118,7 @@ class _Checks:
             wrong = (length != owner.exact) if owner.exact is not None else (
                 (length > owner.most) | (length < owner.least)
             )  # fmt: skip
-            rows = rows[wrong]
+            rows = rows[wrong & (length >= 0)]
             if not len(rows):
                 continue
             self._blamed[rows] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
@@ -87,8 +87,9 @@ class ChunkOwner:
     exact, most, least
         Bytes that each of its chunks has where it is stored, as far as its codecs tell: exactly, or at most
         and at least. `exact` is None, `least` 1 where they do not.
-    missing
-        Chunks without a reference, as numbers in C order of the grid.
+    missing, inline
+        Chunks without a reference, and those whose bytes stand in the document, as numbers in C order of the
+        grid.
     """
 
     node: ArrayNode
@@ -97,6 +98,7 @@ class ChunkOwner:
     most: int
     least: int
     missing: Ints
+    inline: Ints
 
     @property
     def total(self) -> int:
@@ -115,7 +117,7 @@ class ChunkOwner:
 
 @dataclass(slots=True, eq=False)
 class ChunkTable:
-    """The chunks that are ranges of files, a row each; no object for any of them.
+    """The chunks that are ranges of files, or whole files, a row each; no object for any of them.
 
     Attributes
     ----------
@@ -126,7 +128,7 @@ class ChunkTable:
     url
         Position in `urls`, int32.
     offset, length
-        Bytes.
+        Bytes; the length of a whole file is -1.
     large
         Arrays whose chunks are too many to be looked at one by one.
     is_whole
@@ -144,9 +146,17 @@ class ChunkTable:
     length: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def of(cls, document: Document, hierarchy: Hierarchy, left: SearchTime) -> ChunkTable:
-        """Look up the chunks of all arrays, up to `MOST_CHUNKS`; of larger ones those that stand in refs."""
-        return _Building(document, left).table(hierarchy)
+    def of(
+        cls, document: Document, hierarchy: Hierarchy, left: SearchTime, paths: Container[str] | None = None
+    ) -> ChunkTable:
+        """Look up the chunks of all arrays, up to `MOST_CHUNKS`; of larger ones those that stand in refs.
+
+        Parameters
+        ----------
+        paths
+            Of the arrays that are wanted; None for all.
+        """
+        return _Building(document, left).table(hierarchy, paths)
 
 
 class _Building:
@@ -161,9 +171,11 @@ class _Building:
         self._shared: tuple[tuple[str, ...], npt.NDArray[np.int32]] | None = None
         self._parts: list[tuple[npt.NDArray[np.int32], Ints, npt.NDArray[np.int32], Ints, Ints]] = []
 
-    def table(self, hierarchy: Hierarchy) -> ChunkTable:
+    def table(self, hierarchy: Hierarchy, paths: Container[str] | None) -> ChunkTable:
         table, room = self._table, MOST_CHUNKS
         for node, manifest in _arrays(hierarchy):
+            if paths is not None and node.path not in paths:
+                continue
             if self._left.is_over:
                 table.is_whole = False
                 break
@@ -201,15 +213,18 @@ class _Building:
         table, position = self._table, len(self._table.owners)
         has_ranges = not is_whole
         missing: list[Ints] = []
+        inline: list[Ints] = []
         for numbers in blocks:
             if self._left.is_over:
                 table.is_whole = False
                 break
             columns = manifest.columns(coords_of(numbers, manifest.grid_shape))
-            rows = np.flatnonzero(columns.kind == ReferenceKind.RANGE)
+            is_whole_file = columns.kind == ReferenceKind.WHOLE
+            rows = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | is_whole_file)
             missing.append(numbers[columns.kind == ReferenceKind.MISSING])
+            inline.append(numbers[columns.kind == ReferenceKind.INLINE])
             if len(rows):
-                has_ranges = True
+                has_ranges = has_ranges or not is_whole_file[rows].all()
                 url = self._url_numbers(columns.urls)
                 if url is None:
                     columns = with_used_urls(columns)
@@ -226,7 +241,7 @@ class _Building:
         gone = np.concatenate(missing) if missing and is_whole and table.is_whole else np.zeros(0, np.int64)
         # To build the codecs of an array takes longer than all else that is done for a small one.
         sizes = stored_sizes(node) if has_ranges else (None, _MOST, 1)
-        owner = ChunkOwner(node, manifest, *sizes, gone)
+        owner = ChunkOwner(node, manifest, *sizes, gone, np.concatenate(inline) if inline else gone)
         table.owners.append(owner)
         return owner
 
