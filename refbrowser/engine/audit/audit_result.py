@@ -92,7 +92,11 @@ def joined_fix(document: Document, findings: Iterable[Finding], title: str) -> A
     values: dict[str, Any] = {}
     rules: set[int] = set()
     others: list[Any] = []
-    for fix in dict.fromkeys(finding.fix for finding in findings if finding.fix is not None):
+    seen: list[Any] = []
+    for fix in (finding.fix for finding in findings if finding.fix is not None):
+        if fix in seen:
+            continue
+        seen.append(fix)
         if isinstance(fix, RemoveReferences):
             places += [np.arange(start, stop, dtype=np.int64) for start, stop in fix.runs]
         elif isinstance(fix, RemoveReference):

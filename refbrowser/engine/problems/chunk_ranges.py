@@ -32,8 +32,8 @@ Mask = npt.NDArray[np.bool_]
 _FEWEST, _LACKING = 4, 4
 #: Ranges that meet without a gap before one that does not is taken for cut, and the share of such at most.
 _MEETING, _ODD = 4, 20
-#: Files and arrays in which gaps of one byte are held against the others.
-_MOST_PAIRS = 5_000
+#: Arrays in which gaps of one byte are held against the others; files and arrays in which beginnings are.
+_MOST_ARRAYS, _MOST_PAIRS = 200, 5_000
 #: Entries that one fix changes.
 _FIXED = 10_000
 
@@ -203,24 +203,19 @@ class _Checks:
             )
 
     def _odd_gaps(self, at: Ints, rows: Ints, url: npt.NDArray[np.int32], gap: Ints) -> Ints:
-        """Return which gaps of one byte, or overlaps of one, are odd among those of their array and file."""
+        """Return which gaps of one byte, or overlaps of one, are odd among those of their array."""
         owner = self._table.owner
         exact = np.array([each.exact is not None for each in self._table.owners], bool)
-        at = at[~exact[owner[rows[at]]]]
-        pairs = list(dict.fromkeys(zip(url[at].tolist(), owner[rows[at]].tolist(), strict=True)))[
-            :_MOST_PAIRS
-        ]
+        arrays = dict.fromkeys(owner[rows[at]].tolist())
+        together = url[1:] == url[:-1]
         odd: list[Ints] = []
-        for number, array in pairs:
-            first, last = np.searchsorted(url, [number, number + 1])
-            inner = rows[first:last]
-            own = (owner[inner[1:]] == array) & (owner[inner[:-1]] == array)
-            gaps = gap[first : last - 1]
-            meeting = int(np.count_nonzero(own & (gaps == 0)))
-            found = np.flatnonzero(own & (np.abs(gaps) == 1)) + first
+        for array in [each for each in arrays if not exact[each]][:_MOST_ARRAYS]:
+            own = together & (owner[rows[1:]] == array) & (owner[rows[:-1]] == array)
+            meeting = int(np.count_nonzero(own & (gap == 0)))
+            found = np.flatnonzero(own & (np.abs(gap) == 1))
             if meeting >= _MEETING and len(found) <= max(1, meeting // _ODD):
                 odd.append(found)
-        return np.concatenate(odd) if odd else np.zeros(0, np.int64)
+        return np.sort(np.concatenate(odd)) if odd else np.zeros(0, np.int64)
 
     def _shifted(self, before: Ints, after: Ints) -> Iterator[Finding]:
         """Yield ranges between which a byte is missing, or that share one, where others of the array meet."""
