@@ -7,7 +7,7 @@ import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, plain, tell, tell_error, write_json, write_lines
+from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_lines
 from refbrowser.cli.options import (
     add_dask,
     add_json,
@@ -73,13 +73,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     _check(arguments)
     request = AuditRequest(Level(arguments.level), tuple(arguments.array), arguments.sample, arguments.resume)
     compute = compute_of(arguments)
-    try:
-        dataset = open_dataset(arguments, token)
-    except RefbrowserError as error:
-        # That it cannot be opened is its one fault.
-        tell_error(error)
-        return error.kind.exit_code
-    with dataset:
+    with open_dataset(arguments, token) as dataset:
         plan = plan_audit(dataset, request)
         if request.level.asks:
             tell(f"refbrowser: {plain(cost_line(request.level, plan.cost))}")
@@ -87,9 +81,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             tell(f"refbrowser: {plain(line)}")
         if plan.cost.is_large:
             message = f"the audit would take {cost_line(request.level, plan.cost)}"
-            error = RefbrowserError(ErrorKind.BUDGET, message, advice="give --yes, or a lower --level")
-            if not ask(arguments, error):
-                raise error
+            large = RefbrowserError(ErrorKind.BUDGET, message, advice="give --yes, or a lower --level")
+            if not ask(arguments, large):
+                raise large
         result = _result(dataset, plan, compute, token)
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:

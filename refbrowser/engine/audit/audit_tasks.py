@@ -278,7 +278,7 @@ class _ReadTask:
         self._token.check()
         for number, at in zip(numbers.tolist(), range(len(parts)), strict=True):
             part = parts[at]
-            self._look(number, ended.get(part.coords), box[(*part.target, ...)])
+            self._look(number, ended.get(part.coords), box[_index(part)])
         outcomes = tuple(_joined(found) for found in self._outcomes.values())
         return TaskAnswer((), outcomes, self._good, self._blocked, reader.read_bytes, reader.requests)
 
@@ -308,6 +308,10 @@ class _ReadTask:
         # Numbers in messages differ from chunk to chunk: what is the same else is told together.
         same = outcome.code, outcome.url, outcome.message if outcome.kind != str(ErrorKind.META) else ""
         self._outcomes.setdefault(same, []).append((number, outcome))
+
+
+def _index(part: ChunkPart) -> tuple[Any, ...]:
+    return (*part.target, ...)
 
 
 def _joined(found: Sequence[tuple[int, Outcome]]) -> Outcome:
@@ -340,7 +344,7 @@ def _of_error(error: RefbrowserError, path: str) -> Outcome:
 
 def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, str]]:
     """Return what is odd about the decoded values of a chunk, each as code and message."""
-    found = []
+    found: list[tuple[str, str]] = []
     fill = _told_fill(node)
     if fill is not None:
         same = np.isnan(values) if fill != fill else values == fill

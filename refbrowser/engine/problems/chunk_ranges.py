@@ -258,7 +258,7 @@ class _Checks:
             kind=odd.kind,
             message=self._message(odd, part),
             place=self._place(key, table.urls[table.url[row]], start, stop),
-            advice=_ADVICE.get(odd.code, ""),
+            advice="" if odd.meant is not None else _ADVICE[odd.code],
             count=len(part),
             fix=self._fix(odd, part),
             code=odd.code,

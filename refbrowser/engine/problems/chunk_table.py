@@ -188,7 +188,7 @@ class _Building:
                 table.large.append(owner)
         if self._parts:
             columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
-            table.owner, table.number, table.url, table.offset, table.length = columns  # type: ignore[assignment]
+            table.owner, table.number, table.url, table.offset, table.length = columns
         return table
 
     def _written(self, manifest: ExpansionManifest) -> Iterator[Ints]:

@@ -185,10 +185,10 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                 slot = document.refs.find_slot(key)
                 if slot is None:
                     continue
-                message, meant = reason, found[number : number + 1]
+                message, those = reason, found[number : number + 1]
                 if number == TOLD:
                     message = f"{reason}; so are {len(found) - TOLD - 1} more below {quoted(group[0])}"
-                    meant = found[number:]
+                    those = found[number:]
                 yield Found(
                     Severity.WARNING,
                     ErrorKind.META,
@@ -196,9 +196,9 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                     document.key_pointer(key),
                     positions.entry(slot),
                     key=key,
-                    fix=_removal(document, group, meant),
+                    fix=_removal(document, group, those),
                     code=CODES[reason],
-                    count=len(meant),
+                    count=len(those),
                 )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from refbrowser.engine.audit.audit_plan import AuditCost
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
 from refbrowser.views.auditing.audit_lines import (
+    RestOfGroups,
     cost_line,
     counted,
     place_words,
+    rolled,
     summary_line,
 )
 
@@ -42,12 +44,14 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0;
   border-top: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 td { overflow-wrap: anywhere; }
-td.number { text-align: right; white-space: nowrap; }
+td:first-child { min-width: 9rem; }
 summary { cursor: pointer; color: var(--soft); }
 @media print { details { display: block; } }
 """
 #: Findings of a group that are shown; those after the first few are folded.
 _SHOWN, _OPEN = 100, 8
+#: Files of one code that are shown one by one.
+_FILES = 50
 
 
 def result_html(document: str, result: AuditResult, cost: AuditCost, now: float | None = None) -> str:
@@ -84,8 +88,11 @@ def _page(document: str, result: AuditResult, cost: AuditCost, now: float) -> It
         groups = [group for group in result.groups if group.is_fault is is_fault]
         if groups:
             yield f"<h2>{heading}</h2>"
-            for group in groups:
-                yield from _group(group)
+            for group in rolled(groups, _FILES):
+                if isinstance(group, RestOfGroups):
+                    yield f'<p class="soft">{_plain(group.words)} {_code(group.code)}</p>'
+                else:
+                    yield from _group(group)
     if result.notes:
         yield from _notes(result)
     yield "</body></html>"
@@ -145,12 +152,12 @@ _HEADINGS = ("Where", "What", "How many", "What to do")
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    advice = finding.advice if finding.fix is None else f"{finding.fix.title}. {finding.advice}".rstrip(". ")
-    advice = advice[:1].upper() + advice[1:]
+    told = ("" if finding.fix is None else finding.fix.title, finding.advice)
+    advice = ". ".join(text[:1].upper() + text[1:] for text in told if text)
     return _code(place_words(finding)), _plain(finding.message), f"{finding.count:,}", _plain(advice)
 
 
-def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     yield '<div class="scroll"><table><thead><tr>'
     yield "".join(f'<th scope="col">{heading}</th>' for heading in headings)
     yield "</tr></thead><tbody>"

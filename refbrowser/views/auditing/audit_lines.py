@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 
 from refbrowser.engine.audit.audit_plan import AuditCost, Level
 from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
 from refbrowser.errors import Finding
 
-#: Findings of one group that are told one by one.
-TOLD = 3
+#: Findings of one group, and files of one code, that are told one by one.
+TOLD, FILES_TOLD = 3, 10
+
+
+@dataclass(frozen=True, slots=True)
+class RestOfGroups:
+    """Groups of one code that are not shown one by one: how many they are, and places in all."""
+
+    code: str
+    title: str
+    groups: int
+    count: int
+
+    @property
+    def words(self) -> str:
+        """What is told of them."""
+        return f"{self.title}: {counted(self.count, 'more place')} in {counted(self.groups, 'more file')}"
+
+
+def rolled(groups: Iterable[FindingGroup], most: int) -> Iterator[FindingGroup | RestOfGroups]:
+    """Yield groups, of each code at most so many; the others as one."""
+    for (code, _), some in groupby(groups, lambda group: (group.code, group.is_fault)):
+        same = list(some)
+        yield from same[:most]
+        rest = same[most:]
+        if rest:
+            count = sum(group.count for group in rest)
+            yield RestOfGroups(code, same[0].kind.title, len(rest), count)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -95,8 +123,11 @@ def group_lines(group: FindingGroup) -> Iterator[str]:
 
 def result_lines(result: AuditResult) -> Iterator[str]:
     """Yield all that was found, and the sum of it."""
-    for group in result.groups:
-        yield from group_lines(group)
+    for group in rolled(result.groups, FILES_TOLD):
+        if isinstance(group, RestOfGroups):
+            yield f"    [{group.code}] {group.words}"
+        else:
+            yield from group_lines(group)
     for note in result.notes:
         of = f" ({counted(note.count, 'reference')})" if note.count > 1 else ""
         yield f"note[{note.code}] {note.reader} {note.message}{of}"
