@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.engine.audit.audit_journal import AuditJournal
 from refbrowser.engine.audit.audit_plan import AuditPlan, BlockedOrigin, ChosenChunks
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
-from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, TaskAnswer, together
-from refbrowser.engine.audit.audit_workers import answers
+from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, TaskAnswer, answers, together
 from refbrowser.engine.audit.reader_notes import reader_notes
 from refbrowser.engine.audit.state_findings import StateCheck, StateFindings
 from refbrowser.engine.collecting import collected_later
@@ -34,6 +32,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.checks.positions import in_refs
 
 if TYPE_CHECKING:
+    from refbrowser.engine.audit.audit_journal import AuditJournal
     from refbrowser.engine.dataset import Dataset
 
 #: Codes of faults that are told before chunks are read: these fail for the same reason then.
@@ -106,6 +105,9 @@ class AuditRun:
     def _all(self, control: JobControl) -> Iterator[Finding]:
         yield from self._of_set(control)
         if self._plan.request.level.asks:
+            # What reads nothing has nothing to go on with.
+            from refbrowser.engine.audit.audit_journal import AuditJournal
+
             journal = AuditJournal(self._dataset, self._plan, resume=self._plan.request.resume)
             with closing(journal):
                 yield from self._of_tasks(journal, control)

@@ -5,7 +5,10 @@ Tasks and what they answer are plain values: they go to other processes, and int
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import pickle
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -13,19 +16,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.audit.object_states import ObjectState, stat_objects
+from refbrowser.engine.compute import shared
+from refbrowser.engine.frozen import FrozenDataset
+from refbrowser.engine.peers import worker_name
 from refbrowser.engine.problems.chunk_table import Ints, coords_of
 from refbrowser.engine.reading.parts import EndedPart, PartState, ReadOptions
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
-from refbrowser.io.stating import ObjectState, stat_objects
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import Packing
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
+    from refbrowser.engine.compute import Executor
     from refbrowser.engine.dataset import Dataset
 
 #: Bytes of decoded chunks that one task holds, and chunks that it reads together.
@@ -378,3 +385,63 @@ def _told_fill(node: ArrayNode) -> Any:
         return None
     is_said = any(name in node.attributes for name in ("_FillValue", "missing_value"))
     return fill if is_said or fill != 0 else None
+
+
+# Where tasks run
+
+_lock = threading.Lock()
+#: The dataset that this process has open for audits of others, and the digest of what it was told.
+_kept: list[tuple[str, Dataset]] = []
+
+
+def answers(
+    dataset: Dataset, executor: Executor, tasks: Iterator[AuditTask], token: CancelToken
+) -> Generator[tuple[AuditTask, TaskAnswer | BaseException], None, None]:
+    """Have tasks carried out, here or elsewhere; yields each with its answer or error as it ends.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_SOURCE`: there is nobody left to do it.
+    Cancelled
+        The token was cancelled.
+    """
+    if not executor.is_apart:
+        yield from executor.run(lambda task: carry_out(dataset, task, token), tasks, token)
+        return
+    data = pickle.dumps(FrozenDataset.of(dataset), pickle.HIGHEST_PROTOCOL)
+    order, digest = executor.share(data), hashlib.sha256(data).hexdigest()
+    items = ((order, digest, task) for task in tasks)
+    for (_, _, task), answer in executor.run(work_on, items, token):
+        yield task, answer
+
+
+def work_on(item: tuple[Any, str, AuditTask]) -> TaskAnswer:
+    """Carry out a task in another process.
+
+    Parameters
+    ----------
+    item
+        What stands for the dataset, the digest of that, and the task.
+
+    Raises
+    ------
+    RefbrowserError
+        The dataset cannot be opened here.
+    """
+    order, digest, task = item
+    return carry_out(_opened(order, digest), task, CancelToken())
+
+
+def _opened(order: Any, digest: str) -> Dataset:
+    with _lock:
+        if _kept and _kept[0][0] == digest:
+            return _kept[0][1]
+        data = shared(order)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise RefbrowserError(ErrorKind.SOURCE, f"worker {worker_name()} was given another dataset")
+        # Our own words: from the program that this process works for.
+        dataset: Dataset = pickle.loads(data).dataset()
+        # One that others of this process still read is closed with the process.
+        _kept[:] = [(digest, dataset)]
+        return dataset

@@ -437,12 +437,12 @@ def _step(columns: RuleColumns, slot: int) -> int:
 def _told_apart(columns: RuleColumns) -> frozenset[int]:
     """Return the dimensions of which no two values give the same URL: plain numbers between other text."""
     found: set[int] = set()
-    fragments = columns.texts.get("url", ())
-    for at, fragment in enumerate(fragments):
-        if not isinstance(fragment, IntegerFragment):
+    printed = columns.texts.get("url", ())
+    for at, each in enumerate(printed):
+        if not isinstance(each, IntegerFragment):
             continue
-        after = fragments[at + 1] if at + 1 < len(fragments) else "."
-        value = fragment.value
+        after = printed[at + 1] if at + 1 < len(printed) else "."
+        value = each.value
         is_plain = isinstance(value, Affine) and len(value.terms) == 1
         if is_plain and isinstance(after, str) and after and not after[0].isdigit():
             found |= value.uses

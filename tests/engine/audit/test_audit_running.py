@@ -267,15 +267,15 @@ def test_an_audit_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
         file.write(b"0123abcd {")
     monkeypatch.setattr("refbrowser.engine.audit.audit_tasks._TOGETHER", 4)
     carried: list[int] = []
-    from refbrowser.engine.audit import audit_workers
+    from refbrowser.engine.audit import audit_tasks
 
-    kept = audit_workers.carry_out
+    kept = audit_tasks.carry_out
 
     def carry_out(dataset: Any, task: Any, token: Any) -> TaskAnswer:
         carried.append(task.number)
         return kept(dataset, task, token)
 
-    monkeypatch.setattr(audit_workers, "carry_out", carry_out)
+    monkeypatch.setattr(audit_tasks, "carry_out", carry_out)
     result = refbrowser.audit(path, level="full", resume=True)
     assert result.counts() == {"undecodable": 1}
     assert result.chunks == 2 * FILES * CHUNKS - 1
