@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -169,7 +169,8 @@ class _Building:
         self._codes = chunk_codes(document)
         #: URLs that all arrays share, and their numbers: they are looked up once.
         self._shared: tuple[tuple[str, ...], npt.NDArray[np.int32]] | None = None
-        self._parts: list[tuple[npt.NDArray[np.int32], Ints, npt.NDArray[np.int32], Ints, Ints]] = []
+        #: By column what each block of chunks gives.
+        self._columns: tuple[list[npt.NDArray[Any]], ...] = ([], [], [], [], [])
 
     def table(self, hierarchy: Hierarchy, paths: Container[str] | None) -> ChunkTable:
         table, room = self._table, MOST_CHUNKS
@@ -186,9 +187,9 @@ class _Building:
             owner = self._added(node, manifest, blocks, is_whole=not is_large)
             if is_large:
                 table.large.append(owner)
-        if self._parts:
-            columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
-            table.owner, table.number, table.url, table.offset, table.length = columns
+        table.owner, table.number = self._column(0, np.int32), self._column(1, np.int64)
+        table.url, table.offset = self._column(2, np.int32), self._column(3, np.int64)
+        table.length = self._column(4, np.int64)
         return table
 
     def _written(self, manifest: ExpansionManifest) -> Iterator[Ints]:
@@ -229,21 +230,28 @@ class _Building:
                 if url is None:
                     columns = with_used_urls(columns)
                     url = self._numbered(columns.urls)
-                self._parts.append(
-                    (
-                        np.full(len(rows), position, np.int32),
-                        numbers[rows],
-                        url[columns.url[rows]],
-                        columns.offset[rows],
-                        columns.length[rows],
-                    )
+                found = (
+                    np.full(len(rows), position, np.int32),
+                    numbers[rows],
+                    url[columns.url[rows]],
+                    columns.offset[rows],
+                    columns.length[rows],
                 )
+                for column, values in zip(self._columns, found, strict=True):
+                    column.append(values)
         gone = np.concatenate(missing) if missing and is_whole and table.is_whole else np.zeros(0, np.int64)
         # To build the codecs of an array takes longer than all else that is done for a small one.
         sizes = stored_sizes(node) if has_ranges else (None, _MOST, 1)
         owner = ChunkOwner(node, manifest, *sizes, gone, np.concatenate(inline) if inline else gone)
         table.owners.append(owner)
         return owner
+
+    def _column(self, at: int, kind: type[Any]) -> npt.NDArray[Any]:
+        """Return a column as a whole; its blocks are given up, so that no more than one is held twice."""
+        blocks = self._columns[at]
+        joined = np.concatenate(blocks) if blocks else np.zeros(0, kind)
+        blocks.clear()
+        return joined
 
     def _url_numbers(self, urls: tuple[str, ...]) -> npt.NDArray[np.int32] | None:
         """Return the numbers of the URLs of the document; None where these are others."""
