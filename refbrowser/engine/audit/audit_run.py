@@ -204,6 +204,7 @@ class AuditRun:
         result.chunks += answer.chunks
         result.size += answer.size
         result.requests += answer.requests
+        found: list[Finding] = []
         for state in answer.states:
             if state.kind == ErrorKind.BLOCKED:
                 self._block(state)
@@ -212,11 +213,14 @@ class AuditRun:
                 self._known[state.url] = state.identity
             elif state.message:
                 self._dead.add(state.url)
-            yield from in_refs(self._dataset.document, [*self._states.of(state)])
+            found += self._states.of(state)
         if answer.blocked:
             self._block(FileState(task.path))
-        found = [finding for outcome in answer.outcomes if (finding := self._of_outcome(outcome)) is not None]
-        yield from in_refs(self._dataset.document, found)
+        outcomes = map(self._of_outcome, answer.outcomes)
+        found += [finding for finding in outcomes if finding is not None]
+        if found:
+            # To find where entries stand in the text takes long: it is done once for all of them.
+            yield from in_refs(self._dataset.document, found)
         cost = self._plan.cost
         control.progress(
             min(result.urls + result.chunks, cost.urls + cost.chunks), cost.urls + cost.chunks,

@@ -9,7 +9,7 @@ import hashlib
 import pickle
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +155,8 @@ class TaskAnswer:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a value of JSON's types."""
-        return asdict(self)
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        return {"states": _plain(self.states), "outcomes": _plain(self.outcomes), **counts}
 
     @classmethod
     def from_json(cls, value: Any) -> TaskAnswer:
@@ -170,8 +171,17 @@ class TaskAnswer:
         outcomes = tuple(
             Outcome(**{**each, "numbers": tuple(map(int, each["numbers"]))}) for each in value["outcomes"]
         )
-        counts = {name: int(value[name]) for name in ("chunks", "blocked", "size", "requests")}
+        counts = {name: int(value[name]) for name in _COUNTS}
         return cls(states, outcomes, **counts)
+
+
+_COUNTS = ("chunks", "blocked", "size", "requests")
+
+
+def _plain(values: Sequence[FileState] | Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return values field by field; `asdict` would copy all that they hold, one by one."""
+    names = [each.name for each in fields(values[0])] if values else []
+    return [{name: getattr(value, name) for name in names} for value in values]
 
 
 def carry_out(dataset: Dataset, task: AuditTask, token: CancelToken) -> TaskAnswer:

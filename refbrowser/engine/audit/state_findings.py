@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
 from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
@@ -47,6 +48,26 @@ class StateFindings:
         order = np.argsort(self._table.url, kind="stable")
         return order, np.searchsorted(self._table.url[order], np.arange(len(self._table.urls) + 1))
 
+    @cached_property
+    def _reach(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """Of each file the end of the last range in it, and whether it is read whole."""
+        table, count = self._table, len(self._table.urls)
+        ends = np.zeros(count, np.int64)
+        np.maximum.at(ends, table.url, table.offset + np.maximum(table.length, 0))
+        whole = np.zeros(count, bool)
+        whole[table.url[table.length < 0]] = True
+        return ends, whole
+
+    def _is_plain(self, state: FileState) -> bool:
+        """Tell whether a file is there as it should be: of most nothing else is to be asked."""
+        if state.message or state.moved_to or state.ranges is False or state.total is None:
+            return False
+        number = self._numbers.get(state.url)
+        if number is None:
+            return True
+        ends, whole = self._reach
+        return bool(ends[number] <= state.total and not whole[number])
+
     def rows(self, url: str) -> Ints:
         """Return the rows of the table that lead into a file."""
         number = self._numbers.get(url)
@@ -57,6 +78,8 @@ class StateFindings:
 
     def of(self, state: FileState) -> Iterator[Finding]:
         """Yield what the state of a file tells."""
+        if not self._checks and self._is_plain(state):
+            return
         rows = self.rows(state.url)
         found = [*self._of_answer(state, rows), *(each(state) for each in self._checks)]
         for finding in found:
