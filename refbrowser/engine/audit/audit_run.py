@@ -155,6 +155,8 @@ class AuditRun:
 
     def _of_tasks(self, journal: AuditJournal, control: JobControl) -> Iterator[Finding]:
         compute = HERE if why_here(self._dataset) else self._compute
+        memory = self._dataset.access.memory
+        before = set(memory.warnings)
         with collected_later(), compute.open(control.token) as executor:
             check_workers(executor)
             for tasks in (self._stat_tasks, self._read_tasks):
@@ -171,6 +173,8 @@ class AuditRun:
                         else:
                             journal.add(task.number, answer)
                         yield from self._taken(task, answer, control)
+        # What was noted of what this process read: entity tags that vary, checksums that are odd.
+        yield from (warning for warning in memory.warnings if warning not in before)
 
     def _stat_tasks(self) -> Iterator[AuditTask]:
         plan = self._plan

@@ -230,7 +230,7 @@ class _Building:
                 if url is None:
                     columns = with_used_urls(columns)
                     url = self._numbered(columns.urls)
-                found = (
+                found: tuple[npt.NDArray[Any], ...] = (
                     np.full(len(rows), position, np.int32),
                     numbers[rows],
                     url[columns.url[rows]],

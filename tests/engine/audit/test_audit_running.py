@@ -122,6 +122,14 @@ def test_a_file_that_changes_meanwhile(served: tuple[DamagedSet, HttpServer]) ->
     assert group.count == 2 * CHUNKS
 
 
+def test_a_mirrored_file(served: tuple[DamagedSet, HttpServer]) -> None:
+    made, server = served
+    server.faults["/f3.bin"] = Fault("etag", value='"other"', after=1)
+    result = audited(made, server, "full")
+    assert result.counts() == {"identity-varies": 1}
+    assert result.faults == 0
+
+
 def test_a_busy_server_is_waited_for(served: tuple[DamagedSet, HttpServer]) -> None:
     made, server = served
     server.faults["/f3.bin"] = Fault("status", value=503, times=1, headers={"Retry-After": "0"})
