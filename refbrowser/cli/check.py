@@ -141,10 +141,10 @@ def _findings(request: OpenRequest, watched: Watched) -> list[Finding]:
 
     Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
     """
-    from refbrowser.engine.audit import list_store
     from refbrowser.engine.opening import dataset_of, open_document
     from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.engine.session import Session
+    from refbrowser.engine.store_listing import list_store
     from refbrowser.formats.registry import facet
 
     with watched("opening") as control:

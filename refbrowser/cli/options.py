@@ -237,7 +237,7 @@ def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
     """List the store of a dataset where that can be done, so that missing chunks are known."""
     if dataset.document.store is None:
         return None
-    from refbrowser.engine.audit import list_store
+    from refbrowser.engine.store_listing import list_store
 
     with ProgressBar("listing") as bar:
         return list_store(dataset, job_control(token, bar))

@@ -24,6 +24,7 @@ VERBS = {
     "cdl": "write a dataset as CDL, as ncdump -h does",
     "expand": "show the Version 0 rows of a document, or write it out as one object",
     "check": "list all faults and warnings of documents",
+    "audit": "look at what references lead to: files, ranges, values",
     "read": "read values of an array",
     "cat": "write the stored bytes of one key",
     "explain": "tell why an element or a key shows as it does",

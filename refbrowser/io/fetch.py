@@ -79,6 +79,10 @@ class Fetcher:
         """Use at most so many connections to each host from now on."""
         self._models.set_most(most)
 
+    def link_to(self, origin: str) -> Link:
+        """Return what is known of the link to a host, by the text of its origin."""
+        return self._models.of(origin).link
+
     def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
@@ -102,6 +106,7 @@ class Fetcher:
         progress: Callable[[int, int | None], None] | None = None,
         witness: Witness | None = None,
         timed: Timed | None = None,
+        heads: bool = False,
     ) -> Counters:
         """Read everything in `plan`; returns when each of its rows was delivered.
 
@@ -132,6 +137,8 @@ class Fetcher:
             Called, in I/O threads, with each try when it has ended.
         timed
             Called, in I/O threads, with rows that are about to be delivered, and how long they took.
+        heads
+            Ask servers for the state of whole objects only: their rows have no bytes.
 
         Raises
         ------
@@ -147,6 +154,7 @@ class Fetcher:
             progress=progress,
             witness=witness,
             timed=timed,
+            heads=heads,
         )
         task = FetchTask(access, options)
         with self._lock:

@@ -216,6 +216,7 @@ def _etag_warning(url: str) -> Finding:
         kind=ErrorKind.SOURCE,
         message="the entity tag varies while size and time agree, as mirrored servers give",
         place=Place(url=url),
+        code="identity-varies",
     )
 
 

@@ -153,6 +153,7 @@ class FetchOptions:
     progress: Callable[[int, int | None], None] | None = None
     witness: Witness | None = None
     timed: Timed | None = None
+    heads: bool = False
 
 
 class FetchTask:
@@ -233,7 +234,8 @@ class FetchTask:
     def _append(self, rows: Iterable[tuple[int, memoryview | RefbrowserError]]) -> None:
         was_empty = not self._rows
         self._rows.extend(rows)
-        if was_empty:
+        # What has no bytes is taken together at the end: threads that wake each other for each take longer.
+        if was_empty and not self.options.heads:
             self._changed.notify_all()
 
     def settle(self) -> None:

@@ -15,6 +15,8 @@ Ints = npt.NDArray[np.int64]
 #: Why a key below an array belongs to nothing.
 OUTSIDE = "the chunk is outside of the array's grid"
 NO_CHUNK = "the key is no chunk of its array"
+#: The codes of findings that say so.
+CODES = {OUTSIDE: "chunk-outside-grid", NO_CHUNK: "key-no-chunk"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,7 +44,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A small document with its data beside it."""
-    (tmp_path / "data.bin").write_bytes(bytes(range(48)))
+    (tmp_path / "data.bin").write_bytes(bytes(range(56)))
     path = tmp_path / "small.json"
     path.write_text(json.dumps(small_document(), indent=1))
     return path

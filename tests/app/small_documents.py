@@ -36,7 +36,7 @@ def small_document(url: str = "data.bin") -> dict[str, object]:
             "temp/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K"}',
             "depth/.zarray": json.dumps(line),
             "depth/.zattrs": '{"_ARRAY_DIMENSIONS": ["z"]}',
-            "depth/0": ["{{u}}", 0, 4],
-            "depth/1": ["{{u}}", 4, 4],
+            "depth/0": ["{{u}}", 48, 4],
+            "depth/1": ["{{u}}", 52, 4],
         },
     }

@@ -104,7 +104,7 @@ def lost(small: Path, killed: Killed) -> bytes:
 
 
 def write_small(folder: Path) -> Path:
-    (folder / "data.bin").write_bytes(bytes(range(48)))
+    (folder / "data.bin").write_bytes(bytes(range(56)))
     path = folder / "small.json"
     path.write_text(json.dumps(small_document(), indent=1))
     return path

@@ -13,9 +13,9 @@ from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.audit import can_be_listed, list_store
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.store_listing import can_be_listed, list_store
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind

@@ -139,7 +139,7 @@ class DocumentStore(QObject):
             return
 
         def list_it(control: TaskControl) -> tuple[Dataset, StoreListing | None]:
-            from refbrowser.engine.audit import list_store
+            from refbrowser.engine.store_listing import list_store
 
             return dataset, list_store(dataset, control)
 

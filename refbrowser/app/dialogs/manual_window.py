@@ -60,6 +60,7 @@ PAGES = (
     "cluster",
     "objects",
     "command_line",
+    "audit",
     "python",
     "preferences",
     "keyboard",

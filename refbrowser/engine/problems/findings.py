@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.problems.chunk_ranges import chunk_findings
 from refbrowser.engine.problems.key_problems import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
+from refbrowser.engine.problems.url_problems import url_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
 from refbrowser.references.checks.positions import as_known, in_refs
@@ -17,6 +19,7 @@ from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
+    from refbrowser.engine.problems.chunk_table import ChunkMarks
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document
@@ -51,6 +54,7 @@ def dataset_findings(
     hierarchy: Hierarchy | None,
     access: Access | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    marks: ChunkMarks | None = None,
 ) -> DatasetFindings:
     """Return everything that is wrong with a dataset, as far as it is known without reading data.
 
@@ -65,9 +69,12 @@ def dataset_findings(
         What the document may read: the sizes of local files are asked for. None to look at no file.
     cancelled
         Asked now and then; what is left is then not looked at.
+    marks
+        Is told the chunks that findings are about, where these are many.
     """
     with collected_later():
-        of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
+        found = _of_document(document, hierarchy, access, cancelled, marks)
+        of_document = tuple(as_known(document, found))
     structure: list[Finding] = []
     if hierarchy is not None:
         told = _Told(of_document)
@@ -84,14 +91,17 @@ def _of_document(
     hierarchy: Hierarchy | None,
     access: Access | None,
     cancelled: Callable[[], bool],
+    marks: ChunkMarks | None,
 ) -> Iterator[Finding]:
     yield from all_findings(document, cancelled)
     left = SearchTime(cancelled, _SECONDS)
     # Of a store and of other files each reference was made here.
     if not document.rules_are_made:
         yield from range_findings(document, access, left)
+    yield from url_findings(document, left)
     if hierarchy is not None:
         yield from key_findings(document, hierarchy, left)
+        yield from chunk_findings(document, hierarchy, left, marks)
 
 
 class _Told:

@@ -6,14 +6,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.expansion_manifest import single_manifests
-from refbrowser.model.listing import NO_CHUNK, OUTSIDE
+from refbrowser.model.listing import CODES, NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.references.checks.positions import Found, located, placed, positions_of
@@ -44,12 +44,15 @@ if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
     from refbrowser.references.rules.gen import GenRule
 
+#: Keys that one edit of a finding takes away, at most.
+_REMOVED = 100_000
 #: Rows at each end of a rule that are looked at where arithmetic does not decide.
 _END_ROWS = 4096
 
 
 NO_ARRAY = "the rule gives keys of no array"
 NO_CHUNKS = "the rule gives no chunk of its array"
+_RULE_CODES = {NO_ARRAY: "rule-no-array", NO_CHUNKS: "rule-no-chunk"}
 
 
 def key_findings(document: Document, hierarchy: Hierarchy, left: SearchTime) -> Iterator[Finding]:
@@ -91,6 +94,7 @@ def codec_findings(hierarchy: Hierarchy) -> Iterator[Finding]:
                     message="the shuffle has elements of 0 bytes",
                     place=Place(key=key, path=node.path),
                     advice="it is read as one of the array's type; other software shuffles nothing then",
+                    code="shuffle-no-size",
                 )
 
 
@@ -166,8 +170,9 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                 f"its chunk is {quoted(meant)}",
                 key=prefix,
                 fix=RenameReference(prefix, meant) if is_free else None,
+                code="key-no-chunk",
             )
-    for group, codes in _codes(document).items():
+    for group, codes in chunk_codes(document).items():
         if cancelled():
             return
         owners = arrays.above(group[0])
@@ -180,9 +185,10 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                 slot = document.refs.find_slot(key)
                 if slot is None:
                     continue
-                message = reason
+                message, those = reason, found[number : number + 1]
                 if number == TOLD:
                     message = f"{reason}; so are {len(found) - TOLD - 1} more below {quoted(group[0])}"
+                    those = found[number:]
                 yield Found(
                     Severity.WARNING,
                     ErrorKind.META,
@@ -190,10 +196,26 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
                     document.key_pointer(key),
                     positions.entry(slot),
                     key=key,
+                    fix=_removal(document, group, those),
+                    code=CODES[reason],
+                    count=len(those),
                 )
 
 
-def _codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+def _removal(document: Document, group: Group, codes: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
+    """Return the edit that takes keys away, which are no chunks."""
+    from refbrowser.references.edits.edits import RemoveReference
+    from refbrowser.references.edits.many_edits import RemoveReferences, runs_of
+
+    refs = document.refs
+    if len(codes) == 1:
+        return RemoveReference(join_key(group, int(codes[0])))
+    slots = (refs.find_slot(join_key(group, code)) for code in codes[:_REMOVED].tolist())
+    places = np.sort(np.array([refs.position(slot) for slot in slots if slot is not None], np.int64))
+    return RemoveReferences(runs_of(places))
+
+
+def chunk_codes(document: Document) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the packed coordinates of all chunk keys of refs, by group."""
     refs, table = document.refs, document.refs.table
     gone = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
@@ -321,7 +343,9 @@ def _of_rows(rule: GenRule, near: list[ExpansionManifest]) -> Iterator[Finding]:
     elif checked < rule.count and not outside:
         message = f"whether all keys of the rule are chunks of arrays is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="key", pointer=f"/gen/{rule.index}/key")
-        yield Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place)
+        yield Finding(
+            severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, code="not-decided"
+        )
 
 
 def _is_chunk(key: str, near: list[ExpansionManifest]) -> bool | None:
@@ -349,8 +373,9 @@ def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
         key = None
     shown = message if key is None else f"{message}: {quoted(key)}"
     return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.META, message=shown, place=place, count=count, fix=fix
-    )
+        severity=Severity.WARNING, kind=ErrorKind.META, message=shown, place=place, count=count, fix=fix,
+        code=_RULE_CODES.get(message, CODES[OUTSIDE]),
+    )  # fmt: skip
 
 
 # Templates
@@ -388,6 +413,7 @@ def _unused_templates(document: Document, left: SearchTime) -> Iterator[Finding]
             pointer("templates", member.key),
             positions.outer(member.start),
             fix=RemoveTemplate(member.key) if is_decided else None,
+            code="template-unused" if is_decided else "not-decided",
         )
         for member in node.members
         if member.key in words

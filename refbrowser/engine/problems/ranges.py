@@ -110,6 +110,7 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
             kind=ErrorKind.BUDGET,
             message=message,
             place=Place(document=document.name),
+            code="not-decided",
         )
 
 
@@ -126,7 +127,8 @@ def _of_refs(document: Document, files: _Files) -> Iterator[Found]:
         if start and files.left.is_over:
             looked = f"({start} references checked)"
             message = f"whether files can have what other references refer to is not decided {looked}"
-            yield Found(Severity.WARNING, ErrorKind.BUDGET, message, _where_all(document), None)
+            where = _where_all(document)
+            yield Found(Severity.WARNING, ErrorKind.BUDGET, message, where, None, code="not-decided")
             break
         slots = refs.slot_column(start, min(start + _PAGE, len(refs)))
         columns = view.columns(slots)
@@ -134,15 +136,18 @@ def _of_refs(document: Document, files: _Files) -> Iterator[Found]:
         faulty = np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist()
         large = [row for row in faulty if _is_large(document, int(slots[row]))]
         for kind, row in odd.first(told):
-            yield _of_slot(document, positions, int(slots[row]), odd.message(kind, row))
+            yield _of_slot(document, positions, int(slots[row]), odd.message(kind, row), kind)
         told.update({kind: len(rows) for kind, rows in odd.rows.items()})
         for slot in slots[large[: max(TOLD - told["large"], 0)]].tolist():
-            yield _of_slot(document, positions, slot, view.error(slot).message)
+            yield _of_slot(document, positions, slot, view.error(slot).message, "large")
         told.update({"large": len(large)} if large else {})
     for kind, count in told.items():
         if count > TOLD:
             message = f"{count - TOLD} more references {_MORE[kind]}"
-            yield Found(Severity.FAULT, _kind_of(kind), message, _where_all(document), None)
+            where = _where_all(document)
+            yield Found(
+                Severity.FAULT, _kind_of(kind), message, where, None, code=_CODES[kind], count=count - TOLD
+            )
 
 
 def _where_all(document: Document) -> str:
@@ -157,6 +162,10 @@ _MORE = {
 }
 
 
+#: Their codes.
+_CODES = {"empty": "url-empty", "large": "number-impossible", "end": "range-past-end"}
+
+
 def _kind_of(kind: str) -> ErrorKind:
     return ErrorKind.REF if kind == "empty" else ErrorKind.RANGE
 
@@ -168,11 +177,10 @@ def _is_large(document: Document, slot: int) -> bool:
     return int(document.refs.table.url[slot]) == ValueKind.LARGE
 
 
-def _of_slot(document: Document, positions: AnyPositions, slot: int, message: str) -> Found:
+def _of_slot(document: Document, positions: AnyPositions, slot: int, message: str, kind: str) -> Found:
     key = document.refs.key_of(slot)
-    kind = ErrorKind.REF if message == _EMPTY else ErrorKind.RANGE
-    where = document.key_pointer(key)
-    return Found(Severity.FAULT, kind, message, where, positions.entry(slot), key=key)
+    where, at = document.key_pointer(key), positions.entry(slot)
+    return Found(Severity.FAULT, _kind_of(kind), message, where, at, key=key, code=_CODES[kind])
 
 
 class _OddRows:
@@ -237,7 +245,7 @@ def _past(end: int, limit: int, url: str) -> str:
 def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Finding]:
     url = _constant_url(rule, columns)
     if url is not None and not url.strip():
-        yield _finding(rule, "url", 0, _EMPTY, rule.count)
+        yield _finding(rule, "empty", 0, _EMPTY, rule.count)
         return
     end = _affine_end(columns)
     if end is not None:
@@ -247,7 +255,8 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Fin
         first = first_below_zero(rest, rule.space)
         if first is not None:
             message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
-            yield _finding(rule, "length", first, message, count_below_zero(rest, rule.space) or 1)
+            kind = "large" if limit == LARGEST else "end"
+            yield _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
     is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
     static = rule.static_origin()
     is_far = bool(static.strip()) and scheme_of(static) not in (None, "file")
@@ -309,14 +318,19 @@ def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
             if error.kind is ErrorKind.RANGE:
                 note("large", page.start + row, error.message, 1)
     for kind, (row, message, count) in groups.items():
-        yield _finding(rule, "url" if kind == "empty" else "length", row, message, count)
+        yield _finding(rule, kind, row, message, count)
     if checked < rule.count:
         message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
-        yield Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place)
+        yield Finding(
+            severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, code="not-decided"
+        )
 
 
-def _finding(rule: GenRule, name: str, row: int, message: str, count: int) -> Finding:
-    kind = ErrorKind.REF if message == _EMPTY else ErrorKind.RANGE
+def _finding(rule: GenRule, kind: str, row: int, message: str, count: int) -> Finding:
+    name = "url" if kind == "empty" else "length"
     place = Place(rule=rule.index, field=name, row=row, pointer=f"/gen/{rule.index}/{name}")
-    return Finding(severity=Severity.FAULT, kind=kind, message=message, place=place, count=count)
+    return Finding(
+        severity=Severity.FAULT, kind=_kind_of(kind), message=message, place=place, count=count,
+        code=_CODES[kind],
+    )  # fmt: skip

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.audit import can_be_listed, list_store
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.reading.found_members import Found, find_member, member_rows
+from refbrowser.engine.store_listing import can_be_listed, list_store
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten

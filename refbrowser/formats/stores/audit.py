@@ -23,7 +23,7 @@ from refbrowser.formats.stores.reader import StoreReader, is_safe_key
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.listing import NO_CHUNK, OUTSIDE, ListedChunks, StoreListing, flat_index
+from refbrowser.model.listing import CODES, NO_CHUNK, OUTSIDE, ListedChunks, StoreListing, flat_index
 from refbrowser.model.metadata_keys import is_metadata_key
 
 if TYPE_CHECKING:
@@ -310,8 +310,9 @@ class StoreAudit:
 
 def _finding(message: str, key: str, count: int = 1) -> Finding:
     return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(key=key), count=count
-    )
+        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(key=key), count=count,
+        code=CODES.get(message, ""),
+    )  # fmt: skip
 
 
 def _all_coords(texts: list[str], encoding: ChunkKeyEncoding, ndim: int) -> npt.NDArray[np.int64] | None:
@@ -360,6 +361,7 @@ def case_clashes(metadata: Iterable[str]) -> list[Finding]:
                         kind=ErrorKind.META,
                         message=message,
                         place=Place(path=f"/{siblings[0]}"),
+                        code="names-alike",
                     )
                 )
     return found

@@ -75,6 +75,7 @@ class Connection(asyncio.BufferedProtocol):
         self._chunked: ChunkedDecoder | None = None
         self._discard = 0
         self._until_close = False
+        self._is_head = False
         self._keep = True
         self._taken = 0
         self._pace = Pace()
@@ -84,10 +85,10 @@ class Connection(asyncio.BufferedProtocol):
         """Whether another exchange may begin."""
         return self._exchange is None and self.transport is not None and not self.transport.is_closing()
 
-    def begin(self, exchange: Exchange, request: bytes) -> None:
-        """Send a request; its answer goes to `exchange`."""
+    def begin(self, exchange: Exchange, request: bytes, *, is_head: bool = False) -> None:
+        """Send a request; its answer goes to `exchange`, and has no body where the request `is_head`."""
         assert self.transport is not None
-        self._exchange = exchange
+        self._exchange, self._is_head = exchange, is_head
         self.exchanges += 1
         self.in_body = self.answered = self._until_close = False
         self._filled = 0
@@ -224,7 +225,7 @@ class Connection(asyncio.BufferedProtocol):
         self._keep = head.keep_alive
         self._sink = self._exchange.on_head(head)
         self._chunked = None
-        bodiless = head.status in (204, 304)
+        bodiless = self._is_head or head.status in (204, 304)
         if self._sink is None:
             self._discard = 0 if bodiless else head.length if head.length is not None else _DISCARD + 1
             if self._discard > _DISCARD:

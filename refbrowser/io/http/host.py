@@ -229,7 +229,7 @@ class HttpHost:
         connection = self._busy.get(request)
         if connection is not None:
             self.model.saw_first_byte(connection.active_at - connection.sent_at)
-        if request.is_whole and head.length is not None:
+        if request.is_whole and head.length is not None and not request.is_head:
             self._object_sizes.append(head.length)
         if head.status in THROTTLING:
             wait = retry_after(head) or 0.0
@@ -374,6 +374,8 @@ class HttpHost:
             self._weigh(request, 1)
 
     def _weigh(self, request: HttpRequest, sign: int) -> None:
+        if request.is_head:
+            return
         if request.is_whole:
             self._objects += sign
         else:
@@ -469,7 +471,9 @@ class HttpHost:
             self.fail(request, AttemptError(error.message, error.kind))
             return
         request.segment.sent()
-        connection.begin(request, f"GET {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
+        method = "HEAD" if request.is_head else "GET"
+        text = f"{method} {target} HTTP/1.1\r\n{lines}\r\n"
+        connection.begin(request, text.encode("latin-1"), is_head=request.is_head)
 
     def _again(self, request: HttpRequest) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Protocol
 
@@ -96,6 +97,8 @@ class HttpRequest:
         self._asked: tuple[int, int | None] = (0, None)
         self._began = 0.0
         self._told = False
+        #: Whether only the state of the object is asked for.
+        self.is_head = segment.task.options.heads and not segment.requests
 
     @property
     def is_whole(self) -> bool:
@@ -111,7 +114,7 @@ class HttpRequest:
     def size(self) -> int:
         """Bytes still to come; a guess for a whole object."""
         if self.is_whole:
-            return 1 << 20
+            return 0 if self.is_head else 1 << 20
         first, last = self.segment.requests[self.index]
         return last - first - self._received
 
@@ -169,7 +172,8 @@ class HttpRequest:
         start, stop = self.bounds
         task = self.segment.task
         try:
-            self._body = check_answer(head, start, stop, task.options.size_limit)
+            limit = sys.maxsize if self.is_head else task.options.size_limit
+            self._body = check_answer(head, start, stop, limit)
             identity = identity_of(head, self._body.total)
             task.access.memory.identities.confirm(self.segment.location.url, identity)
         except AttemptError as error:
@@ -177,6 +181,8 @@ class HttpRequest:
             return None
         except RefbrowserError as error:
             self._error = AttemptError(error.message, error.kind, advice=error.advice)
+            return None
+        if self.is_head:
             return None
         if not self._body.is_range and not self.is_whole and not self.host.wholes.lead(self):
             return None
@@ -215,6 +221,9 @@ class HttpRequest:
             host.failed(self, self._error)
         elif self.redirect is not None:
             host.redirected(self)
+        elif self.is_head:
+            host.succeeded(self, 0, 0.0)
+            self.segment.filled(memoryview(b""))
         elif self._sink is not None:
             host.succeeded(self, self._sink.received, time.monotonic() - self._head_at)
             if self._body is not None and not self._body.is_range:

@@ -157,15 +157,17 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         return
     for key, other in equal_keys(document.refs):
         message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
-        yield _about_key(document, positions, key, message)
+        yield _about_key(document, positions, key, message, "names-alike")
     for key in files_that_are_folders(document.refs):
-        yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
+        message = "the key is a file and, for other keys, a folder"
+        yield _about_key(document, positions, key, message, "key-is-folder")
     faults, warnings = metadata_findings(document)
     for key, kind, message in faults:
-        found = _about_key(document, positions, key, message)
+        found = _about_key(document, positions, key, message, "")
         yield replace(found, severity=Severity.FAULT, kind=kind)
     for warning in warnings:
-        found = _about_key(document, positions, warning.key, warning.message)
+        code = "consolidated-differs" if warning.counts is not None else ""
+        found = _about_key(document, positions, warning.key, warning.message, code)
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
 
 
@@ -179,7 +181,7 @@ def _alike_nodes(document: DocumentContent, positions: AnyPositions) -> Iterator
             message = (
                 f"the name differs from {quoted(f'/{like}')} only in case or in the form of its characters"
             )
-            yield _about_key(document, positions, key, message)
+            yield _about_key(document, positions, key, message, "names-alike")
 
 
 def _consolidation(warning: MetadataWarning) -> Any:
@@ -192,16 +194,19 @@ def _consolidation(warning: MetadataWarning) -> Any:
     return Compound(title, (SetMetadata(warning.counts, warning.json),))
 
 
-def _about_key(document: DocumentContent, positions: AnyPositions, key: str, message: str) -> Found:
+def _about_key(
+    document: DocumentContent, positions: AnyPositions, key: str, message: str, code: str
+) -> Found:
     slot = document.refs.find_slot(key)
     position = None if slot is None else positions.entry(slot)
-    return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
+    where = document.key_pointer(key)
+    return Found(Severity.WARNING, ErrorKind.REF, message, where, position, key=key, code=code)
 
 
 def _top(document: ReferenceText) -> Iterator[Found]:
     if document.mark:
         message = "the document begins with a byte-order mark"
-        yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0)
+        yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0, code="byte-order-mark")
     if document.version_missing:
         from refbrowser.references.edits.edits import SetVersion
 
@@ -213,6 +218,7 @@ def _top(document: ReferenceText) -> Iterator[Found]:
             document.node.start,
             'Add "version": 1.',
             fix=SetVersion(1),
+            code="version-missing",
         )
 
 
@@ -221,7 +227,7 @@ def _odd(document: ReferenceText, positions: AnyPositions) -> Iterator[Found]:
     for parts, node in _walk(document.node, ()):
         where = positions.outer(node.start)
         if node.kind is NodeKind.OBJECT:
-            for member, message in _odd_members(parts, node):
+            for member, message, code in _odd_members(parts, node):
                 yield Found(
                     Severity.WARNING,
                     ErrorKind.SCHEMA,
@@ -229,11 +235,11 @@ def _odd(document: ReferenceText, positions: AnyPositions) -> Iterator[Found]:
                     pointer(*parts, member.key),
                     positions.outer(member.start),
                     **_rule_of(parts),
+                    code=code,
                 )
         elif node.kind is NodeKind.NOT_FINITE:
-            yield Found(
-                Severity.WARNING, ErrorKind.JSON, "NaN and Infinity are not JSON", pointer(*parts), where
-            )
+            message = "NaN and Infinity are not JSON"
+            yield Found(Severity.WARNING, ErrorKind.JSON, message, pointer(*parts), where, code="not-finite")
 
 
 def _walk(node: Node, parts: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
@@ -252,7 +258,7 @@ def _rule_of(parts: tuple[str | int, ...]) -> dict[str, Any]:
     return {}
 
 
-def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str]]:
+def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str, str]]:
     known = None
     if not parts:
         known = _KNOWN_TOP
@@ -263,9 +269,11 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
     seen: set[str] = set()
     for member in node.members:
         if member.key in seen:
-            yield member, f"the member {quoted(member.key)} is there more than once: the last counts"
+            message = f"the member {quoted(member.key)} is there more than once: the last counts"
+            yield member, message, "member-repeated"
         elif known is not None and member.key not in known:
-            yield member, f"the member {quoted(member.key)} is not known to the specification: it is kept"
+            message = f"the member {quoted(member.key)} is not known to the specification: it is kept"
+            yield member, message, "member-unknown"
         seen.add(member.key)
 
 
@@ -307,7 +315,10 @@ def _entry(document: DocumentContent, positions: AnyPositions, slot: int, twice:
         from refbrowser.references.edits.many_edits import RemoveRepeated
 
         fix = RemoveRepeated(key)
-        yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix)
+        yield Found(
+            Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix,
+            code="key-repeated",
+        )  # fmt: skip
     value = refs.value(slot)
     for issue in value.issues:
         # How bytes are spelled in a text that was made here is odd to nobody.
@@ -315,10 +326,10 @@ def _entry(document: DocumentContent, positions: AnyPositions, slot: int, twice:
             continue
         yield Found(
             issue.severity, issue.kind, issue.message, where + issue.below, positions.issue(slot, issue),
-            issue.advice, key,
+            issue.advice, key, code=issue.code,
         )  # fmt: skip
     if value.fault is None and value.url:
         try:
             document.view.reference(slot)
         except RefbrowserError as error:
-            yield found_error(error, f"{where}/0", positions.entry(slot), key)
+            yield found_error(error, f"{where}/0", positions.entry(slot), key, "template-faulty")

@@ -35,7 +35,8 @@ def lacking(document: DocumentContent) -> tuple[Finding, ...]:
 def wrong_members(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
     """Yield the members of the top level that are of the wrong type."""
     for name, node in document.wrong_members.items():
-        yield found_error(wrong_member(name, node), pointer(name), positions.outer(node.start))
+        error = wrong_member(name, node)
+        yield found_error(error, pointer(name), positions.outer(node.start), code="member-wrong")
 
 
 def faulty_templates(document: DocumentContent, positions: AnyPositions) -> Iterator[Found]:
@@ -47,12 +48,13 @@ def faulty_templates(document: DocumentContent, positions: AnyPositions) -> Iter
     for name, error in document.templates.faults:
         value = values.get(name)
         if value is None:
-            yield found_error(error, pointer("templates", name), None)
+            yield found_error(error, pointer("templates", name), None, code="template-faulty")
             continue
         position = value.start
         if error.place.span is not None and value.kind is NodeKind.STRING:
             position += _inside(document.outer[value.start : value.stop], error.place.span[0])
-        yield found_error(error, pointer("templates", name), positions.outer(position))
+        where = positions.outer(position)
+        yield found_error(error, pointer("templates", name), where, code="template-faulty")
 
 
 def _inside(raw: bytes, characters: int) -> int:

@@ -31,13 +31,18 @@ class Found:
     rule: int | None = None
     field: str | None = None
     fix: Any = None
+    code: str = ""
+    count: int = 1
 
 
-def found_error(error: RefbrowserError, where: str, position: int | None, key: str | None = None) -> Found:
+def found_error(
+    error: RefbrowserError, where: str, position: int | None, key: str | None = None, code: str = ""
+) -> Found:
     """Return an error as the fault that it is; `where` is a JSON pointer."""
     return Found(
-        Severity.FAULT, error.kind, error.message, where, position, error.advice, key, error.place.span
-    )
+        Severity.FAULT, error.kind, error.message, where, position, error.advice, key, error.place.span,
+        code=code,
+    )  # fmt: skip
 
 
 def placed(document: DocumentContent, found: Sequence[Found]) -> list[Finding]:
@@ -60,7 +65,7 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
     )  # fmt: skip
     return Finding(
         severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,
-        fix=item.fix,
+        count=item.count, fix=item.fix, code=item.code,
     )  # fmt: skip
 
 

@@ -206,6 +206,7 @@ def _not_decided(rule: GenRule, checked: int | str) -> Finding:
         message=message,
         place=_place(rule, None),
         checked=checked if isinstance(checked, int) else 0,
+        code="not-decided",
     )
 
 
@@ -259,6 +260,7 @@ def _warning(rule: GenRule, count: int, *, exact: bool, row: int | None = 0) -> 
         place=_place(rule, row),
         advice="name each dimension in the key, with a separator between",
         count=count,
+        code="rule-keys-repeat",
     )
 
 
@@ -293,6 +295,7 @@ class Collisions:
             place=place,
             count=max(1, self.count),
             checked=0 if self.not_decided else None,
+            code="rule-replaces" if self.count else "not-decided",
         )
 
 
@@ -436,6 +439,7 @@ def _replaced_rows(context: RuleContext, earlier: GenRule, later: GenRule) -> It
             count=met.count,
             rows=((other.index, row), *([(few.index, same)] if isinstance(same, int) else [])),
             checked=0 if met.not_decided else None,
+            code="rule-replaces",
         )
     elif met.not_decided:
         yield _too_many(later, f"rows of rule {earlier.index}")
@@ -457,6 +461,7 @@ def _too_many(rule: GenRule, what: str) -> Finding:
         message=f"whether the rule replaces {what} was not decided: there are too many keys",
         place=_place(rule, None),
         checked=0,
+        code="not-decided",
     )
 
 

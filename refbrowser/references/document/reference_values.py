@@ -15,6 +15,8 @@ BASE64_PREFIX = "base64:"
 LARGEST = 2**63 - 1
 
 _LENIENT = "only lenient readers take this base64: white space or unused bits stand in it"
+#: Offsets and lengths that no file can have.
+_IMPOSSIBLE = "number-impossible"
 _WHITE = " \t\n\r\f\v"
 
 
@@ -33,7 +35,8 @@ class ValueKind(IntEnum):
 class Issue:
     """One fault or warning of an entry, before it is placed in its document.
 
-    `below` is the JSON pointer below the entry, `position` the byte of the text that it is about.
+    `below` is the JSON pointer below the entry, `position` the byte of the text that it is about; `code` as
+    that of `Finding`.
     """
 
     severity: Severity
@@ -42,6 +45,7 @@ class Issue:
     position: int
     below: str = ""
     advice: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +127,18 @@ def decode_inline(text: str) -> bytes:
 
 
 def _fault(
-    message: str, node: Node, below: str = "", advice: str = "", kind: ErrorKind = ErrorKind.REF
+    message: str,
+    node: Node,
+    below: str = "",
+    advice: str = "",
+    kind: ErrorKind = ErrorKind.REF,
+    code: str = "",
 ) -> Issue:
-    return Issue(Severity.FAULT, kind, message, node.start, below, advice)
+    return Issue(Severity.FAULT, kind, message, node.start, below, advice, code)
 
 
-def _warning(message: str, position: int, below: str = "", kind: ErrorKind = ErrorKind.REF) -> Issue:
-    return Issue(Severity.WARNING, kind, message, position, below)
+def _warning(message: str, position: int, code: str, kind: ErrorKind = ErrorKind.REF) -> Issue:
+    return Issue(Severity.WARNING, kind, message, position, code=code)
 
 
 def interpret(node: Node, raw: bytes) -> Value:
@@ -166,16 +175,23 @@ def _inline(node: Node) -> Value:
         try:
             data = decode_inline(text)
         except ValueError as error:
-            fault = _fault(f"the text after 'base64:' is not base64: {_reason(error)}", node)
+            fault = _fault(
+                f"the text after 'base64:' is not base64: {_reason(error)}", node, code="base64-wrong"
+            )
             return Value(ValueKind.FAULT, issues=(fault,))
         if len(data) > LIMITS.inline_value:
             return _too_long(len(data), node)
         lenient = is_lenient(text[len(BASE64_PREFIX) :])
-        return Value(kind, text=text, issues=(_warning(_LENIENT, node.start),) if lenient else ())
+        return Value(
+            kind, text=text, issues=(_warning(_LENIENT, node.start, "base64-lenient"),) if lenient else ()
+        )
     if text.isascii():
         return Value(kind, text=text)
     warning = _warning(
-        "the text is not ASCII: it counts as its UTF-8 bytes", node.start, kind=ErrorKind.ENCODING
+        "the text is not ASCII: it counts as its UTF-8 bytes",
+        node.start,
+        "not-ascii",
+        kind=ErrorKind.ENCODING,
     )
     return Value(kind, text=text, issues=(warning,))
 
@@ -190,11 +206,13 @@ def _object(node: Node, raw: bytes) -> Value:
     if len(raw) > LIMITS.inline_value:
         return _too_long(len(raw), node)
     text = raw.decode("utf-8")
-    issues = [_warning("an object stands for its JSON text", node.start)]
+    issues = [_warning("an object stands for its JSON text", node.start, "object-value")]
     if not text.isascii():
-        issues.append(_warning("the text is not ASCII: it counts as its UTF-8 bytes", node.start))
+        issues.append(
+            _warning("the text is not ASCII: it counts as its UTF-8 bytes", node.start, "not-ascii")
+        )
     issues += [
-        _warning("NaN and Infinity are not JSON", inner.start)
+        _warning("NaN and Infinity are not JSON", inner.start, "not-finite")
         for inner in _walk(node)
         if inner.kind is NodeKind.NOT_FINITE
     ][:1]
@@ -246,11 +264,12 @@ def _url_faults(node: Node) -> list[Issue]:
 def _number_faults(node: Node, index: int, name: str) -> list[Issue]:
     if node.kind is NodeKind.LONG:
         message = f"the {name} has more than {LIMITS.json_digits} digits"
-        return [_fault(message, node, pointer(index), kind=ErrorKind.BUDGET)]
+        return [_fault(message, node, pointer(index), kind=ErrorKind.BUDGET, code=_IMPOSSIBLE)]
     if node.kind is not NodeKind.INTEGER:
-        return [_fault(f"the {name} is {node.kind.value}, not an integer", node, pointer(index))]
+        message = f"the {name} is {node.kind.value}, not an integer"
+        return [_fault(message, node, pointer(index), code=_IMPOSSIBLE)]
     if node.content < 0:
-        return [_fault(f"the {name} is negative", node, pointer(index))]
+        return [_fault(f"the {name} is negative", node, pointer(index), code=_IMPOSSIBLE)]
     return []
 
 

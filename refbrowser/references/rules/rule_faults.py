@@ -410,6 +410,7 @@ def _texts(index: int, dimension: RuleDimension) -> Finding:
         message=f"dimension {quoted(dimension.name)} lists texts, the specification has integers only",
         place=Place(rule=index, field="dimensions", pointer=pointer),
         count=sum(isinstance(value, str) for value in dimension.values),
+        code="rule-texts",
     )
 
 
@@ -617,8 +618,9 @@ def _not_decided(columns: RuleColumns, name: str, checked: int) -> Finding:
     place = Place(rule=columns.index, field=name, pointer=f"/gen/{columns.index}/{name}")
     message = f"whether {quoted(name)[1:-1]} has other faults is not decided ({checked} rows checked)"
     return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, checked=checked
-    )
+        severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, checked=checked,
+        code="not-decided",
+    )  # fmt: skip
 
 
 def _fault(error: RefbrowserError) -> Finding:
@@ -628,4 +630,5 @@ def _fault(error: RefbrowserError) -> Finding:
         message=error.message,
         place=error.place,
         advice=error.advice,
+        code="rule-faulty",
     )

@@ -26,7 +26,7 @@ def far(tmp_path: Path) -> Path:
     """A document whose data lie in another folder."""
     data = tmp_path / "data"
     data.mkdir()
-    (data / "data.bin").write_bytes(bytes(range(48)))
+    (data / "data.bin").write_bytes(bytes(range(56)))
     folder = tmp_path / "documents"
     folder.mkdir()
     path = folder / "far.json"

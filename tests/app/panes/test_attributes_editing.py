@@ -129,7 +129,7 @@ def place(
     """Return what opens a document in the window and selects one of its nodes."""
 
     def make(contents: Any, path: str = "/temp", **changes: Any) -> Place:
-        (tmp_path / "data.bin").write_bytes(bytes(range(48)))
+        (tmp_path / "data.bin").write_bytes(bytes(range(56)))
         if isinstance(contents, dict):
             contents = json.dumps(contents, indent=1)
         file = tmp_path / "edited.json"

@@ -48,7 +48,7 @@ def plotted(window: MainWindow, qtbot: QtBot, settle: Settle) -> Plot:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[HttpServer, Path]]:
     """A document whose data lie on a server of this machine."""
-    with HttpServer({"/data.bin": bytes(range(48))}) as server:
+    with HttpServer({"/data.bin": bytes(range(56))}) as server:
         path = tmp_path / "served.json"
         path.write_text(json.dumps(small_document(server.url("/data.bin"))))
         yield server, path

@@ -28,7 +28,7 @@ def eager(window: MainWindow) -> MainWindow:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    (tmp_path / "data.bin").write_bytes(bytes(range(48)))
+    (tmp_path / "data.bin").write_bytes(bytes(range(56)))
     path = tmp_path / "small.json"
     path.write_text(json.dumps(small_document()))
     return path

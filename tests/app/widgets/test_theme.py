@@ -161,7 +161,7 @@ def test_a_switch_lays_nothing_out_anew(styled: QApplication, qtbot: QtBot) -> N
 @pytest.fixture
 def full(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> MainWindow:
     """A window with something in every pane and every bar."""
-    (tmp_path / "data.bin").write_bytes(bytes(range(48)))
+    (tmp_path / "data.bin").write_bytes(bytes(range(56)))
     path = tmp_path / "full.json"
     faulty = small_document()
     faulty["refs"]["bad/.zarray"] = "{nope"  # type: ignore[index]

@@ -16,8 +16,8 @@ from servers.http_server import HttpServer
 from stores_made import CONTAINERS, COUNTS, fill, packed, store_in
 
 import refbrowser
-from refbrowser.engine.audit import list_store
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving import portable
 from refbrowser.exporting.saving.portable import portable_document

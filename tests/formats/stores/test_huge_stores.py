@@ -15,8 +15,8 @@ import pytest
 import refbrowser
 from refbrowser.app.controller.work import sources_of
 from refbrowser.cli.program import main
-from refbrowser.engine.audit import list_store
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access
 from refbrowser.references.checks.rule_checks import all_findings

@@ -1,0 +1,151 @@
+"""Audit a dataset: what its references lead to is looked at, as far as is asked; exit code 2 with faults."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_lines
+from refbrowser.cli.options import (
+    add_dask,
+    add_json,
+    add_reading,
+    add_templates,
+    add_yes,
+    ask,
+    compute_of,
+    job_control,
+    open_dataset,
+)
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.audit.audit_plan import AuditPlan
+    from refbrowser.engine.audit.audit_result import AuditResult
+    from refbrowser.engine.compute import Compute
+    from refbrowser.engine.dataset import Dataset
+
+#: Forms of reports, by the end of their names.
+REPORTS = (".html", ".json", ".csv")
+_LEVELS = ("set", "stat", "sample", "full")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="PATH", help="a reference document, store, stream or file")
+    parser.add_argument(
+        "--level",
+        choices=_LEVELS,
+        default="set",
+        help="set: nothing is read, as refbrowser check; stat: size and state of each file; sample: some "
+        "chunks of each array, read and decoded; full: every chunk",
+    )
+    parser.add_argument(
+        "--array", action="append", default=[], metavar="A", help="look at this array only (repeatable)"
+    )
+    parser.add_argument(
+        "--sample", type=int, default=10, metavar="N", help="chunks of each array at the level sample (10)"
+    )
+    parser.add_argument(
+        "--report", action="append", default=[], metavar="FILE",
+        help="write a report: FILE.html, FILE.json or FILE.csv (repeatable)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fail-on", action="append", default=[], metavar="KIND",
+        help="exit with 2 for findings of this code, too; warning for every warning (repeatable)",
+    )  # fmt: skip
+    parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
+    add_dask(parser)
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Audit the dataset, report, and return the exit code."""
+    from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit
+    from refbrowser.views.auditing.audit_lines import blocked_lines, cost_line
+
+    _check(arguments)
+    request = AuditRequest(Level(arguments.level), tuple(arguments.array), arguments.sample, arguments.resume)
+    compute = compute_of(arguments)
+    with open_dataset(arguments, token) as dataset:
+        plan = plan_audit(dataset, request)
+        if request.level.asks:
+            tell(f"refbrowser: {plain(cost_line(request.level, plan.cost))}")
+        for line in blocked_lines(plan.cost):
+            tell(f"refbrowser: {plain(line)}")
+        if plan.cost.is_large:
+            message = f"the audit would take {cost_line(request.level, plan.cost)}"
+            large = RefbrowserError(ErrorKind.BUDGET, message, advice="give --yes, or a lower --level")
+            if not ask(arguments, large):
+                raise large
+        result = _result(dataset, plan, compute, token)
+    code = result.exit_code(arguments.fail_on)
+    for path in arguments.report:
+        _write_report(path, arguments.path, plan, result, code)
+    _tell(arguments, plan, result, code)
+    return code
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise `E_USAGE` for codes that are none, and reports of unknown form, before anything is done."""
+    from refbrowser.engine.audit.audit_result import WARNING
+    from refbrowser.engine.audit.reader_notes import NOTES
+    from refbrowser.engine.problems.finding_kinds import KINDS
+
+    for code in arguments.fail_on:
+        if code != WARNING and code not in KINDS and code not in NOTES:
+            raise RefbrowserError(
+                ErrorKind.USAGE, f"there are no findings of the code {quoted(code)}",
+                advice="refbrowser audit --json tells the codes of what it finds; the manual lists them all",
+            )  # fmt: skip
+    for path in arguments.report:
+        if os.path.splitext(path)[1].lower() not in REPORTS:
+            message = f"the report {quoted(path)} is neither .html, .json nor .csv"
+            raise RefbrowserError(ErrorKind.USAGE, message)
+
+
+def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelToken) -> AuditResult:
+    from refbrowser.engine.audit.audit_run import AuditRun
+
+    audit = AuditRun(dataset, plan, compute)
+    with ProgressBar("auditing") as bar, closing(audit.findings(job_control(token, bar))) as found:
+        for _ in found:
+            token.check()
+    return audit.result()
+
+
+def _write_report(path: str, document: str, plan: AuditPlan, result: AuditResult, code: int) -> None:
+    from refbrowser.io.atomic import write_atomically
+    from refbrowser.views.auditing.audit_html import result_html
+    from refbrowser.views.auditing.audit_tables import result_csv, result_json
+
+    ending = os.path.splitext(path)[1].lower()
+    if ending == ".html":
+        text = result_html(document, result, plan.cost)
+    elif ending == ".csv":
+        text = result_csv(result)
+    else:
+        import json
+
+        text = json.dumps(result_json(document, result, plan.cost, code), indent=1) + "\n"
+    try:
+        write_atomically(path, [text.encode("utf-8", "replace")])
+    except OSError as error:
+        message = f"the report cannot be written: {error.strerror or error}"
+        raise RefbrowserError(ErrorKind.IO, message, Place(path=path)) from error
+
+
+def _tell(arguments: argparse.Namespace, plan: AuditPlan, result: AuditResult, code: int) -> None:
+    from refbrowser.views.auditing.audit_lines import result_lines
+    from refbrowser.views.auditing.audit_tables import result_json
+
+    if arguments.json:
+        write_json(result_json(arguments.path, result, plan.cost, code))
+    else:
+        write_lines(plain(line) for line in result_lines(result))

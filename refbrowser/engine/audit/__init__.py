@@ -1,0 +1,1 @@
+"""Audits: what a dataset's references lead to is looked at, as far as is asked for."""

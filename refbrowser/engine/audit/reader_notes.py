@@ -1,0 +1,120 @@
+"""What other software makes of a document in another way than this program: facts, no faults.
+
+Each was tried with the software that the tests install, or stands in its documentation or source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from refbrowser.references.document.document import Document
+
+#: The codes of all notes.
+NOTES = (
+    "fsspec-drops-rules",
+    "fsspec-simple-templates",
+    "gdal-length",
+    "gdal-needs-zgroup",
+    "gdal-refuses-rules",
+    "gdal-refuses-templates",
+    "virtualizarr-drops-rules",
+    "virtualizarr-keeps-templates",
+)
+#: A use of a template that fsspec renders by itself: a name between braces, without blanks or calls.
+_SIMPLE = re.compile(r"\{\{[A-Za-z_]\w*\}\}")
+_OPENS = re.compile(r"\{\{|\{%")
+#: GDAL keeps lengths in 32 bits.
+_GDAL_LENGTH = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderNote:
+    """One thing that a reader does in another way.
+
+    Attributes
+    ----------
+    code
+        Its stable name, for ``--fail-on``.
+    reader
+        The software.
+    message
+        What it does.
+    count
+        References that it is about; 1 where it is about the document.
+    """
+
+    code: str
+    reader: str
+    message: str
+    count: int = 1
+
+
+def reader_notes(document: Document) -> tuple[ReaderNote, ...]:
+    """Return what other readers make of a document that somebody wrote; of others nothing is said."""
+    if document.rules_are_made or document.is_made:
+        return ()
+    return tuple(_notes(document))
+
+
+def _notes(document: Document) -> Iterator[ReaderNote]:
+    rows = sum(rule.count for rule in document.rules)
+    if document.rules:
+        yield ReaderNote(
+            "fsspec-drops-rules",
+            "fsspec",
+            "leaves out all rows of gen rules unless it is given simple_templates=False: those chunks read "
+            "as fill, and metadata made by rules are missing",
+            rows,
+        )
+        yield ReaderNote(
+            "virtualizarr-drops-rules",
+            "VirtualiZarr",
+            "its reader of Kerchunk documents knows refs alone: rows of gen rules are missing",
+            rows,
+        )
+        yield ReaderNote("gdal-refuses-rules", "GDAL", "refuses a document that has the member gen", 1)
+    if document.version == 1 and document.templates.texts:
+        yield from _of_templates(document)
+    yield from _of_entries(document)
+    if document.version == 1:
+        return
+    if document.refs.find_slot(".zgroup") is None:
+        yield ReaderNote(
+            "gdal-needs-zgroup", "GDAL", "refuses a document of Version 0 that has no key .zgroup at its root"
+        )
+
+
+def _of_templates(document: Document) -> Iterator[ReaderNote]:
+    yield ReaderNote("gdal-refuses-templates", "GDAL", "refuses a document that has the member templates", 1)
+    urls = document.refs.table.urls
+    uses = np.bincount(document.refs.table.url[document.refs.table.url >= 0], minlength=len(urls))
+    templated = [number for number, url in enumerate(urls) if _OPENS.search(url)]
+    if templated:
+        yield ReaderNote(
+            "virtualizarr-keeps-templates",
+            "VirtualiZarr",
+            "its reader of Kerchunk documents renders no templates: these URLs lead nowhere",
+            int(uses[templated].sum()),
+        )
+    odd = [number for number in templated if _OPENS.search(_SIMPLE.sub("", urls[number]))]
+    if odd:
+        yield ReaderNote(
+            "fsspec-simple-templates",
+            "fsspec",
+            "fails to open the document unless it is given simple_templates=False: these URLs have more than "
+            "plain names between the braces",
+            int(uses[odd].sum()),
+        )
+
+
+def _of_entries(document: Document) -> Iterator[ReaderNote]:
+    table = document.refs.table
+    long = int(np.count_nonzero((table.url >= 0) & (table.length > _GDAL_LENGTH)))
+    if long:
+        yield ReaderNote("gdal-length", "GDAL", "refuses a document with a range of 4 GiB or more", long)

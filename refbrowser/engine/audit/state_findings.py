@@ -1,0 +1,205 @@
+"""What the states of files tell: gone, moved, refused, too short for the ranges that lead into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.audit.audit_tasks import FileState
+from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+#: Entries that the fix of one finding changes.
+_FIXED = 10_000
+
+#: A further check of the state of a file: what it finds is told with the chunks of the file. A lock that was
+#: written earlier is held against the state so (`FileState.identity`).
+StateCheck = Callable[[FileState], "Finding | None"]
+
+
+class StateFindings:
+    """Makes findings of the states of files.
+
+    Parameters
+    ----------
+    checks
+        Further checks of each state.
+    """
+
+    def __init__(
+        self, dataset: Dataset, table: ChunkTable, marks: ChunkMarks, checks: Sequence[StateCheck] = ()
+    ) -> None:
+        self._dataset, self._table, self._marks, self._checks = dataset, table, marks, checks
+        self._known_sizes: dict[int, tuple[int | None, int, int]] = {}
+        self._numbers = {url: number for number, url in enumerate(table.urls)}
+
+    @cached_property
+    def _order(self) -> tuple[Ints, Ints]:
+        """Rows of the table by file, and where those of each file begin."""
+        order = np.argsort(self._table.url, kind="stable")
+        return order, np.searchsorted(self._table.url[order], np.arange(len(self._table.urls) + 1))
+
+    @cached_property
+    def _reach(self) -> tuple[Ints, npt.NDArray[np.bool_]]:
+        """Of each file the end of the last range in it, and whether it is read whole."""
+        table, count = self._table, len(self._table.urls)
+        ends = np.zeros(count, np.int64)
+        np.maximum.at(ends, table.url, table.offset + np.maximum(table.length, 0))
+        whole = np.zeros(count, bool)
+        whole[table.url[table.length < 0]] = True
+        return ends, whole
+
+    def _is_plain(self, state: FileState) -> bool:
+        """Tell whether a file is there as it should be: of most nothing else is to be asked."""
+        if state.message or state.moved_to or state.ranges is False or state.total is None:
+            return False
+        number = self._numbers.get(state.url)
+        if number is None:
+            return True
+        ends, whole = self._reach
+        return bool(ends[number] <= state.total and not whole[number])
+
+    def rows(self, url: str) -> Ints:
+        """Return the rows of the table that lead into a file."""
+        number = self._numbers.get(url)
+        if number is None:
+            return np.zeros(0, np.int64)
+        order, starts = self._order
+        return np.sort(order[starts[number] : starts[number + 1]])
+
+    def of(self, state: FileState) -> Iterator[Finding]:
+        """Yield what the state of a file tells."""
+        if not self._checks and self._is_plain(state):
+            return
+        rows = self.rows(state.url)
+        found = [*self._of_answer(state, rows), *(each(state) for each in self._checks)]
+        for finding in found:
+            if finding is not None:
+                yield finding
+        if state.total is not None:
+            yield from self._of_size(state, rows)
+
+    def _of_answer(self, state: FileState, rows: Ints) -> Iterator[Finding]:
+        if state.message:
+            code = _code(state)
+            yield self._finding(
+                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, state.advice
+            )
+            return
+        if state.moved_to:
+            message = f"the server sends us on to {quoted(state.moved_to)}"
+            yield self._finding(
+                state, rows, "url-moved", Severity.WARNING, ErrorKind.SOURCE, message,
+                "take the new URL over", self._moved(state, rows),
+            )  # fmt: skip
+        if state.ranges is False and (self._table.length[rows] >= 0).any():
+            is_lost = state.total is None or state.total > LIMITS.http_cut
+            message = "the server serves no ranges, the file is read whole for each of them"
+            if is_lost:
+                message = "the server serves no ranges, and the file is too large to be read whole"
+            yield self._finding(
+                state, rows, "url-no-ranges", Severity.FAULT if is_lost else Severity.WARNING,
+                ErrorKind.SOURCE, message, "copy the file to a server that serves ranges",
+            )  # fmt: skip
+
+    def _of_size(self, state: FileState, rows: Ints) -> Iterator[Finding]:
+        """Hold ranges, and whole files, against the size of the file."""
+        table, total = self._table, state.total
+        assert total is not None
+        stop = table.offset[rows] + table.length[rows]
+        # Of local files these are found without asking.
+        if scheme_of(state.url) not in (None, "file") or self._dataset.access.from_network:
+            past = rows[(table.length[rows] >= 0) & (stop > total)]
+            if len(past):
+                end = int((table.offset[past] + table.length[past]).max())
+                message = f"ranges end past the end of the file, which has {total} bytes: up to byte {end}"
+                yield self._finding(state, past, "range-past-end", Severity.FAULT, ErrorKind.RANGE, message)
+        whole = rows[table.length[rows] < 0]
+        for owner, some in self._by_owner(whole):
+            exact, most, least = self._sizes(owner)
+            if total == exact or (exact is None and least <= total <= most):
+                continue
+            wanted = f"exactly {exact}" if exact is not None else f"{least} to {most}"
+            message = f"the file has {total} bytes, a stored chunk of the array has {wanted}"
+            yield self._finding(state, some, "length-undecodable", Severity.FAULT, ErrorKind.RANGE, message)
+
+    def _sizes(self, owner: int) -> tuple[int | None, int, int]:
+        if owner not in self._known_sizes:
+            self._known_sizes[owner] = stored_sizes(self._table.owners[owner].node)
+        return self._known_sizes[owner]
+
+    def _by_owner(self, rows: Ints) -> Iterator[tuple[int, Ints]]:
+        owners = self._table.owner[rows]
+        for owner in dict.fromkeys(owners.tolist()):
+            yield owner, rows[owners == owner]
+
+    def _finding(
+        self,
+        state: FileState,
+        rows: Ints,
+        code: str,
+        severity: Severity,
+        kind: ErrorKind,
+        message: str,
+        advice: str = "",
+        fix: Any = None,
+    ) -> Finding:
+        table = self._table
+        key = path = start = stop = None
+        for owner, some in self._by_owner(rows):
+            each = table.owners[owner]
+            self._marks.add(each.node.path, code, each.coords(table.number[some]))
+        if len(rows):
+            row = int(rows[0])
+            first = table.owners[table.owner[row]]
+            key, path = first.key(int(table.number[row])), first.node.path
+            if table.length[row] >= 0:
+                start = int(table.offset[row])
+                stop = start + int(table.length[row])
+        place = Place(
+            document=self._dataset.document.name, key=key, path=path, url=state.url, start=start, stop=stop
+        )
+        return Finding(
+            severity=severity, kind=kind, message=message, place=place, advice=advice,
+            count=max(1, len(rows)), fix=fix, code=code,
+        )  # fmt: skip
+
+    def _moved(self, state: FileState, rows: Ints) -> Any:
+        """Return the edit that takes a new URL over for the entries of refs that lead to the old one."""
+        from refbrowser.references.edits.edits import document_renders
+        from refbrowser.references.edits.many_edits import SetReferences
+
+        document, table = self._dataset.document, self._table
+        if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(state.moved_to):
+            return None
+        values: list[tuple[str, Any]] = []
+        for row in rows.tolist():
+            key = table.owners[table.owner[row]].key(int(table.number[row]))
+            if document.refs.find_slot(key) is None:
+                return None
+            span = [] if table.length[row] < 0 else [int(table.offset[row]), int(table.length[row])]
+            values.append((key, [state.moved_to, *span]))
+        return SetReferences(tuple(values))
+
+
+def _code(state: FileState) -> str:
+    if state.is_absent or state.status in (404, 410):
+        return "url-dead"
+    if state.status in (401, 403) or "refuses to" in state.message:
+        return "url-credentials"
+    if "changed while" in state.message:
+        return "identity-changed"
+    if state.kind in (str(ErrorKind.PROTOCOL), str(ErrorKind.UNSAFE)):
+        return "url-unreadable"
+    if state.kind == str(ErrorKind.IO):
+        return "url-dead" if "no such file" in state.message else "url-unreachable"
+    return "url-unreachable"

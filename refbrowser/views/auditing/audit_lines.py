@@ -1,0 +1,144 @@
+"""What an audit costs and what it found, in lines of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from refbrowser.engine.audit.audit_plan import AuditCost, Level
+from refbrowser.engine.audit.audit_result import AuditResult, FindingGroup
+from refbrowser.errors import Finding
+
+#: Findings of one group, and files of one code, that are told one by one.
+TOLD, FILES_TOLD = 3, 10
+
+
+@dataclass(frozen=True, slots=True)
+class RestOfGroups:
+    """Groups of one code that are not shown one by one: how many they are, and places in all."""
+
+    code: str
+    title: str
+    groups: int
+    count: int
+
+    @property
+    def words(self) -> str:
+        """What is told of them."""
+        return f"{self.title}: {counted(self.count, 'more place')} in {counted(self.groups, 'more file')}"
+
+
+def rolled(groups: Iterable[FindingGroup], most: int) -> Iterator[FindingGroup | RestOfGroups]:
+    """Yield groups, of each code at most so many; the others as one."""
+    for (code, _), some in groupby(groups, lambda group: (group.code, group.is_fault)):
+        same = list(some)
+        yield from same[:most]
+        rest = same[most:]
+        if rest:
+            count = sum(group.count for group in rest)
+            yield RestOfGroups(code, same[0].kind.title, len(rest), count)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 chunk``, ``12,000 chunks``."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def size_words(size: float) -> str:
+    """Return a number of bytes for people: ``3.2 MiB``."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def time_words(seconds: float) -> str:
+    """Return a time for people, rounded: ``less than a second``, ``12 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def cost_line(level: Level, cost: AuditCost) -> str:
+    """Return what an audit asks for, before it begins."""
+    if not level.asks:
+        return "nothing is read"
+    parts = [f"{counted(cost.urls, 'file')} asked about"]
+    if level.reads:
+        parts.append(f"{counted(cost.chunks, 'chunk')} read")
+    about = "" if cost.is_exact else "about "
+    parts.append(f"{about}{counted(cost.requests, 'request')}, {about}{size_words(cost.size)}")
+    return f"{'; '.join(parts)}; about {time_words(cost.seconds)} at the known speed of the link"
+
+
+def blocked_lines(result: AuditResult | AuditCost) -> Iterator[str]:
+    """Yield where it is not allowed to look."""
+    for each in result.blocked:
+        yield (
+            f"not looked at: {each.origin} ({counted(each.urls, 'file')}, "
+            f"{counted(each.references, 'reference')}); {each.advice}"
+        ).rstrip("; ")
+
+
+def place_words(finding: Finding) -> str:
+    """Return where a finding is: key or pointer, line, bytes."""
+    place = finding.place
+    parts = []
+    if place.rule is not None:
+        row = f", row {place.row}" if place.row is not None else ""
+        parts.append(f"rule {place.rule}{f' {place.field}' if place.field else ''}{row}")
+    if place.key is not None:
+        parts.append(place.key)
+    elif place.path is not None:
+        parts.append(place.path)
+    elif place.pointer and place.rule is None:
+        parts.append(place.pointer)
+    if place.line is not None and place.is_in_document:
+        parts.append(f"line {place.line}")
+    if place.start is not None:
+        parts.append(f"bytes {place.start} to {'the end' if place.stop is None else place.stop}")
+    return ", ".join(parts)
+
+
+def group_lines(group: FindingGroup) -> Iterator[str]:
+    """Yield a group: what it is and how often, what it means, the first of its findings."""
+    word = "fault" if group.is_fault else "warning"
+    where = f" in {group.url}" if group.url else ""
+    fix = "; can be fixed in the window" if group.has_fix else ""
+    yield f"{word}[{group.code}] {group.kind.title}: {counted(group.count, 'place')}{where}{fix}"
+    if group.kind.meaning:
+        yield f"    for readers: {group.kind.meaning}"
+    for finding in group.findings[:TOLD]:
+        times = f" [{finding.count:,} of these]" if finding.count > 1 else ""
+        place = place_words(finding)
+        yield f"    {place}: {finding.message}{times}" if place else f"    {finding.message}{times}"
+    more = group.count - sum(finding.count for finding in group.findings[:TOLD])
+    if more > 0:
+        yield f"    and {more:,} more"
+
+
+def result_lines(result: AuditResult) -> Iterator[str]:
+    """Yield all that was found, and the sum of it."""
+    for group in rolled(result.groups, FILES_TOLD):
+        if isinstance(group, RestOfGroups):
+            yield f"    [{group.code}] {group.words}"
+        else:
+            yield from group_lines(group)
+    for note in result.notes:
+        of = f" ({counted(note.count, 'reference')})" if note.count > 1 else ""
+        yield f"note[{note.code}] {note.reader} {note.message}{of}"
+    yield from blocked_lines(result)
+    yield summary_line(result)
+
+
+def summary_line(result: AuditResult) -> str:
+    """Return the sum of an audit in a line."""
+    found = f"{counted(result.faults, 'fault')}, {counted(result.warnings, 'warning')}"
+    if not result.level.asks:
+        return found
+    read = f"; {counted(result.chunks, 'chunk')} read" if result.level.reads else ""
+    return f"{found}; {counted(result.urls, 'file')} asked about{read} in {time_words(result.seconds)}"

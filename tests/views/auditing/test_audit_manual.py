@@ -1,0 +1,44 @@
+"""The manual lists the codes of findings and notes, with what they mean, and no others."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from refbrowser.engine.audit.reader_notes import NOTES
+from refbrowser.engine.problems.finding_kinds import KINDS, kind_of
+from refbrowser.errors import ErrorKind, Finding, Severity
+
+PAGE = (Path(__file__).resolve().parents[3] / "resources/manual/audit.md").read_text("utf-8")
+
+
+def test_every_code_is_listed_and_no_other() -> None:
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| ([^|]+) \| ([^|]+) \|$", PAGE, re.M)
+    listed = {code: (title, meaning) for code, title, meaning in rows}
+    assert len(listed) == len(rows)
+    assert listed == {kind.code: (kind.title, kind.meaning) for kind in KINDS.values()}
+
+
+def test_every_note_is_listed() -> None:
+    section = PAGE.partition("## Other software")[2].partition("## ")[0]
+    assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.M)) == set(NOTES)
+
+
+def test_codes_in_the_source_are_known() -> None:
+    source = Path(__file__).resolve().parents[3] / "refbrowser"
+    named = {
+        code
+        for path in source.rglob("*.py")
+        # Words of other things: how a checksum is called.
+        if "formats" not in path.parts
+        for code in re.findall(r"\bcode=\"([a-z0-9-]+)\"", path.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert named <= set(KINDS)
+
+
+def test_each_kind_of_error_has_a_code() -> None:
+    for kind in ErrorKind:
+        finding = Finding(severity=Severity.WARNING, kind=kind, message="")
+        assert kind_of(finding).code in KINDS
+        assert kind_of(finding).meaning

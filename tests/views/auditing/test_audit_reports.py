@@ -1,0 +1,134 @@
+"""Reports of audits: what foreign text cannot do in them, and their stable shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+from refbrowser.engine.audit.audit_plan import AuditCost, BlockedOrigin, Level
+from refbrowser.engine.audit.audit_result import AuditResult, Grouping
+from refbrowser.engine.audit.reader_notes import ReaderNote
+from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.views.auditing.audit_html import result_html
+from refbrowser.views.auditing.audit_lines import result_lines
+from refbrowser.views.auditing.audit_tables import COLUMNS, result_csv, result_json
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    '=HYPERLINK("http://x")',
+    "@SUM(1)",
+    "+1",
+    "-1",
+    "\t=1",
+    "a\x1b[31mb\u202ec\r\nd",
+    "&lt;",
+)
+
+
+def result_of(texts: tuple[str, ...] = HOSTILE) -> AuditResult:
+    grouping = Grouping()
+    for text in texts:
+        grouping.add(
+            Finding(
+                severity=Severity.FAULT,
+                kind=ErrorKind.SOURCE,
+                message=text,
+                place=Place(document=text, key=text, url=text, start=1, stop=2),
+                advice=text,
+                code="url-dead",
+                count=3,
+            )
+        )
+    return AuditResult(
+        Level.STAT,
+        groups=grouping.groups(),
+        notes=(ReaderNote("gdal-length", "GDAL", "…", 2),),
+        blocked=tuple(BlockedOrigin(text, 1, 2, text) for text in texts),
+        urls=9,
+        is_complete=True,
+    )
+
+
+class Looked(HTMLParser):
+    """What a browser would find in a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_holds_foreign_text_as_text() -> None:
+    page = result_html(HOSTILE[0], result_of(), AuditCost(urls=9), now=0)
+    looked = Looked()
+    looked.feed(page)
+    looked.close()
+    assert looked.open == []
+    assert not {"script", "img", "link", "iframe", "a"} & set(looked.tags)
+    assert not {"src", "href", "onerror", "style", "onload"} & looked.attributes
+    assert HOSTILE[0] in looked.text
+    assert HOSTILE[1] in looked.text
+    assert "&lt;" in looked.text
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert 'http-equiv="Content-Security-Policy"' in page
+    assert "1970-01-01" in page
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_cells_are_no_formulas() -> None:
+    rows = list(csv.DictReader(io.StringIO(result_csv(result_of()))))
+    assert list(rows[0]) == list(COLUMNS)
+    assert len(rows) == len(HOSTILE)
+    for row in rows:
+        for cell in row.values():
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+            assert cell.isprintable()
+    assert rows[0]["start"] == "1"
+
+
+def test_the_shape_of_json() -> None:
+    found = result_json("d.json", result_of(("a", "a")), AuditCost(urls=9), 2)
+    assert json.loads(json.dumps(found)) == found
+    first = "document level complete exit_code faults warnings counts cost read groups notes blocked"
+    assert list(found) == first.split()
+    (group,) = found["groups"]
+    assert (group["code"], group["count"], len(group["findings"])) == ("url-dead", 6, 2)
+    assert found["counts"] == {"url-dead": 6}
+    assert set(group["findings"][0]) == set(COLUMNS)
+
+
+def test_thousands_are_one_line() -> None:
+    lines = list(result_lines(replace(result_of(("a",) * 5000), blocked=())))
+    assert len(lines) < 12
+    assert "15,000 places" in lines[0]
+    assert any("14,991 more" in line for line in lines)
+    # So are thousands of files.
+    many = replace(result_of(tuple(f"f{number}" for number in range(3000))), blocked=())
+    lines = list(result_lines(many))
+    assert len(lines) < 50
+    assert any("8,970 more places in 2,990 more files" in line for line in lines)
+    assert len(result_html("d", many, AuditCost())) < 200_000
+
+
+def test_what_was_not_finished_says_so() -> None:
+    page = result_html("d", AuditResult(Level.FULL), AuditCost())
+    assert "not finished" in page
