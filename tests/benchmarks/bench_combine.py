@@ -19,9 +19,9 @@ from report import figure, heading
 SETS, CHUNKS = 1_000, 1_000
 _OURS = """
 import sys, refbrowser.formats.references, refbrowser.formats.hierarchies
-from refbrowser.exporting.saving import making
+from refbrowser.exporting.workers import file_processes
 from refbrowser.exporting.combining.combine import *
-making._MANY = 1 << 30
+file_processes.MANY = 1 << 30
 request = Combination(
     sources=(sys.argv[1] + "/*.json",), target=sys.argv[1] + "/../ours.json",
     concat=("time",), force=True, allow=(sys.argv[1],),

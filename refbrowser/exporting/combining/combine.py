@@ -35,9 +35,10 @@ from refbrowser.exporting.combining.properties import (
 )
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.saving.making import FORMS, computing, sources_of
+from refbrowser.exporting.saving.making import FORMS, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
 from refbrowser.exporting.targets.references import ReferencesTarget
+from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
