@@ -18,6 +18,7 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.looking import LookTask, look_at
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
     Mismatch,
@@ -26,13 +27,7 @@ from refbrowser.exporting.combining.mismatches import (
     of_files,
 )
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
-from refbrowser.exporting.combining.properties import (
-    FileSet,
-    LookedAt,
-    LookTask,
-    is_named,
-    look_at,
-)
+from refbrowser.exporting.combining.properties import FileSet, LookedAt, is_named
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.saving.making import FORMS, sources_of
@@ -332,6 +327,11 @@ class CombinedProof:
     plan: Plan
     compared: int = 0
     unread: int = 0
+    _allow: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        folders = {os.path.dirname(url) for each in self.plan.files for url in each.chunks.urls}
+        self._allow = (*self.plan.request.allow, *_folders_of(self.plan.files, folders))
 
     def some(self) -> list[int]:
         """Return the numbers of the first, a middle and the last file."""
@@ -339,11 +339,10 @@ class CombinedProof:
 
     def opening(self, path: str) -> OpenRequest:
         """Return how the document is opened: files that were named may be read."""
-        plan, request = self.plan, self.plan.request
-        folders = {os.path.dirname(url) for each in plan.files for url in each.chunks.urls}
+        request = self.plan.request
         return OpenRequest(
             path,
-            allow=(*request.allow, *_folders_of(plan.files, folders)),
+            allow=self._allow,
             storage_options=request.storage_options,
             settings=request.settings,
         )
