@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.compute import HERE, Compute, check_workers
+from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
@@ -18,7 +19,8 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
-from refbrowser.exporting.combining.looking import LookTask, look_at
+from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
+from refbrowser.exporting.combining.looking import LookTask, StateTask, look_at, states_of
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
     Mismatch,
@@ -27,7 +29,7 @@ from refbrowser.exporting.combining.mismatches import (
     of_files,
 )
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
-from refbrowser.exporting.combining.properties import FileSet, LookedAt, is_named
+from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.saving.making import FORMS, sources_of
@@ -46,6 +48,8 @@ from refbrowser.references.edits.fold import folded
 
 #: Files that are looked at one after another by one process.
 _TOGETHER = 16
+#: Files whose states are asked for one after another.
+_ASKED = 64
 #: Files whose values are compared with those of the result, and elements of each array.
 _COMPARED, _ELEMENTS = 3, 1 << 20
 #: Times that the odd files are looked for anew after others were left out.
@@ -88,8 +92,19 @@ class CombineReport:
     losses: tuple[str, ...] = ()
 
 
-def gather(request: Combination, control: JobControl | None = None, compute: Compute = HERE) -> FileSet:
+def gather(
+    request: Combination,
+    control: JobControl | None = None,
+    compute: Compute = HERE,
+    journal: LookJournal | None = None,
+) -> FileSet:
     """Look at all files, many at a time.
+
+    Parameters
+    ----------
+    journal
+        Has what was found before, in files that are not looked at again where they are as they were. It takes
+        what is found, and is closed.
 
     Raises
     ------
@@ -107,30 +122,62 @@ def gather(request: Combination, control: JobControl | None = None, compute: Com
     sources = [each for each in named if each not in gone]
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to combine")
-    together = max(1, min(_TOGETHER, len(sources) // 8))
-    tasks = [
-        LookTask(tuple(sources[start : start + together]), files.looking)
-        for start in range(0, len(sources), together)
-    ]
-    done = 0
-    control.progress(0, len(sources))
-    with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
+    bad: list[tuple[str, RefbrowserError]] = []
+    with (
+        journal or LookJournal("", files.looking, resume=False) as journal,
+        computing(compute, sources) as chosen,
+        chosen.open(control.token) as executor,
+    ):
         check_workers(executor)
+        for known in _still_known(journal, sources, files.looking, executor, control.token):
+            files.add(known)
+        there = {each.source for each in files.files}
+        left = [each for each in sources if each not in there]
+        done = len(there)
+        control.progress(done, len(sources))
+        together = max(1, min(_TOGETHER, len(left) // 8))
+        tasks = (LookTask(each, files.looking) for each in _cut(left, together))
         for task, answers in executor.run(look_at, tasks, control.token):
+            if isinstance(answers, RefbrowserError):
+                raise answers.at(replace(answers.place, document=answers.place.document or task.sources[0]))
             if isinstance(answers, BaseException):
                 raise answers
-            for answer in answers:
-                if isinstance(answer, LookedAt):
-                    files.add(answer)
-                elif request.skip_bad:
-                    files.left_out.append((answer[0], answer[1].message))
-                else:
-                    error = answer[1]
-                    raise error.at(replace(error.place, document=error.place.document or answer[0]))
+            looked = [each for each in answers if isinstance(each, LookedAt)]
+            journal.add(looked)
+            for each in looked:
+                files.add(each)
+            bad += [each for each in answers if not isinstance(each, LookedAt)]
+            if bad and not request.skip_bad:
+                source, error = bad[0]
+                raise error.at(replace(error.place, document=error.place.document or source))
             done += len(task.sources)
             control.progress(done, len(sources), note=os.path.basename(task.sources[-1]))
     files.sort_as(sources)
+    why = {source: error.message for source, error in bad}
+    files.left_out += [(source, why[source]) for source in sources if source in why]
     return files
+
+
+def _still_known(
+    journal: LookJournal, sources: list[str], looking: Looking, executor: Executor, token: CancelToken
+) -> Iterator[LookedAt]:
+    """Yield what was found in files before that are as they were then."""
+    known = {source: found for source in sources if (found := journal.known.pop(source, None)) is not None}
+    journal.known.clear()
+    names = list(dict.fromkeys(name for each in known.values() for name, _ in each.states))
+    tasks = (StateTask(each, looking) for each in _cut(names, _ASKED))
+    states: dict[str, tuple[Any, ...]] = {}
+    for _, answer in executor.run(states_of, tasks, token):
+        if isinstance(answer, BaseException):
+            raise answer
+        states |= answer
+    for found in known.values():
+        if all(states[name] == state for name, state in found.states):
+            yield found
+
+
+def _cut(names: list[str], count: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(names[start : start + count]) for start in range(0, len(names), count))
 
 
 def plan_of(files: FileSet, request: Combination) -> Plan:
@@ -201,16 +248,19 @@ def combine(
         message = f"{quoted(request.format)} is no form of references"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     local = local_path(request.target)
-    if local is not None and os.path.exists(local) and not request.force:
+    if local is not None and os.path.exists(local) and not (request.force or request.resume):
         message = "the document is there already"
         raise RefbrowserError(ErrorKind.IO, message, Place(document=request.target), "give --force")
-    files = gather(request, control, compute)
+    journal = LookJournal(request.target, request.looking(), resume=request.resume)
+    files = gather(request, control, compute, journal)
     plan = plan_of(files, request)
     del files
     told(plan)
     if plan.blocking:
         raise blocked(plan)
-    return write(plan, control)
+    report = write(plan, control)
+    forget_looks(request.target)
+    return report
 
 
 def combined_dataset(plan: Plan, session: Session, control: JobControl | None = None) -> Dataset:
@@ -289,7 +339,8 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     )
     with Session() as session:
         dataset = _dataset(plan, _written(plan, control), session, control)
-        writing = ExportRequest(request.target, request.format, force=request.force, options=request.options)
+        force = request.force or request.resume
+        writing = ExportRequest(request.target, request.format, force=force, options=request.options)
         exporter = Exporter(dataset, writing, CombinedReferences)
         target = exporter.target
         assert isinstance(target, CombinedReferences)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ from refbrowser.exporting.combining.properties import (
     Ints,
     LookedAt,
     Looking,
+    States,
     Values,
     absolute,
     all_coords,
@@ -46,8 +48,10 @@ from refbrowser.exporting.combining.properties import (
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import facet
 from refbrowser.io.access import Access
+from refbrowser.io.byte_sources import RemoteBytes
+from refbrowser.io.kept import state_of
 from refbrowser.io.local import open_regular
-from refbrowser.io.origins import Origin, local_path, parse_storage_options
+from refbrowser.io.origins import ConnectionSettings, Origin, local_path, parse_storage_options
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind, columns_of
@@ -65,6 +69,8 @@ _KINDS, _OF_KEYS = 32, 8
 _GIVEN_UP = 32
 #: How often the documents of a task are looked through for those that are like one that was opened.
 _LOOKS = 4
+#: Files of this computer that a document refers to, whose states are kept; of one with more nothing is.
+_STATED = 64
 #: Offsets and lengths above are left to what reads numbers of any size.
 _MOST = 1 << 62
 
@@ -75,6 +81,57 @@ class LookTask:
 
     sources: tuple[str, ...]
     looking: Looking
+
+
+@dataclass(frozen=True, slots=True)
+class StateTask:
+    """Files whose states are asked for."""
+
+    names: tuple[str, ...]
+    looking: Looking
+
+
+def states_of(task: StateTask) -> States:
+    """Return what tells files and objects from what is there later; nothing of those that do not tell."""
+    looking = task.looking
+    allow, settings = _rights(looking)
+    found = []
+    with Session() as session:
+        for name in task.names:
+            if local_path(name) is not None:
+                found.append((name, _state_on_disk(name)))
+                continue
+            try:
+                access = Access.for_document(name, allow, settings)
+                state = state_of(RemoteBytes(name, access, session.fetcher).identity)
+            except RefbrowserError:
+                state = None
+            found.append((name, tuple(state or ())))
+    return tuple(found)
+
+
+def _rights(looking: Looking) -> tuple[tuple[Origin, ...], dict[Origin, ConnectionSettings]]:
+    """Return what may be read from, and how."""
+    settings = {**looking.settings, **parse_storage_options(looking.storage_options)}
+    return tuple(map(Origin.parse, looking.allow)), settings
+
+
+def _state_on_disk(path: str) -> tuple[Any, ...]:
+    """Return size and time of a regular file; nothing where there is none."""
+    try:
+        status = os.stat(local_path(path) or path)
+    except OSError:
+        return ()
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else ()
+
+
+def _states(source: str, state: tuple[Any, ...], urls: Sequence[str]) -> States:
+    """Return the states of a file, and of others on this computer that it refers to."""
+    own = os.path.realpath(local_path(source) or source)
+    others = [url for url in urls if local_path(url) is not None and url != own]
+    if not state or len(others) > _STATED:
+        return ()
+    return ((source, state), *((url, _state_on_disk(url)) for url in others))
 
 
 def look_at(task: LookTask) -> list[LookedAt | tuple[str, RefbrowserError]]:
@@ -100,18 +157,29 @@ def _looked(source: str, looking: Looking, likeness: _Likeness) -> LookedAt:
         storage_options=looking.storage_options,
         settings=looking.settings,
     )
+    # Before anything is read: what is changed meanwhile is looked at again.
+    state = _state_on_disk(source) if local_path(source) is not None else ()
     chain = None
     try:
         with one_after_another() as chain, open_dataset(opening) as dataset:
             if not (chain.is_mixed and dataset.document.notes):
-                found = looked_at(dataset, source, looking)
+                found = _with_states(looked_at(dataset, source, looking), dataset, state)
                 likeness.learn(dataset, found)
                 return found
     except RefbrowserError:
         if chain is None or not chain.is_mixed:
             raise
     with open_dataset(opening) as dataset:
-        return looked_at(dataset, source, looking)
+        return _with_states(looked_at(dataset, source, looking), dataset, state)
+
+
+def _with_states(found: LookedAt, dataset: Dataset, state: tuple[Any, ...]) -> LookedAt:
+    """Return what was found in a file with its state: of what came from elsewhere as it was told."""
+    source, access = found.source, dataset.access
+    if local_path(source) is None:
+        state = tuple(state_of(access.memory.identities.known(access.locate(source).url)) or ())
+    found.states = _states(source, state, found.chunks.urls)
+    return found
 
 
 # Documents that are like others
@@ -165,8 +233,7 @@ class _Likeness:
         self._looks_left = _LOOKS
         #: Whether a document was opened that those which follow may be like.
         self.has_learned = False
-        self._allow = tuple(map(Origin.parse, looking.allow))
-        self._settings = {**looking.settings, **parse_storage_options(looking.storage_options)}
+        self._allow, self._settings = _rights(looking)
 
     def look(self, sources: Sequence[str]) -> dict[str, LookedAt]:
         """Return what is in the documents that are like one that was opened, by source."""
@@ -196,12 +263,13 @@ class _Likeness:
         found = _entries_of(source)
         if found is None:
             return None
-        keys, values = found
+        keys, values, state = found
         for kind in _kinds.get(self._key(source, keys), ()):
             if kind.texts == _taken(values, kind.fixed):
                 with suppress(_UnlikeError, RefbrowserError, ValueError):
                     groups = _groups_of(kind, values)
-                    return _Text(source, kind, groups, _references_of(_taken(values, kind.rows), kind.held))
+                    columns = _references_of(_taken(values, kind.rows), kind.held)
+                    return _Text(source, state, kind, groups, columns)
         return None
 
     def learn(self, dataset: Dataset, looked: LookedAt) -> None:
@@ -212,7 +280,7 @@ class _Likeness:
         found = _entries_of(looked.source)
         if found is None or not _is_plain(dataset) or looked.losses:
             return
-        kind = _kind_of(dataset, looked, self._looking, *found)
+        kind = _kind_of(dataset, looked, self._looking, *found[:2])
         if kind is not None:
             with _lock:
                 if len(_kinds) >= _KINDS:
@@ -233,6 +301,7 @@ class _Text:
     """A document that is like another one, by its text."""
 
     source: str
+    state: tuple[Any, ...]
     kind: _Kind
     groups: tuple[tuple[str, Attributes], ...]
     columns: ReferenceColumns
@@ -269,7 +338,8 @@ class _Text:
             dict(kind.positions),
             dict(columns.inline),
         )
-        return LookedAt(self.source, kind.arrays, self.groups, chunks, values, digests)
+        states = _states(self.source, self.state, chunks.urls)
+        return LookedAt(self.source, kind.arrays, self.groups, chunks, values, digests, states=states)
 
 
 def _decoded(node: ArrayNode, pipeline: CodecPipeline, data: bytes, told: ArrayProperties) -> Values:
@@ -278,8 +348,8 @@ def _decoded(node: ArrayNode, pipeline: CodecPipeline, data: bytes, told: ArrayP
     return plain_values(np.array(chunk, node.dtype))
 
 
-def _entries_of(source: str) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
-    """Return keys and values of a plain document on this computer, of ``version`` 1 and ``refs`` alone."""
+def _entries_of(source: str) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[Any, ...]] | None:
+    """Return keys, values and state of a plain document on this computer: ``version`` 1 and ``refs``."""
     path = local_path(source)
     if path is None:
         return None
@@ -300,7 +370,7 @@ def _entries_of(source: str) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
     if type(version) is not int or version != 1 or not isinstance(refs, tuple) or not refs:
         return None
     keys, values = zip(*refs, strict=True)
-    return keys, values
+    return keys, values, (identity.size, identity.modified_ns)
 
 
 def _taken(values: Sequence[Any], places: tuple[int, ...]) -> tuple[Any, ...]:

@@ -33,6 +33,8 @@ from refbrowser.references.document.value_table import json_of
 
 Ints = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
+#: Size, time and the like of files, by path or URL; nothing of one where that is not known.
+States = tuple[tuple[str, tuple[Any, ...]], ...]
 #: Name and value, as JSON.
 Attributes = tuple[tuple[str, str], ...]
 
@@ -187,6 +189,9 @@ class LookedAt:
         Of the values of arrays that have none of the dimensions, by path; none of those that are too large.
     losses
         What references of it cannot hold.
+    states
+        What tells it, and files of this computer that it refers to, from what is there later, by path or URL;
+        empty where that is not known.
     """
 
     source: str
@@ -196,6 +201,7 @@ class LookedAt:
     values: dict[str, Values] = field(default_factory=dict)
     digests: dict[str, bytes] = field(default_factory=dict)
     losses: tuple[str, ...] = ()
+    states: States = ()
 
     @property
     def name(self) -> str:
