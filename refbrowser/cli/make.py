@@ -260,7 +260,7 @@ def run_combined(arguments: argparse.Namespace, request: Combination, token: Can
 
     compute = compute_of(arguments)
     try:
-        with ProgressBar("combining") as bar:
+        with ProgressBar("combining", "files") as bar:
             report = combine(request, job_control(token, bar), compute, told)
     except Exception:
         if arguments.json and any(each.is_blocking for each in found):

@@ -258,6 +258,7 @@ def combine(
     told(plan)
     if plan.blocking:
         raise blocked(plan)
+    control.stage("the document is written")
     report = write(plan, control)
     forget_looks(request.target)
     return report
