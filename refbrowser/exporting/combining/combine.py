@@ -40,7 +40,7 @@ from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import Origin, local_path
+from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -279,10 +279,11 @@ def combined_dataset(plan: Plan, session: Session, control: JobControl | None = 
 
 def _dataset(plan: Plan, document: Document, session: Session, control: JobControl) -> Dataset:
     request = plan.request
-    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-    allow = tuple(Origin.parse(each) for each in (*request.allow, *_folders_of(plan.files, folders)))
+    allow = tuple(Origin.parse(each) for each in (*request.allow, *_named(plan.files)))
     path = request.target or "combined.json"
-    access = Access.for_document(os.path.abspath(path), allow, request.settings)
+    settings = {**request.settings, **parse_storage_options(request.storage_options)}
+    place = path if local_path(path) is None else os.path.abspath(path)
+    access = Access.for_document(place, allow, settings)
     return dataset_of(path, document, access, session, control)
 
 
@@ -307,15 +308,19 @@ def _tidy() -> None:
     give_memory_back()
 
 
-def _folders_of(files: Sequence[LookedAt], folders: set[str]) -> Iterator[str]:
-    """Yield the folders of local files that were named: these may be read, as the user named them."""
-    named = {
-        os.path.dirname(os.path.realpath(path))
-        for each in files
-        if (path := local_path(each.source)) is not None
-    }
+def _named(files: Sequence[LookedAt]) -> tuple[str, ...]:
+    """Return the folders and origins of files that were named: these may be read, as the user named them."""
+    folders = {os.path.dirname(url) for file in files for url in file.chunks.urls}
     below = {each + os.sep for each in folders}
-    yield from sorted(each for each in named if any(one.startswith(each + os.sep) for one in below))
+    own, origins = set(), set()
+    for each in files:
+        path = local_path(each.source)
+        if path is None:
+            origins.add(str(split_url(each.source).origin))
+        else:
+            own.add(os.path.dirname(os.path.realpath(path)))
+    used = (each for each in own if any(one.startswith(each + os.sep) for one in below))
+    return (*sorted(used), *sorted(origins))
 
 
 def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
@@ -382,8 +387,7 @@ class CombinedProof:
     _allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        folders = {os.path.dirname(url) for each in self.plan.files for url in each.chunks.urls}
-        self._allow = (*self.plan.request.allow, *_folders_of(self.plan.files, folders))
+        self._allow = (*self.plan.request.allow, *_named(self.plan.files))
 
     def some(self) -> list[int]:
         """Return the numbers of the first, a middle and the last file."""
