@@ -145,6 +145,8 @@ def gather(
             looked = [each for each in answers if isinstance(each, LookedAt)]
             journal.add(looked)
             for each in looked:
+                # Of a hundred thousand files they would take as much as their references.
+                each.states = ()
                 files.add(each)
             bad += [each for each in answers if not isinstance(each, LookedAt)]
             if bad and not request.skip_bad:
@@ -173,6 +175,7 @@ def _still_known(
         states |= answer
     for found in known.values():
         if all(states[name] == state for name, state in found.states):
+            found.states = ()
             yield found
 
 

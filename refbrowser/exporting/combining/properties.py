@@ -557,11 +557,14 @@ class FileSet:
     ----------
     left_out
         Files that were not looked at, or cannot be read, with why.
+    journal
+        The document in whose journal it is, too; empty where it is in none.
     """
 
     looking: Looking
     files: list[LookedAt] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    journal: str = ""
     _same: dict[Any, Any] = field(default_factory=dict)
 
     def add(self, file: LookedAt) -> None:
