@@ -66,9 +66,12 @@ def one(path, target):
 {_ALL}"""
 #: Ours as a program: what it is given stands before.
 _ALONE = "from refbrowser.exporting.workers import file_processes; file_processes.MANY = 1 << 30\n"
-_UNPROVED = _ALONE + """
+_UNPROVED = (
+    _ALONE
+    + """
 from refbrowser.exporting.saving import making, proving; making.proved = lambda *_: proving.Proof()
 """
+)
 _OURS = "import sys; from refbrowser.cli import main; sys.exit(main(['make', *sys.argv[1:]]))\n"
 
 #: What is asked of a server, given how it is reached: by a process, imports not counted.

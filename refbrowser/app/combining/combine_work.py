@@ -62,8 +62,8 @@ class Found:
     known
         Names of dimensions that may be chosen.
     rows, drawn
-        The first of the files in the order in which they lie, with those that are left out behind them; and of
-        more files where they lie.
+        The first of the files in the order in which they lie, with those that are left out behind them; and
+        where they and more of them lie.
     files
         How many rows there would be.
     gaps

@@ -55,7 +55,6 @@ from refbrowser.io.origins import ConnectionSettings, Origin, local_path, parse_
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind, columns_of
-from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.made_text import plain_attribute
 from refbrowser.references.document.reference_values import decode_inline
 from refbrowser.references.document.table import smallest
@@ -275,9 +274,7 @@ class _Likeness:
     def learn(self, dataset: Dataset, looked: LookedAt) -> None:
         """Take note of a document that was opened: others may be like it."""
         global _in_vain
-        if not isinstance(dataset.document, ReferenceDocument) or _in_vain >= _GIVEN_UP:
-            return
-        found = _entries_of(looked.source)
+        found = _entries_of(looked.source) if _in_vain < _GIVEN_UP else None
         if found is None or not _is_plain(dataset) or looked.losses:
             return
         kind = _kind_of(dataset, looked, self._looking, *found[:2])
@@ -357,8 +354,10 @@ def _entries_of(source: str) -> tuple[tuple[str, ...], tuple[Any, ...], tuple[An
         with open_regular(os.path.realpath(path)) as (descriptor, identity):
             if identity.size > _LARGEST:
                 return None
-            text = os.read(descriptor, identity.size + 1)
-        if len(text) != identity.size or not text.startswith(b"{") or b"{{" in text:
+            # Of files of data no more is read.
+            text = os.read(descriptor, 1)
+            text += os.read(descriptor, identity.size) if text == b"{" else b""
+        if len(text) != identity.size or b"{{" in text:
             return None
         # An object is a tuple: a list is one of JSON.
         told = json.loads(text.decode(), object_pairs_hook=tuple)
