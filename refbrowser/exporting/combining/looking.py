@@ -329,7 +329,7 @@ class _Text:
         chunks = FileChunks(
             tuple(names),
             kind.counts,
-            np.array([*numbers, 0], np.int32)[columns.url] if len(names) > 1 else None,
+            smallest(np.array([*numbers, 0])[columns.url]) if len(names) > 1 else None,
             smallest(columns.offset),
             smallest(np.where(is_held, HELD, columns.length)),
             dict(kind.positions),

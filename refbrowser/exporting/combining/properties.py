@@ -156,7 +156,7 @@ class FileChunks:
 
     urls: tuple[str, ...]
     counts: tuple[int, ...]
-    url: npt.NDArray[np.int32] | None
+    url: npt.NDArray[Any] | None
     offset: npt.NDArray[Any]
     length: npt.NDArray[Any]
     positions: dict[int, Ints] = field(default_factory=dict)
@@ -423,7 +423,7 @@ class _Gathering:
         return FileChunks(
             tuple(self._urls),
             tuple(len(each[0]) for each in self._columns),
-            url if len(self._urls) > 1 else None,
+            smallest(url.astype(np.int64)) if len(self._urls) > 1 else None,
             smallest(offset),
             smallest(length),
             self._positions,
