@@ -307,16 +307,23 @@ class AxisStrip(QWidget):
             middle = place.center().y()
             painter.drawLine(QPointF(place.left(), middle), QPointF(place.right(), middle))
         for fault in (False, True):
+            painted = -1
             for row in self._rows:
                 if row.is_fault != fault:
                     continue
-                place = self._place(row.start, row.end).adjusted(0.5, 0.5, -1.5, -0.5)
+                place = self._place(row.start, row.end)
+                if int(place.right()) == painted:
+                    continue
+                painted = int(place.right())
+                line = QColor(scheme.fault if fault else scheme.accent)
+                if place.width() < 5:
+                    # Of thousands none has room for an edge.
+                    painter.fillRect(place, line)
+                    continue
+                place = place.adjusted(0.5, 0.5, -1.5, -0.5)
                 painter.fillRect(place, QColor(scheme.fault_soft if fault else scheme.accent_soft))
-                painter.setPen(QColor(scheme.fault if fault else scheme.accent))
-                if place.width() > 3:
-                    painter.drawRect(place)
-                else:
-                    painter.fillRect(place, painter.pen().color())
+                painter.setPen(line)
+                painter.drawRect(place)
         painter.end()
 
     def event(self, event: QEvent) -> bool:
