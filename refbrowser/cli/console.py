@@ -191,8 +191,10 @@ class ProgressBar:
         self.title = title
         self.unit = unit
         self._shown = False
-        self._start = self._last = self._counted = time.monotonic()
+        self._start = self._last = time.monotonic()
         self._values: dict[str, Any] = {}
+        #: When it began to count up to the total that is told now, and from what on.
+        self._counted: tuple[float, int, int | None] = (self._start, 0, None)
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -210,9 +212,8 @@ class ProgressBar:
             return
         self._values |= changes
         now = time.monotonic()
-        if "total" in changes and changes["total"] is None:
-            # Another part of the work begins: its rate is its own.
-            self._counted = now
+        if self._counted[2] != self._values.get("total"):
+            self._counted = now, self._values.get("done", 0), self._values.get("total")
         if now - self._start < PATIENCE or now - self._last < INTERVAL:
             return
         self._last = now
@@ -231,9 +232,11 @@ class ProgressBar:
         return f"{self.title} [{bar}] {100 * done // total:3d} %{self._rate(done, total)}{read}{note}"
 
     def _rate(self, done: int, total: int) -> str:
-        if not self.unit or not done:
+        since, first, _ = self._counted
+        if not self.unit or done <= first:
             return ""
-        rate = done / max(time.monotonic() - self._counted, 1e-3)
+        # What was there of an earlier run took no time.
+        rate = (done - first) / max(time.monotonic() - since, 1e-3)
         minutes, seconds = divmod(round((total - done) / rate), 60)
         return f"  {done} of {total} {self.unit}, {rate:.3g}/s, {minutes}:{seconds:02d} left"
 

@@ -56,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", default=FORMS[0], metavar="FORMAT", dest="format", help=listed(FORMS))
     parser.add_argument("--force", action="store_true", help="replace documents that are there")
     parser.add_argument(
-        "--resume", action="store_true", help="leave documents that are newer than their files"
+        "--resume",
+        action="store_true",
+        help="leave documents that are newer than their files; go on with what an interrupted run found in "
+        "files that are combined",
     )
     for each in declared(ReferenceOptions).values():
         add_option(parser, each)
@@ -80,16 +83,13 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     known = declared(ReferenceOptions)
     options = ReferenceOptions(**{name: known[name].value(value) for name, value in said.items()})
     if is_combined(arguments):
-        if arguments.resume:
-            raise RefbrowserError(
-                ErrorKind.USAGE, "files that are combined are looked at anew: leave --resume out"
-            )
         combination = request_of(
             arguments,
             sources=tuple(arguments.files),
             target=arguments.output,
             format=arguments.format,
             options=options,
+            resume=arguments.resume,
             skip_bad=arguments.skip_bad,
         )
         return run_combined(arguments, combination, token)
@@ -260,7 +260,7 @@ def run_combined(arguments: argparse.Namespace, request: Combination, token: Can
 
     compute = compute_of(arguments)
     try:
-        with ProgressBar("combining") as bar:
+        with ProgressBar("combining", "files") as bar:
             report = combine(request, job_control(token, bar), compute, told)
     except Exception:
         if arguments.json and any(each.is_blocking for each in found):

@@ -65,8 +65,13 @@ def one(path, target):
     made.to_virtual_dataset(loadable_variables=[]).vz.to_kerchunk(target, format="json")
 {_ALL}"""
 #: Ours as a program: what it is given stands before.
-_ALONE = "from refbrowser.exporting.saving import making, proving; making._MANY = 1 << 30\n"
-_UNPROVED = _ALONE + "making.proved = lambda *_: proving.Proof()\n"
+_ALONE = "from refbrowser.exporting.workers import file_processes; file_processes.MANY = 1 << 30\n"
+_UNPROVED = (
+    _ALONE
+    + """
+from refbrowser.exporting.saving import making, proving; making.proved = lambda *_: proving.Proof()
+"""
+)
 _OURS = "import sys; from refbrowser.cli import main; sys.exit(main(['make', *sys.argv[1:]]))\n"
 
 #: What is asked of a server, given how it is reached: by a process, imports not counted.

@@ -33,12 +33,13 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
 from refbrowser.formats.registry import formats
 from refbrowser.io.origins import local_path
+from refbrowser.views.combine_order import CombineOrder
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.combining.combine_work import AppendStep, CombineOrder, Found
+    from refbrowser.app.combining.combine_work import AppendStep, Found
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.properties import FileSet
@@ -128,7 +129,11 @@ class FilesSheet(WorkingDialog):
         self._remove.setToolTip("Take the selected files out of the list; nothing is done to the files")
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
+        self._go_on = push_button("&Go on", "combineGoOnButton", self._look_ahead)
+        self._go_on.setToolTip("Compare the files that are left")
+        self._go_on.hide()
         line.addWidget(self._count, 1)
+        line.addWidget(self._go_on)
         line.addWidget(self._add)
         line.addWidget(self._remove)
         self.differences = DifferencesList()
@@ -251,6 +256,7 @@ class FilesSheet(WorkingDialog):
         if self._job is not None:
             return
         self._pause.stop()
+        self._go_on.hide()
         self._start.setEnabled(False)
         if not self._sources:
             self._looking.cancel()
@@ -310,7 +316,10 @@ class FilesSheet(WorkingDialog):
             return
         self._looking.cancel()
         self._look_ended()
-        self._cost.say("Cancelled: the files were not compared. Add or remove files to go on.", "warning")
+        self._go_on.show()
+        self._cost.say(
+            "Cancelled: the files were not compared. “Go on” compares those that are left.", "warning"
+        )
 
     # Carrying it out
 
@@ -404,8 +413,6 @@ class CombineSheet(FilesSheet):
 
     def order(self) -> CombineOrder:
         """Return what the sheet asks for."""
-        from refbrowser.app.combining.combine_work import CombineOrder
-
         along = self._along.currentText().strip()
         return CombineOrder(
             sources=self.sources(),
@@ -530,8 +537,6 @@ class AppendSheet(FilesSheet):
 
     def order(self) -> CombineOrder:
         """Return what the sheet asks for."""
-        from refbrowser.app.combining.combine_work import CombineOrder
-
         return CombineOrder(
             sources=self.sources(),
             concat=self._along.text(),

@@ -62,14 +62,21 @@ class _Rows(QTreeWidget):
                 self.header().setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
 
     def _row(self, texts: Sequence[str], parent: QTreeWidgetItem | None = None) -> ThemedItem:
-        row = ThemedItem([one_line(text) for text in texts])
-        row.setSizeHint(0, QSize(0, theme.ROW))
+        row = self._alone(texts)
         if parent is None:
             self.addTopLevelItem(row)
         else:
             parent.addChild(row)
+        return row
+
+    @staticmethod
+    def _alone(texts: Sequence[str]) -> ThemedItem:
+        """Return a row that is in no list yet: what it is given there is told to the list each time."""
+        row = ThemedItem([one_line(text) for text in texts])
+        row.setSizeHint(0, QSize(0, theme.ROW))
         for column, text in enumerate(texts):
-            row.setToolTip(column, theme.plain_tooltip(text))
+            if text:
+                row.setToolTip(column, theme.plain_tooltip(text))
         return row
 
 
@@ -215,8 +222,9 @@ class PlacedFiles(_Rows):
     def show_files(self, sources: Sequence[str]) -> None:
         """Show files of which nothing is known yet."""
         self.clear()
-        for source in sources[:_LISTED]:
-            self._file(source, [_name(source), "", "", "", ""])
+        self.addTopLevelItems(
+            [self._file(source, [_name(source), "", "", "", ""]) for source in sources[:_LISTED]]
+        )
         if len(sources) > _LISTED:
             self._row([f"and {count_text(len(sources) - _LISTED)} more"]).color(0, "muted")
 
@@ -224,6 +232,7 @@ class PlacedFiles(_Rows):
         """Show where files lie."""
         self.clear()
         seen = None
+        rows: list[QTreeWidgetItem] = []
         for each in found.rows:
             length = count_text(each.length) if each.length else ""
             row = self._file(each.source, [_name(each.source), each.low, each.high, length, each.trouble])
@@ -235,13 +244,15 @@ class PlacedFiles(_Rows):
                 icon = "cancel" if each.is_out else "fault" if each.is_fault else "warning"
                 row.mark(0, icon, "muted" if each.is_out else role)
                 seen = seen or row
+            rows.append(row)
+        self.addTopLevelItems(rows)
         if seen is not None:
             self.scrollToItem(seen, QAbstractItemView.ScrollHint.PositionAtCenter)
         if found.files > len(found.rows):
             self._row([f"and {count_text(found.files - len(found.rows))} more"]).color(0, "muted")
 
     def _file(self, source: str, texts: Sequence[str]) -> ThemedItem:
-        row = self._row(texts)
+        row = self._alone(texts)
         row.setData(0, _SOURCE, source)
         row.setToolTip(0, theme.plain_tooltip(source))
         return row
@@ -270,8 +281,7 @@ class AxisStrip(QWidget):
 
     def show_found(self, found: Found | None) -> None:
         """Show where files lie; nothing where that is not known."""
-        rows = () if found is None else tuple(row for row in found.rows if row.end > row.start)
-        self._rows, self._gaps = rows, () if found is None else found.gaps
+        self._rows, self._gaps = ((), ()) if found is None else (found.drawn, found.gaps)
         self._describe()
         self.update()
 
@@ -297,16 +307,23 @@ class AxisStrip(QWidget):
             middle = place.center().y()
             painter.drawLine(QPointF(place.left(), middle), QPointF(place.right(), middle))
         for fault in (False, True):
+            painted = -1
             for row in self._rows:
                 if row.is_fault != fault:
                     continue
-                place = self._place(row.start, row.end).adjusted(0.5, 0.5, -1.5, -0.5)
+                place = self._place(row.start, row.end)
+                if int(place.right()) == painted:
+                    continue
+                painted = int(place.right())
+                line = QColor(scheme.fault if fault else scheme.accent)
+                if place.width() < 5:
+                    # Of thousands none has room for an edge.
+                    painter.fillRect(place, line)
+                    continue
+                place = place.adjusted(0.5, 0.5, -1.5, -0.5)
                 painter.fillRect(place, QColor(scheme.fault_soft if fault else scheme.accent_soft))
-                painter.setPen(QColor(scheme.fault if fault else scheme.accent))
-                if place.width() > 3:
-                    painter.drawRect(place)
-                else:
-                    painter.fillRect(place, painter.pen().color())
+                painter.setPen(line)
+                painter.drawRect(place)
         painter.end()
 
     def event(self, event: QEvent) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,80 +14,26 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.appending import append_edit, append_plan
-from refbrowser.exporting.combining.combination import Combination, Remedy
+from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import CombinedProof, gather, lacks, plan_of, write
 from refbrowser.exporting.combining.combined import Plan, blocked
+from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
 from refbrowser.exporting.combining.mismatches import Mismatch, time_of
 from refbrowser.exporting.combining.placing import PlacedAxis, target_units
 from refbrowser.exporting.combining.properties import FileSet, short
 from refbrowser.exporting.saving.making import sources_of
-from refbrowser.io.origins import ConnectionSettings, Origin, local_path
+from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Edit
-from refbrowser.views.computing import ComputeChoice
+from refbrowser.views.combine_order import CombineOrder
 from refbrowser.views.words import count_text, one_line
 
 #: Files that are looked at to find the dimension.
 _SAMPLE = 6
-#: Rows that are listed of files, and of differences of one kind.
-LISTED = 1_000
+#: Files that are listed, and that are drawn along the dimension.
+LISTED, DRAWN = 500, 10_000
 #: What is wrong with how files lie along a dimension.
 _PLACES = ("gap", "overlap", "double", "disorder")
-
-
-@dataclass(frozen=True, slots=True)
-class CombineOrder:
-    """What the user asks for.
-
-    Attributes
-    ----------
-    sources
-        Paths and URLs of files, patterns of paths, and lists.
-    concat
-        Dimensions with commas between; where there are none, they are found.
-    new_dims
-        As the command line takes them, with ``;`` between.
-    remedies
-        What is done about what differs.
-    compute
-        Where files are looked at.
-    settings
-        How to connect, per origin.
-    """
-
-    sources: tuple[str, ...]
-    concat: str = ""
-    new_dims: str = ""
-    target: str = ""
-    merge: bool = False
-    sort: bool = False
-    fold: bool = False
-    force: bool = False
-    remedies: tuple[Remedy, ...] = ()
-    compute: ComputeChoice = field(default_factory=ComputeChoice)
-    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
-
-    def request(self) -> Combination:
-        """Return it as the engine takes it."""
-        request = Combination(
-            sources=self.sources,
-            target=os.path.abspath(os.path.expanduser(self.target)) if self.target else "",
-            concat=_split(self.concat, ","),
-            new_dims=_split(self.new_dims, ";"),
-            merge=self.merge,
-            sort=self.sort,
-            fold=self.fold,
-            force=self.force,
-            skip_bad=True,
-            settings=self.settings,
-        )
-        for each in self.remedies:
-            request = each.applied(request)
-        return request
-
-
-def _split(text: str, between: str) -> tuple[str, ...]:
-    return tuple(each.strip() for each in text.split(between) if each.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +61,9 @@ class Found:
         The dimensions along which files are laid, with commas between.
     known
         Names of dimensions that may be chosen.
-    rows
-        The first of the files, in the order in which they lie.
+    rows, drawn
+        The first of the files in the order in which they lie, with those that are left out behind them; and
+        where they and more of them lie.
     files
         How many rows there would be.
     gaps
@@ -131,6 +78,7 @@ class Found:
     blocking: tuple[Mismatch, ...]
     harmless: tuple[Mismatch, ...]
     rows: tuple[FileRow, ...]
+    drawn: tuple[FileRow, ...]
     files: int
     gaps: tuple[tuple[float, float], ...]
     remaining: int
@@ -160,7 +108,10 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
     # Those that are left out are looked at too: they can be taken back.
     whole = replace(request, leave_out=())
     if kept is None or lacks(kept, request) or _sources(kept) != set(sources):
-        kept = gather(whole, control, order.compute.compute())
+        # Who cancelled, or lost the window, goes on with what was found.
+        journal = LookJournal(whole.target, whole.looking(), resume=True)
+        kept = gather(whole, control, order.compute.compute(), journal)
+        kept.journal = whole.target
     plan = plan_of(kept, request)
     known = known or tuple(_dimensions(kept))
     return _found(plan, known, kept, added=False)
@@ -228,6 +179,7 @@ def _found(plan: Plan, known: tuple[str, ...], kept: FileSet | None, *, added: b
         tuple(plan.blocking),
         tuple(harmless),
         tuple([*rows, *out][:LISTED]),
+        tuple(each for each in rows if each.end > each.start)[:DRAWN],
         len(rows) + len(out),
         gaps,
         len(plan.files) - added,
@@ -372,6 +324,8 @@ def carry_out(order: CombineOrder, kept: FileSet | None, control: TaskControl) -
     # What it is was found out by looking.
     plan.request = replace(order.request(), concat=plan.request.concat)
     report = write(plan, control)
+    if found.kept is not None and found.kept.journal:
+        forget_looks(found.kept.journal)
     sizes = ", ".join(f"{one_line(name)} {count_text(size)}" for name, size in report.sizes.items())
     unread = f", {count_text(report.unread)} cannot be read" if report.unread else ""
     lines = [

@@ -62,6 +62,9 @@ class Combination:
         In which times are expressed, where files have other ones.
     fold
         Fold the references into templates and gen rules.
+    resume
+        Go on with what an interrupted run for the same target found in files that are as they were; replace a
+        document that is there.
     extends
         The first source is a document that the others are added to: its values are the common ones.
     """
@@ -83,6 +86,7 @@ class Combination:
     format: str = "refs-v1"
     options: ReferenceOptions = field(default_factory=ReferenceOptions)
     force: bool = False
+    resume: bool = False
     skip_bad: bool = False
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()

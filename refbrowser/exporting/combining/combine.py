@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.compute import HERE, Compute, check_workers
+from refbrowser.engine.compute import HERE, Compute, Executor, check_workers
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
@@ -18,6 +19,8 @@ from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
+from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
+from refbrowser.exporting.combining.looking import LookTask, StateTask, look_at, states_of
 from refbrowser.exporting.combining.mismatches import (
     ArrayOfFiles,
     Mismatch,
@@ -26,23 +29,18 @@ from refbrowser.exporting.combining.mismatches import (
     of_files,
 )
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
-from refbrowser.exporting.combining.properties import (
-    FileSet,
-    LookedAt,
-    LookTask,
-    is_named,
-    look_at,
-)
+from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest
-from refbrowser.exporting.saving.making import FORMS, computing, sources_of
+from refbrowser.exporting.saving.making import FORMS, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
 from refbrowser.exporting.targets.references import ReferencesTarget
+from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import end_spare, one_after_another
 from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.origins import Origin, local_path
+from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -50,6 +48,8 @@ from refbrowser.references.edits.fold import folded
 
 #: Files that are looked at one after another by one process.
 _TOGETHER = 16
+#: Files whose states are asked for one after another.
+_ASKED = 64
 #: Files whose values are compared with those of the result, and elements of each array.
 _COMPARED, _ELEMENTS = 3, 1 << 20
 #: Times that the odd files are looked for anew after others were left out.
@@ -92,8 +92,19 @@ class CombineReport:
     losses: tuple[str, ...] = ()
 
 
-def gather(request: Combination, control: JobControl | None = None, compute: Compute = HERE) -> FileSet:
+def gather(
+    request: Combination,
+    control: JobControl | None = None,
+    compute: Compute = HERE,
+    journal: LookJournal | None = None,
+) -> FileSet:
     """Look at all files, many at a time.
+
+    Parameters
+    ----------
+    journal
+        Has what was found before, in files that are not looked at again where they are as they were. It takes
+        what is found, and is closed.
 
     Raises
     ------
@@ -111,30 +122,65 @@ def gather(request: Combination, control: JobControl | None = None, compute: Com
     sources = [each for each in named if each not in gone]
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to combine")
-    together = max(1, min(_TOGETHER, len(sources) // 8))
-    tasks = [
-        LookTask(tuple(sources[start : start + together]), files.looking)
-        for start in range(0, len(sources), together)
-    ]
-    done = 0
-    control.progress(0, len(sources))
-    with computing(compute, sources) as chosen, chosen.open(control.token) as executor:
+    bad: list[tuple[str, RefbrowserError]] = []
+    with (
+        journal or LookJournal("", files.looking, resume=False) as journal,
+        computing(compute, sources) as chosen,
+        chosen.open(control.token) as executor,
+    ):
         check_workers(executor)
+        for known in _still_known(journal, sources, files.looking, executor, control.token):
+            files.add(known)
+        there = {each.source for each in files.files}
+        left = [each for each in sources if each not in there]
+        done = len(there)
+        control.progress(done, len(sources))
+        together = max(1, min(_TOGETHER, len(left) // 8))
+        tasks = (LookTask(each, files.looking) for each in _cut(left, together))
         for task, answers in executor.run(look_at, tasks, control.token):
+            if isinstance(answers, RefbrowserError):
+                raise answers.at(replace(answers.place, document=answers.place.document or task.sources[0]))
             if isinstance(answers, BaseException):
                 raise answers
-            for answer in answers:
-                if isinstance(answer, LookedAt):
-                    files.add(answer)
-                elif request.skip_bad:
-                    files.left_out.append((answer[0], answer[1].message))
-                else:
-                    error = answer[1]
-                    raise error.at(replace(error.place, document=error.place.document or answer[0]))
+            looked = [each for each in answers if isinstance(each, LookedAt)]
+            journal.add(looked)
+            for each in looked:
+                # Of a hundred thousand files they would take as much as their references.
+                each.states = ()
+                files.add(each)
+            bad += [each for each in answers if not isinstance(each, LookedAt)]
+            if bad and not request.skip_bad:
+                source, error = bad[0]
+                raise error.at(replace(error.place, document=error.place.document or source))
             done += len(task.sources)
             control.progress(done, len(sources), note=os.path.basename(task.sources[-1]))
     files.sort_as(sources)
+    why = {source: error.message for source, error in bad}
+    files.left_out += [(source, why[source]) for source in sources if source in why]
     return files
+
+
+def _still_known(
+    journal: LookJournal, sources: list[str], looking: Looking, executor: Executor, token: CancelToken
+) -> Iterator[LookedAt]:
+    """Yield what was found in files before that are as they were then."""
+    known = {source: found for source in sources if (found := journal.known.pop(source, None)) is not None}
+    journal.known.clear()
+    names = list(dict.fromkeys(name for each in known.values() for name, _ in each.states))
+    tasks = (StateTask(each, looking) for each in _cut(names, _ASKED))
+    states: dict[str, tuple[Any, ...]] = {}
+    for _, answer in executor.run(states_of, tasks, token):
+        if isinstance(answer, BaseException):
+            raise answer
+        states |= answer
+    for found in known.values():
+        if all(states[name] == state for name, state in found.states):
+            found.states = ()
+            yield found
+
+
+def _cut(names: list[str], count: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(names[start : start + count]) for start in range(0, len(names), count))
 
 
 def plan_of(files: FileSet, request: Combination) -> Plan:
@@ -205,16 +251,20 @@ def combine(
         message = f"{quoted(request.format)} is no form of references"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     local = local_path(request.target)
-    if local is not None and os.path.exists(local) and not request.force:
+    if local is not None and os.path.exists(local) and not (request.force or request.resume):
         message = "the document is there already"
         raise RefbrowserError(ErrorKind.IO, message, Place(document=request.target), "give --force")
-    files = gather(request, control, compute)
+    journal = LookJournal(request.target, request.looking(), resume=request.resume)
+    files = gather(request, control, compute, journal)
     plan = plan_of(files, request)
     del files
     told(plan)
     if plan.blocking:
         raise blocked(plan)
-    return write(plan, control)
+    control.stage("the document is written")
+    report = write(plan, control)
+    forget_looks(request.target)
+    return report
 
 
 def combined_dataset(plan: Plan, session: Session, control: JobControl | None = None) -> Dataset:
@@ -232,10 +282,11 @@ def combined_dataset(plan: Plan, session: Session, control: JobControl | None = 
 
 def _dataset(plan: Plan, document: Document, session: Session, control: JobControl) -> Dataset:
     request = plan.request
-    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-    allow = tuple(Origin.parse(each) for each in (*request.allow, *_folders_of(plan.files, folders)))
+    allow = tuple(Origin.parse(each) for each in (*request.allow, *_named(plan.files)))
     path = request.target or "combined.json"
-    access = Access.for_document(os.path.abspath(path), allow, request.settings)
+    settings = {**request.settings, **parse_storage_options(request.storage_options)}
+    place = path if local_path(path) is None else os.path.abspath(path)
+    access = Access.for_document(place, allow, settings)
     return dataset_of(path, document, access, session, control)
 
 
@@ -260,15 +311,19 @@ def _tidy() -> None:
     give_memory_back()
 
 
-def _folders_of(files: Sequence[LookedAt], folders: set[str]) -> Iterator[str]:
-    """Yield the folders of local files that were named: these may be read, as the user named them."""
-    named = {
-        os.path.dirname(os.path.realpath(path))
-        for each in files
-        if (path := local_path(each.source)) is not None
-    }
+def _named(files: Sequence[LookedAt]) -> tuple[str, ...]:
+    """Return the folders and origins of files that were named: these may be read, as the user named them."""
+    folders = {os.path.dirname(url) for file in files for url in file.chunks.urls}
     below = {each + os.sep for each in folders}
-    yield from sorted(each for each in named if any(one.startswith(each + os.sep) for one in below))
+    own, origins = set(), set()
+    for each in files:
+        path = local_path(each.source)
+        if path is None:
+            origins.add(str(split_url(each.source).origin))
+        else:
+            own.add(os.path.dirname(os.path.realpath(path)))
+    used = (each for each in own if any(one.startswith(each + os.sep) for one in below))
+    return (*sorted(used), *sorted(origins))
 
 
 def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
@@ -293,7 +348,8 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     )
     with Session() as session:
         dataset = _dataset(plan, _written(plan, control), session, control)
-        writing = ExportRequest(request.target, request.format, force=request.force, options=request.options)
+        force = request.force or request.resume
+        writing = ExportRequest(request.target, request.format, force=force, options=request.options)
         exporter = Exporter(dataset, writing, CombinedReferences)
         target = exporter.target
         assert isinstance(target, CombinedReferences)
@@ -331,6 +387,10 @@ class CombinedProof:
     plan: Plan
     compared: int = 0
     unread: int = 0
+    _allow: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._allow = (*self.plan.request.allow, *_named(self.plan.files))
 
     def some(self) -> list[int]:
         """Return the numbers of the first, a middle and the last file."""
@@ -338,11 +398,10 @@ class CombinedProof:
 
     def opening(self, path: str) -> OpenRequest:
         """Return how the document is opened: files that were named may be read."""
-        plan, request = self.plan, self.plan.request
-        folders = {os.path.dirname(url) for each in plan.files for url in each.chunks.urls}
+        request = self.plan.request
         return OpenRequest(
             path,
-            allow=(*request.allow, *_folders_of(plan.files, folders)),
+            allow=self._allow,
             storage_options=request.storage_options,
             settings=request.settings,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -16,13 +16,12 @@ import numpy.typing as npt
 
 from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.rewritten import is_relative
 from refbrowser.exporting.saving.portable import portable_document
-from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.io.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
@@ -34,6 +33,8 @@ from refbrowser.references.document.value_table import json_of
 
 Ints = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
+#: Size, time and the like of files, by path or URL; nothing of one where that is not known.
+States = tuple[tuple[str, tuple[Any, ...]], ...]
 #: Name and value, as JSON.
 Attributes = tuple[tuple[str, str], ...]
 
@@ -132,14 +133,6 @@ class Looking:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class LookTask:
-    """Files that are looked at one after another."""
-
-    sources: tuple[str, ...]
-    looking: Looking
-
-
 @dataclass(slots=True, eq=False)
 class FileChunks:
     """The references of all arrays of a file, as columns.
@@ -163,7 +156,7 @@ class FileChunks:
 
     urls: tuple[str, ...]
     counts: tuple[int, ...]
-    url: npt.NDArray[np.int32] | None
+    url: npt.NDArray[Any] | None
     offset: npt.NDArray[Any]
     length: npt.NDArray[Any]
     positions: dict[int, Ints] = field(default_factory=dict)
@@ -196,6 +189,9 @@ class LookedAt:
         Of the values of arrays that have none of the dimensions, by path; none of those that are too large.
     losses
         What references of it cannot hold.
+    states
+        What tells it, and files of this computer that it refers to, from what is there later, by path or URL;
+        empty where that is not known.
     """
 
     source: str
@@ -205,42 +201,12 @@ class LookedAt:
     values: dict[str, Values] = field(default_factory=dict)
     digests: dict[str, bytes] = field(default_factory=dict)
     losses: tuple[str, ...] = ()
+    states: States = ()
 
     @property
     def name(self) -> str:
         """The last part of its path or URL."""
         return short(self.source)
-
-
-def look_at(task: LookTask) -> list[LookedAt | tuple[str, RefbrowserError]]:
-    """Return what is in files; of those that cannot be read why."""
-    found: list[LookedAt | tuple[str, RefbrowserError]] = []
-    for source in task.sources:
-        try:
-            found.append(_looked(source, task.looking))
-        except RefbrowserError as error:
-            found.append((source, error))
-    return found
-
-
-def _looked(source: str, looking: Looking) -> LookedAt:
-    """Return what is in a file; what a process that has read others does not read, another one does."""
-    opening = OpenRequest(
-        source,
-        allow=looking.allow,
-        storage_options=looking.storage_options,
-        settings=looking.settings,
-    )
-    chain = None
-    try:
-        with one_after_another() as chain, open_dataset(opening) as dataset:
-            if not (chain.is_mixed and dataset.document.notes):
-                return looked_at(dataset, source, looking)
-    except RefbrowserError:
-        if chain is None or not chain.is_mixed:
-            raise
-    with open_dataset(opening) as dataset:
-        return looked_at(dataset, source, looking)
 
 
 def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: bool = False) -> LookedAt:
@@ -261,7 +227,7 @@ def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: boo
     losses: list[str] = []
     document = dataset.document
     original = dataset
-    if not is_target and (document.store is not None or _is_made_over(dataset)):
+    if not is_target and (document.store is not None or is_made_over(dataset)):
         portable = portable_document(dataset, JobControl())
         losses = list(dict.fromkeys(map(str, portable.losses)))
         dataset = dataset.with_document(portable.document)
@@ -283,7 +249,7 @@ def looked_at(dataset: Dataset, source: str, looking: Looking, *, is_target: boo
     return LookedAt(source, tuple(arrays), groups, gathering.columns(), values, digests, tuple(losses))
 
 
-def describing(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> frozenset[str]:
+def describing(arrays: Sequence[ArrayProperties]) -> frozenset[str]:
     """Return the paths of arrays that describe others: coordinates, bounds and mappings, and scalars."""
     named = {
         word
@@ -297,7 +263,7 @@ def describing(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> f
     )
 
 
-def bounds_of(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> dict[str, str]:
+def bounds_of(arrays: Sequence[ArrayProperties]) -> dict[str, str]:
     """Return the path of the coordinate that each array of bounds belongs to, by its path."""
     found = {}
     paths = {each.path for each in arrays}
@@ -310,10 +276,19 @@ def bounds_of(arrays: tuple[ArrayProperties, ...] | list[ArrayProperties]) -> di
     return found
 
 
+def absolute(url: str, access: Access) -> str:
+    """Return a URL that means the same from everywhere."""
+    if not is_relative(url):
+        return url
+    if access.from_network:
+        return access.base.rpartition("/")[0] + "/" + url
+    return os.path.normpath(os.path.join(access.base, url))
+
+
 # One file
 
 
-def _is_made_over(dataset: Dataset) -> bool:
+def is_made_over(dataset: Dataset) -> bool:
     """Tell whether the format has references made otherwise of some array than its nodes say."""
     return facet(dataset.document, "portable") is not None and any(
         node.values.encoded is None or bool(node.type.names) or node.dtype is None or node.dtype.kind in "OV"
@@ -427,7 +402,9 @@ class _Gathering:
             self._positions[number] = there
         numbers = np.zeros(len(columns.urls) + 1, np.int32)
         for each in np.unique(columns.url[columns.url >= 0]).tolist():
-            numbers[each] = self._urls.setdefault(self._absolute(columns.urls[each]), len(self._urls))
+            numbers[each] = self._urls.setdefault(
+                absolute(columns.urls[each], self._dataset.access), len(self._urls)
+            )
         url, offset, length = columns.url[there], columns.offset[there], columns.length[there].copy()
         held = kind[there] == ReferenceKind.INLINE
         length[kind[there] == ReferenceKind.WHOLE] = WHOLE
@@ -439,15 +416,6 @@ class _Gathering:
         self._columns.append((np.where(url >= 0, numbers[url], 0).astype(np.int32), offset, length))
         self._count += len(there)
 
-    def _absolute(self, url: str) -> str:
-        """Return a URL that means the same from everywhere."""
-        access = self._dataset.access
-        if not is_relative(url):
-            return url
-        if access.from_network:
-            return access.base.rpartition("/")[0] + "/" + url
-        return os.path.normpath(os.path.join(access.base, url))
-
     def columns(self) -> FileChunks:
         """Return what was taken."""
         nothing = (np.zeros(0, np.int32), *(np.zeros(0, np.int64),) * 2)
@@ -455,7 +423,7 @@ class _Gathering:
         return FileChunks(
             tuple(self._urls),
             tuple(len(each[0]) for each in self._columns),
-            url if len(self._urls) > 1 else None,
+            smallest(url.astype(np.int64)) if len(self._urls) > 1 else None,
             smallest(offset),
             smallest(length),
             self._positions,
@@ -464,44 +432,17 @@ class _Gathering:
 
     def read(self, arrays: list[ArrayProperties]) -> tuple[dict[str, Values], dict[str, bytes]]:
         """Return values that are to stand in the document, and digests of those that are compared."""
-        looking, bounds = self._looking, bounds_of(arrays)
-        along = set(looking.dimensions)
         values: dict[str, Values] = {}
         digests: dict[str, bytes] = {}
-        by_path = {each.path: each for each in arrays}
-        described = describing(arrays)
-        for each in arrays:
-            named = {each.name, each.path} & {*looking.inline, *looking.valued}
-            owner = by_path[bounds[each.path]] if each.path in bounds else each
-            is_along = bool(along & set(each.dimensions))
-            is_small = len(each.dimensions) == 1 and prod(each.shape) * max(each.itemsize, 8) <= self._small
-            if named or (is_along and (owner.is_coordinate or is_small)):
-                if not named and each.problem and each.itemsize == 0 and not is_small:
-                    continue
-                values[each.path] = self._values(each)
-            elif not is_along and prod(each.shape) <= COMPARED and self._is_compared(each, described):
-                digests[each.path], read = self._shared(each)
-                small = prod(each.shape) * max(each.itemsize, 8) <= SMALL
-                if small and (each.is_coordinate or each.problem):
-                    values[each.path] = read
+        for each in arrays_read(arrays, self._looking, self._small):
+            told = each.told
+            if not each.is_compared:
+                values[told.path] = self._values(told)
+                continue
+            digests[told.path], read = shared(told, self._held.get(told.path), self._values)
+            if each.stays:
+                values[told.path] = read
         return values, digests
-
-    def _is_compared(self, each: ArrayProperties, described: frozenset[str]) -> bool:
-        # With new dimensions alone the data is laid along these.
-        return bool(self._looking.dimensions) or each.path in described
-
-    def _shared(self, each: ArrayProperties) -> tuple[bytes, Values]:
-        """Return the digest of values that files share, and these; each is decoded once."""
-        held = self._held.get(each.path)
-        kept = None if held is None else _kept.get((each, held))
-        if kept is None:
-            values = self._values(each)
-            kept = digest_of(values), values
-            if held is not None:
-                if len(_kept) >= _KEPT:
-                    _kept.clear()
-                _kept[each, held] = kept
-        return kept
 
     def _values(self, told: ArrayProperties) -> Values:
         if prod(told.shape) > _READ:
@@ -512,12 +453,81 @@ class _Gathering:
         node = self._dataset.hierarchy.find(told.path) or self._original.hierarchy.find(told.path)
         assert isinstance(node, ArrayNode)
         read = self._dataset.session.read(node, self._dataset.access, Selection.whole(told.shape))
-        values = np.asarray(read)
-        if values.dtype.hasobject:
-            values = np.asarray([str(each) for each in values.reshape(-1).tolist()], "U").reshape(
-                values.shape
-            )
-        return values.astype(values.dtype.newbyteorder("="), copy=False)
+        return plain_values(np.asarray(read))
+
+
+def plain_values(values: Values) -> Values:
+    """Return values in the byte order of this machine; objects as texts."""
+    if values.dtype.hasobject:
+        values = np.asarray([str(each) for each in values.reshape(-1).tolist()], "U").reshape(values.shape)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRead:
+    """An array whose values are read.
+
+    Attributes
+    ----------
+    is_compared
+        Files are to have the same ones: their digest is kept.
+    stays
+        They are to stand in the document.
+    """
+
+    told: ArrayProperties
+    is_compared: bool
+    stays: bool
+
+
+def arrays_read(arrays: Sequence[ArrayProperties], looking: Looking, small: int = SMALL) -> list[ArrayRead]:
+    """Return the arrays of a file whose values are read.
+
+    Parameters
+    ----------
+    small
+        Bytes of a one-dimensional array along the dimension that is read.
+    """
+    bounds, described = bounds_of(arrays), describing(arrays)
+    along, by_path = set(looking.dimensions), {each.path: each for each in arrays}
+    found = []
+    for each in arrays:
+        named = {each.name, each.path} & {*looking.inline, *looking.valued}
+        owner = by_path[bounds[each.path]] if each.path in bounds else each
+        is_along = bool(along & set(each.dimensions))
+        is_small = len(each.dimensions) == 1 and prod(each.shape) * max(each.itemsize, 8) <= small
+        # With new dimensions alone the data is laid along these.
+        is_compared = bool(looking.dimensions) or each.path in described
+        if named or (is_along and (owner.is_coordinate or is_small)):
+            if named or not each.problem or each.itemsize or is_small:
+                found.append(ArrayRead(each, False, True))
+        elif not is_along and prod(each.shape) <= COMPARED and is_compared:
+            fits = prod(each.shape) * max(each.itemsize, 8) <= SMALL
+            found.append(ArrayRead(each, True, fits and (each.is_coordinate or bool(each.problem))))
+    return found
+
+
+def shared(
+    told: ArrayProperties, held: tuple[bytes, ...] | None, read: Callable[[ArrayProperties], Values]
+) -> tuple[bytes, Values]:
+    """Return the digest of values that files share, and these; each that stands in documents is decoded once.
+
+    Parameters
+    ----------
+    held
+        The bytes of all chunks, where they stand in the document.
+    read
+        Returns the values.
+    """
+    kept = None if held is None else _kept.get((told, held))
+    if kept is None:
+        values = read(told)
+        kept = digest_of(values), values
+        if held is not None:
+            if len(_kept) >= _KEPT:
+                _kept.clear()
+            _kept[told, held] = kept
+    return kept
 
 
 _kept: dict[tuple[ArrayProperties, tuple[bytes, ...]], tuple[bytes, Values]] = {}
@@ -547,11 +557,14 @@ class FileSet:
     ----------
     left_out
         Files that were not looked at, or cannot be read, with why.
+    journal
+        The document in whose journal it is, too; empty where it is in none.
     """
 
     looking: Looking
     files: list[LookedAt] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+    journal: str = ""
     _same: dict[Any, Any] = field(default_factory=dict)
 
     def add(self, file: LookedAt) -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import glob
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Any
 
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.dataset import Dataset
@@ -23,8 +17,9 @@ from refbrowser.exporting.request import ExportRequest
 from refbrowser.exporting.saving.proving import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
-from refbrowser.formats.library.process import Chain, end_spare, one_after_another
-from refbrowser.formats.registry import form_named, formats
+from refbrowser.exporting.workers.file_processes import computing
+from refbrowser.formats.library.process import Chain, one_after_another
+from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
 from refbrowser.model.nodes import ArrayNode
@@ -32,24 +27,6 @@ from refbrowser.references.document.document import Document
 
 #: Forms of references.
 FORMS = ("refs-v1", "refs-v0", "refs-parquet")
-#: Files that are worth starting a process for.
-_MANY = 20
-#: Threads for local files: one works while others wait for a library or for the disk.
-_THREADS = 2
-#: Objects that are made before what nobody needs is looked for.
-_UNCOLLECTED = 10_000
-#: Threads that only wait.
-_WAITING = {"MainThread", "interrupts"}
-#: What is imported late, and here once for all processes that are copies of this one.
-_NEEDED = (
-    "refbrowser.engine.reading.reader",
-    "refbrowser.exporting.streams.virtual",
-    "refbrowser.formats.awkward0.opening",
-    "refbrowser.formats.hierarchies",
-    "refbrowser.formats.zarr.hierarchy",
-    "refbrowser.formats.zarr.v2",
-    "refbrowser.io.fetch",
-)
 #: Lines of a list of files, and of its bytes, at most.
 _LISTED, _LIST_SIZE = 1_000_000, 256 << 20
 
@@ -267,54 +244,6 @@ def _is_lost(error: RefbrowserError) -> bool:
     from concurrent.futures import BrokenExecutor
 
     return isinstance(error.__cause__, BrokenExecutor)
-
-
-@contextmanager
-def computing(compute: Compute, sources: Sequence[str]) -> Iterator[Compute]:
-    """Give where files are worked on: headers are parsed by Python, which one process does one at a time."""
-    import multiprocessing
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-
-    count = min(os.cpu_count() or 1, len(sources) // _MANY)
-    are_local = all(local_path(source) is not None for source in sources)
-    if not compute.is_here or (count < 2 and not are_local):
-        yield compute
-        end_spare()
-        return
-    pool: Executor
-    if count < 2:
-        pool = ThreadPoolExecutor(_THREADS)
-    else:
-        context = multiprocessing.get_context(_way_to_start())
-        pool = ProcessPoolExecutor(count, context, _begin)
-    with ExitStack() as stack:
-        stack.callback(end_spare)
-        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-        yield replace(compute, given=pool)
-
-
-def _begin() -> None:
-    """Have this process end as soon as that is gone which started it, however it ended; and be no larger."""
-    from multiprocessing import parent_process
-    from multiprocessing.connection import wait
-
-    # A command that reads one file hardly collects; this process is its copy, and reads thousands.
-    gc.set_threshold(_UNCOLLECTED, 10, 10)
-
-    def end(parent: Any) -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=end, args=(parent_process(),), name="waiting", daemon=True).start()
-
-
-def _way_to_start() -> str:
-    """Return how processes are started: as copies of this one where no thread could hold what they need."""
-    if sys.platform != "linux" or {each.name for each in threading.enumerate()} - _WAITING:
-        return "spawn"
-    for name in (*_NEEDED, *(each.opener.partition(":")[0] for each in formats() if each.is_data)):
-        import_module(name)
-    return "fork"
 
 
 class ProvedReferences(ReferencesTarget):

@@ -9,19 +9,22 @@ import base64
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from json.encoder import encode_basestring as quote_json
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.references.document.chunk_codes import BITS, Rows, unpack_many
 from refbrowser.references.document.expansion import RuleIndex
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import Patch, References
-from refbrowser.references.document.table import WHOLE
+from refbrowser.references.document.table import ODD, WHOLE
 from refbrowser.references.document.value_table import ValueTable, json_of
 from refbrowser.references.rules.layouts import ChunkLayout, RangeLayout
 
@@ -126,6 +129,9 @@ class MadeText:
         for start in range(0, len(table), _PAGE):
             rows = np.arange(start, min(start + _PAGE, len(table)))
             columns = (table.url[rows], table.offset[rows], table.length[rows])
+            if (alike := _ranges_of_one_array(table, rows, columns, spelled)) is not None:
+                yield alike
+                continue
             parts = zip(
                 rows.tolist(), table.keys(rows.tolist()), *map(np.ndarray.tolist, columns), strict=True
             )
@@ -211,6 +217,27 @@ class MadeText:
             replaced={row: _patch_in_text(patch) for row, patch in refs.replaced.items()},
             appended={key: _patch_in_text(patch) for key, patch in refs.appended.items()},
         )
+
+
+def _ranges_of_one_array(
+    table: ValueTable, rows: Rows, columns: tuple[npt.NDArray[Any], ...], spelled: list[str]
+) -> bytes | None:
+    """Return the entries of rows that are all ranges of chunks of one array; None where they are not."""
+    url, offset, length = columns
+    group = table.group.of(rows)
+    kind = table.code[rows] >> np.uint64(BITS)
+    if group[0] == ODD or url.min() < 0 or length.min() < 0:
+        return None
+    if (group != group[0]).any() or (kind != kind[0]).any():
+        return None
+    prefix, separator = table.groups[int(group[0])]
+    coords = unpack_many(table.code[rows], int(kind[0]))
+    key = quote_json(prefix)[:-1].replace("%", "%%") + separator.join(["%d"] * len(coords))
+    urls = [spelled[number] for number in url.tolist()]
+    values = (*map(np.ndarray.tolist, coords), urls, offset.tolist(), length.tolist())
+    # One text for all, as most documents are of such rows.
+    form = ",".join([f'{key}":[%s,%d,%d]'] * len(rows))
+    return (form % tuple(chain.from_iterable(zip(*values, strict=True)))).encode()
 
 
 def _patch_in_text(patch: Patch) -> Patch:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import netCDF4
 import numpy as np
+import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -28,6 +30,9 @@ from refbrowser.app.combining.combine_shown import AxisStrip
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.combining import combine as combining
+from refbrowser.exporting.combining.looking import LookTask
+from refbrowser.io.permissions import state_folder
 from refbrowser.references.edits.fold import FoldReferences
 
 Settle = Callable[[], None]
@@ -232,3 +237,47 @@ def assert_values(document: OpenDocument, months: list[int], days: list[int] | N
     assert np.array_equal(np.asarray(found), expected)
     times = days or [each * ROWS + day for each in months for day in range(ROWS)]
     assert np.array_equal(np.asarray(document.dataset.arrays["/time"][:]), times)
+
+
+def test_a_comparison_that_was_cancelled_goes_on(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(month(tmp_path, each)) for each in range(5)]
+    looked: list[str] = []
+    held = threading.Event()
+    look_at = combining.look_at
+
+    def look(task: LookTask) -> object:
+        if len(looked) == 3:
+            held.wait(20)
+        looked.extend(task.sources)
+        return look_at(task)
+
+    monkeypatch.setattr(combining, "look_at", look)
+    sheet = CombineSheet(window.documents, window.tasks, window)
+    sheet.show()
+    along = sheet.findChild(QComboBox, "combineAlong")
+    assert along is not None
+    along.setEditText("time")
+    sheet.add(paths)
+    qtbot.waitUntil(lambda: len(looked) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: button(sheet, "combineCancelButton").isVisible())
+    go_on = button(sheet, "combineGoOnButton")
+    assert not go_on.isVisible()
+    button(sheet, "combineCancelButton").click()
+    held.set()
+    settle()
+    assert go_on.isVisible()
+    assert "Go on" in said(sheet)
+    known = set(looked)
+    looked.clear()
+    go_on.click()
+    qtbot.waitUntil(lambda: said(sheet).startswith("5 files as one"), timeout=20_000)
+    assert not go_on.isVisible()
+    assert len(looked) < 5
+    assert set(looked) | known == set(paths)
+    # Once the document is there nothing is kept.
+    button(sheet, "combineStartButton").click()
+    qtbot.waitUntil(lambda: (tmp_path / "sst_combined.json").exists(), timeout=20_000)
+    settle()
+    qtbot.waitUntil(lambda: not list((state_folder() / "combining").glob("*")), timeout=20_000)

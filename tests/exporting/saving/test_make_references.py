@@ -254,7 +254,7 @@ def test_the_command_tells_what_stands_in_the_document(
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are looked for as Linux tells them")
-def test_who_is_killed_leaves_no_process_and_can_be_gone_on_with(files: Path, tmp_path: Path) -> None:
+def test_who_is_killed_leaves_no_process_and_a_killed_worker_is_replaced(files: Path, tmp_path: Path) -> None:
     for number in range(5, 120):
         shutil.copyfile(files / "f0.nc", files / f"f{number}.nc")
     (files / "junk.nc").write_bytes(b"CDF\x01\0\0")
@@ -271,8 +271,8 @@ def test_who_is_killed_leaves_no_process_and_can_be_gone_on_with(files: Path, tm
             killed = started[0] if is_worker and started else psutil.Process(process.pid)
             killed.kill()
             said = process.communicate(timeout=60)[1]
-        assert process.returncode
-        assert not is_worker or b"--resume goes on" in said
+        # Of the program nothing is left; what a worker was at is done by another one.
+        assert (process.returncode == 0) is is_worker, said
         _, alive = psutil.wait_procs(started, 10)
         assert not alive
     done = subprocess.run([*command, "--resume", "--json"], capture_output=True, timeout=60, check=True)
