@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -147,14 +147,21 @@ def plan_of(files: FileSet, request: Combination) -> Plan:
     """
     request.check()
     gone = dict(files.left_out)
+    # What they are added to stays, whatever is said of files.
+    base = {files.files[0].source} if request.extends else set()
     for text in request.leave_out:
-        gone |= {} if text == ODD else dict.fromkeys(files.named(text), "left out")
+        gone |= (
+            {}
+            if text == ODD
+            else dict.fromkeys((each for each in files.named(text) if each not in base), "left out")
+        )
     for _ in range(_ROUNDS):
         left = [each for each in files.files if each.source not in gone]
         if not left:
             raise RefbrowserError(ErrorKind.USAGE, "no file is left to be combined")
         plan = _planned(left, request)
-        odd = [] if ODD not in request.leave_out else list(of_files(plan.mismatches))
+        odd = [] if ODD not in request.leave_out else [*of_files(plan.mismatches)]
+        odd = [each for each in odd if each not in base]
         if not odd:
             break
         gone |= {source: _why(plan, source) for source in odd}
@@ -217,23 +224,9 @@ def combine(
     return write(plan, control)
 
 
-def combined_dataset(plan: Plan, session: Session, control: JobControl | None = None) -> Dataset:
-    """Return the files of a plan as one dataset; nothing is written.
-
-    Raises
-    ------
-    RefbrowserError
-        As `combined_document`.
-    """
-    control = control or JobControl()
-    document = combined_document(plan, control.token, name=plan.request.target)
-    return _dataset(plan, document, session, control)
-
-
 def _dataset(plan: Plan, document: Document, session: Session, control: JobControl) -> Dataset:
     request = plan.request
-    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
-    allow = tuple(Origin.parse(each) for each in (*request.allow, *_folders_of(plan.files, folders)))
+    allow = (*map(Origin.parse, request.allow), *named_folders(plan))
     path = request.target or "combined.json"
     access = Access.for_document(os.path.abspath(path), allow, request.settings)
     return dataset_of(path, document, access, session, control)
@@ -260,15 +253,17 @@ def _tidy() -> None:
     give_memory_back()
 
 
-def _folders_of(files: Sequence[LookedAt], folders: set[str]) -> Iterator[str]:
-    """Yield the folders of local files that were named: these may be read, as the user named them."""
+def named_folders(plan: Plan) -> list[Origin]:
+    """Return the folders of local files that were named: these may be read, as the user named them."""
+    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
     named = {
         os.path.dirname(os.path.realpath(path))
-        for each in files
+        for each in plan.files
         if (path := local_path(each.source)) is not None
     }
     below = {each + os.sep for each in folders}
-    yield from sorted(each for each in named if any(one.startswith(each + os.sep) for one in below))
+    found = sorted(each for each in named if any(one.startswith(each + os.sep) for one in below))
+    return [Origin("file", folder=each) for each in found]
 
 
 def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
@@ -338,11 +333,10 @@ class CombinedProof:
 
     def opening(self, path: str) -> OpenRequest:
         """Return how the document is opened: files that were named may be read."""
-        plan, request = self.plan, self.plan.request
-        folders = {os.path.dirname(url) for each in plan.files for url in each.chunks.urls}
+        request = self.plan.request
         return OpenRequest(
             path,
-            allow=(*request.allow, *_folders_of(plan.files, folders)),
+            allow=(*request.allow, *(each.folder for each in named_folders(self.plan))),
             storage_options=request.storage_options,
             settings=request.settings,
         )
@@ -384,7 +378,7 @@ class CombinedProof:
 
     def _compare(self, made: Dataset, file: Dataset, array: ArrayOfFiles, number: int) -> None:
         plan, told = self.plan, array.told[array.files.index(number)]
-        if not prod(told.shape) or (array.role == "same" and number != array.files[0]):
+        if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
             return
         node = made.hierarchy.find(array.path)
         if not isinstance(node, ArrayNode):
@@ -404,8 +398,15 @@ class CombinedProof:
         begin = tuple(slice(0, side) for side in sides)
         end = tuple(slice(length - side, length) for length, side in zip(told.shape, sides, strict=True))
         source = file.hierarchy.find(told.path)
-        assert isinstance(source, ArrayNode)
+        if not isinstance(source, ArrayNode) or (array.role == "inlined" and source.shape != told.shape):
+            # The coordinate of a dimension that only the document has.
+            return
         source = file.document.by_library(source) or source
+        # A dimension that only the document has is none of the file's.
+        has_more = len(told.shape) > len(source.shape)
+        places = [
+            at for at, name in enumerate(told.dimensions) if not (has_more and name == plan.axes[0].name)
+        ]
         for own in (begin,) if begin == end else (begin, end):
             moved = (
                 slice(at + each.start, at + each.stop) for at, each in zip(starts[extra:], own, strict=True)
@@ -413,7 +414,11 @@ class CombinedProof:
             index = (*(slice(at, at + 1) for at in starts[:extra]), *moved)
             try:
                 expected = np.asarray(
-                    file.session.read(source, file.access, Selection.from_index(own, source.shape))
+                    file.session.read(
+                        source,
+                        file.access,
+                        Selection.from_index(tuple(own[at] for at in places), source.shape),
+                    )
                 )
                 found = np.asarray(
                     made.session.read(node, made.access, Selection.from_index(index, node.shape))
