@@ -229,7 +229,10 @@ def append_plan(
     if not any(name in told.dimensions for each in files.files[1:] for told in each.arrays):
         raise _without([name])
     plan = plan_of(files, request)
-    if plan.axes[0].of_file[0] != 0:
+    in_order = plan
+    if any(each.kind == "disorder" for each in plan.blocking):
+        in_order = plan_of(files, replace(request, sort=True))
+    if in_order.axes[0].of_file[0] != 0:
         message = f"files lie before the document along {quoted(name)}: they are not added at its end"
         raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them anew")
     if len(plan.files) == 1:
