@@ -230,7 +230,7 @@ def append_plan(
         raise _without([name])
     plan = plan_of(files, request)
     in_order = plan
-    if any(each.kind == "disorder" for each in plan.blocking):
+    if {each.kind for each in plan.blocking} == {"disorder"}:
         in_order = plan_of(files, replace(request, sort=True))
     if in_order.axes[0].of_file[0] != 0:
         message = f"files lie before the document along {quoted(name)}: they are not added at its end"
