@@ -266,6 +266,37 @@ def named_folders(plan: Plan) -> list[Origin]:
     return [Origin("file", folder=each) for each in found]
 
 
+def made(plan: Plan, session: Session, control: JobControl | None = None) -> tuple[Dataset, CombineReport]:
+    """Return the dataset of a plan, whose references are forgotten, compared with files; nothing is written.
+
+    Raises
+    ------
+    RefbrowserError
+        A difference stands against it, or it gives other values.
+    Cancelled
+        The control's token was cancelled.
+    """
+    control, report = control or JobControl(), _report_of(plan)
+    document = replace(_written(plan, control), origin=None)
+    dataset = _dataset(plan, document, session, control)
+    proof = CombinedProof(plan)
+    proof.check(dataset, proof.some(), control.token)
+    report.references, report.compared, report.unread = len(document.refs), proof.compared, proof.unread
+    return dataset, report
+
+
+def _report_of(plan: Plan) -> CombineReport:
+    return CombineReport(
+        target=plan.request.target,
+        files=len(plan.files),
+        left_out=plan.left_out,
+        mismatches=plan.mismatches,
+        sizes={axis.name: axis.size for axis in plan.axes},
+        arrays=len(plan.arrays),
+        losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
+    )
+
+
 def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     """Write the document of a plan, whose references are forgotten.
 
@@ -276,16 +307,7 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     Cancelled
         The control's token was cancelled.
     """
-    control, request = control or JobControl(), plan.request
-    report = CombineReport(
-        target=request.target,
-        files=len(plan.files),
-        left_out=plan.left_out,
-        mismatches=plan.mismatches,
-        sizes={axis.name: axis.size for axis in plan.axes},
-        arrays=len(plan.arrays),
-        losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
-    )
+    control, request, report = control or JobControl(), plan.request, _report_of(plan)
     with Session() as session:
         dataset = _dataset(plan, _written(plan, control), session, control)
         writing = ExportRequest(request.target, request.format, force=request.force, options=request.options)
