@@ -175,6 +175,7 @@ _WORDS = {
     "set_attr": "say {} for all",
     "time_units": "express the times anew, in {}",
     "sort": "lay the files by their coordinates",
+    "merge": "let files have different variables",
 }
 #: What accepting means where there is no common value.
 _ACCEPTED = {
@@ -185,7 +186,7 @@ _ACCEPTED = {
     "disorder": "leave the files in this order",
 }
 RemedyKind = Literal[
-    "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units", "sort"
+    "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units", "sort", "merge"
 ]
 
 
@@ -227,12 +228,14 @@ class Remedy:
     def option(self) -> str:
         """What says it on the command line."""
         flag = f"--{self.kind.replace('_', '-')}"
-        return flag if self.kind == "sort" else f"{flag} {_shell(self.value)}"
+        return flag if self.kind in ("sort", "merge") else f"{flag} {_shell(self.value)}"
 
     def applied(self, request: Combination) -> Combination:
         """Return a request that has it."""
         if self.kind == "sort":
             return replace(request, sort=True)
+        if self.kind == "merge":
+            return replace(request, merge=True)
         if self.kind == "time_units":
             return replace(request, time_units=self.value)
         before: tuple[str, ...] = getattr(request, self.kind)

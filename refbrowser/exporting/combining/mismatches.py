@@ -36,6 +36,8 @@ _MEANING = {
 _TOLD = {"scale_factor", "add_offset", "units", "calendar"} | {
     name for names in _MEANING.values() for name in names
 }
+#: Byte orders in words; of single bytes there is none.
+_ORDERS = {"<": "little-endian", ">": "big-endian"}
 #: Names of properties that are many.
 _MANY = ("units", "codecs", "chunks", "dimensions", "references")
 #: Properties of bytes that are read otherwise: values that stand in the document have none of them.
@@ -278,6 +280,8 @@ class _Linter:
         remedies = self._leaving(odd, array.path)
         # Values that stand in the document must have something that means none.
         can_lack = array.role == "placed" or array.first.dtype[:1] == "f" or array.first.fill != "null"
+        if array.role == "placed" and self._have_others(there, lacking):
+            remedies.insert(0, Remedy("merge"))
         if can_lack:
             remedies.append(Remedy("accept", f"presence:{array.path}"))
         blocks = not is_shared and not (can_lack and self._accepted("presence", array))
@@ -296,6 +300,15 @@ class _Linter:
                 remedies=tuple(remedies) if blocks else (),
             )
         )
+
+    def _have_others(self, there: set[int], lacking: list[int]) -> bool:
+        """Tell whether files with an array and those without have different variables."""
+        if self.request.extends:
+            return False
+        one, other = (
+            {told.path for told in self.files[number].arrays} for number in (min(there), lacking[0])
+        )
+        return bool(one - other) and bool(other - one)
 
     def array(self, array: ArrayOfFiles) -> None:
         """Tell what files differ in of an array."""
@@ -321,13 +334,16 @@ class _Linter:
             array, groups, "type", lambda each: each.dtype, is_blocking=placed or not numeric,
         ) if array.role != "same" else True  # fmt: skip
         if placed and same_type:
-            check(array, groups, "byte order", lambda each: each.byte_order if each.itemsize > 1 else "")
+            check(array, groups, "byte order", lambda each: _ORDERS.get(each.byte_order, "none"))
         if placed:
             check(array, groups, "codecs", lambda each: _codec_names(each.codecs), lambda each: each.codecs)
             check(array, groups, "memory order", lambda each: each.order)
             check(array, groups, "fill", lambda each: each.fill)
-            if alike and not array.divided:
-                check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
+        elif array.role == "inlined" and self._holds_fill(array):
+            # Values of several files have one fill value then: what was missing would be a number.
+            check(array, groups, "fill", lambda each: each.fill)
+        if placed and alike and not array.divided:
+            check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
         self._meaning(array, groups)
         if array.role == "same" and same_shape:
             self._values(array)
@@ -335,6 +351,15 @@ class _Linter:
         for name in names:
             if name not in _TOLD:
                 self._attribute(array, groups, name)
+
+    def _holds_fill(self, array: ArrayOfFiles) -> bool:
+        """Tell whether a file has missing values by a fill value that is not the common one."""
+        for number, told in zip(array.files, array.told, strict=True):
+            fill = json.loads(told.fill) if told.fill != array.first.fill else None
+            values = self.files[number].values[told.path] if isinstance(fill, int | float) else None
+            if values is not None and values.dtype.kind in "iuf" and bool((values == fill).any()):
+                return True
+        return False
 
     def _referable(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
         problems = [(each.problem, numbers) for each, numbers in groups.items() if each.problem]

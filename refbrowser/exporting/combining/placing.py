@@ -362,9 +362,8 @@ class _Placing:
         for at in wide[:_TOLD]:
             one, other = files[rising[at]][-1], files[rising[at + 1]][0]
             missing = round(float(distances[at]) / float(np.median(steps))) - 1
-            message = (
-                f"{self.name}: about {missing} values are missing between {short(one)} and {short(other)}"
-            )
+            many = "1 value is" if missing == 1 else f"{missing} values are"
+            message = f"{self.name}: about {many} missing between {short(one)} and {short(other)}"
             found.append(_mismatch("gap", self.name, message, [one, other], [], is_blocking=False))
         if len(wide) > _TOLD:
             message = f"{self.name}: there are {len(wide) - _TOLD} more gaps"
