@@ -225,17 +225,8 @@ def is_combined(arguments: argparse.Namespace) -> bool:
 
 def unused(arguments: argparse.Namespace) -> str:
     """Return an option that means something for combined files only, and is given; empty where none is."""
-    names = (
-        "leave_out",
-        "leave_out_var",
-        "take_as",
-        "inline_var",
-        "accept",
-        "set_attr",
-        "time_units",
-        "sort",
-    )
-    names += ("fold",)
+    choices = ("leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr")
+    names = (*choices, "time_units", "sort", "fold")
     return next((f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)), "")
 
 

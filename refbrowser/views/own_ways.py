@@ -113,7 +113,8 @@ class OwnWay:
             (date,) = units.dates(np.array([0]))
         except RefbrowserError:
             return Answer("There is no such date.", is_valid=False)
-        return Answer(f"All times are counted in {units.unit} from {date.isoformat(' ')}.")
+        begin = date.isoformat(" ").removesuffix(" 00:00:00")
+        return Answer(f"All times are counted in {units.unit} from {begin}.")
 
     def _set_attr(self, text: str) -> Answer:
         name = self.mismatch.name

@@ -157,7 +157,7 @@ class FilesSheet(WorkingDialog):
         lists.setChildrenCollapsible(False)
         lists.addWidget(self.differences)
         lists.addWidget(below)
-        lists.setSizes([230, 280])
+        lists.setSizes([270, 240])
         self._cost = CostCard("combineSummary", "What comes of it", _OPTIONS, _LINES)
         body = QWidget()
         layout = QVBoxLayout(body)
@@ -210,6 +210,8 @@ class FilesSheet(WorkingDialog):
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
+        # What was dropped comes from a window that has the keyboard.
+        self.activateWindow()
         self.add(read_drop(event.mimeData()).targets)
 
     def remove_files(self, sources: Sequence[str]) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Differences of one group that are listed, and files that a line names.
 _LISTED, _NAMED = 200, 2
+#: Width of the words on a button, in pixels.
+_BUTTON = 165
 _VARIABLE, _PROPERTY, _COMMON, _ODD, _REMEDY = range(5)
 _SOURCE = Qt.ItemDataRole.UserRole
 
@@ -183,7 +185,8 @@ class DifferencesList(_Rows):
         line.setSpacing(theme.SMALL)
         (text, first), *others = actions or ways
         ways = ways if actions else ()
-        button = push_button(text.replace("&", "&&"), "combineRemedy", lambda: None)
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _BUTTON)
+        button = push_button(shown.replace("&", "&&"), "combineRemedy", lambda: None)
         button.setToolTip(theme.plain_tooltip(text))
         button.setAccessibleName(f"{described}: {text}")
         # What it does makes all rows anew, and the button with them.

@@ -282,7 +282,7 @@ def _rows(plan: Plan) -> tuple[list[FileRow], tuple[tuple[float, float], ...]]:
     for each in plan.mismatches:
         if each.is_blocking or each.kind in _PLACES:
             for at, source in enumerate(each.files):
-                what = f"{each.name} of {each.path} differs"
+                what = f"other {each.name} of {each.path}"
                 if each.kind in _PLACES:
                     what = each.message.removeprefix(f"{each.path}: ")
                 if each.kind == "gap":

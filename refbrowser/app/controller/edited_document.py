@@ -353,9 +353,9 @@ class EditedDocument(QObject):
             return
         hosts = [want.origin for want in chosen if want.origin is not None and want.kind != "private"]
         private = [want.origin for want in chosen if want.origin is not None and want.kind == "private"]
-        self._read_as(access.allow(hosts).allow(private, private=True))
+        granted = access.allow(hosts).allow(private, private=True)
+        self._read_as(granted)
         if always and identity is not None:
-            granted = self.access
 
             def keep(_control: TaskControl) -> None:
                 from refbrowser.app.controller.work import keep_permission

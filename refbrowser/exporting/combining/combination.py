@@ -173,7 +173,7 @@ _WORDS = {
     "inline_var": "let the values of {} stand in the document",
     "accept": "take the common value",
     "set_attr": "say {} for all",
-    "time_units": "express the times anew, in {}",
+    "time_units": "count the times in {}",
     "sort": "lay the files by their coordinates",
     "merge": "let files have different variables",
 }

@@ -111,7 +111,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert told[1][:4] == ["  /sst", "scale_factor", "0.01 in 11", "0.1 in 1: sst_07.nc"]
     files = lines(sheet.files)
     assert [row[0] for row in files] == [path.name for path in paths]
-    assert files[7][1:] == ["2001-01-22", "2001-01-24", "3", "scale_factor of /sst differs"]
+    assert files[7][1:] == ["2001-01-22", "2001-01-24", "3", "other scale_factor of /sst"]
     assert files[6][4] == ""
     strip = sheet.findChild(AxisStrip)
     assert strip is not None
