@@ -357,6 +357,9 @@ def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None
                     if remedy.kind not in ("leave_out", "take_as", "inline_var"):
                         left = append_plan(dataset, remedy.applied(asked)).blocking
                         assert (each.kind, each.path) not in {(it.kind, it.path) for it in left}
+            # A pattern of files does not mean it.
+            kept = append_plan(dataset, replace(asked, leave_out=("two*",)))
+            assert [each.source for each in kept.files] == [first.target, *sources]
             # Nor is it left out by what is said of all that is odd, or named by a pattern.
             for text in ("odd", "*"):
                 with pytest.raises(RefbrowserError, match="no file"):
