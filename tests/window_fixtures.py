@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from window_reset import SharedWindow, forget_settings
 from window_rest import is_at_rest
@@ -164,6 +164,12 @@ def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
 
 def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
     """Drag data over the window and drop it there."""
+    drop_on(window, *urls, text=text, between=lambda: window.drops.overlay.isVisible())
+    assert not window.drops.overlay.isVisible()
+
+
+def drop_on(widget: QWidget, *urls: QUrl, text: str = "", between: Callable[[], bool] = lambda: True) -> None:
+    """Drag data over a widget and drop it there; `between` holds before that is done."""
     data = QMimeData()
     if urls:
         data.setUrls(list(urls))
@@ -171,10 +177,9 @@ def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
         data.setText(text)
     where, action = QPointF(300, 300), Qt.DropAction.CopyAction
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
-    assert window.drops.overlay.isVisible()
-    QApplication.sendEvent(window, QDropEvent(where, action, data, buttons, keys))
-    assert not window.drops.overlay.isVisible()
+    QApplication.sendEvent(widget, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
+    assert between()
+    QApplication.sendEvent(widget, QDropEvent(where, action, data, buttons, keys))
 
 
 def button(parent: object, name: str) -> QPushButton:

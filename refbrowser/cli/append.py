@@ -8,7 +8,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, tell_damage, write_json, write_line
-from refbrowser.cli.make import add_remedies, mismatch_json, request_of, tell_mismatches
+from refbrowser.cli.make import (
+    add_new_dimension,
+    add_remedies,
+    mismatch_json,
+    request_of,
+    tell_mismatches,
+)
 from refbrowser.cli.options import (
     add_dask,
     add_json,
@@ -21,6 +27,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import scheme_of
 
 if TYPE_CHECKING:
     from refbrowser.exporting.combining.appending import Appended
@@ -46,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the dimension that gets longer; where not given the only one whose coordinates differ, "
         "of a stream the only unlimited one of both",
     )
-    add_remedies(parser)
+    add_new_dimension(add_remedies(parser))
     group = parser.add_argument_group("streams")
     group.add_argument(
         "--overwrite",
@@ -83,7 +90,7 @@ def _is_document(path: str) -> bool:
     """Tell whether a reference document is meant, not a stream."""
     from refbrowser.formats.sniffing import DOCUMENTS, HEAD, looks_like_references
 
-    if os.path.isdir(path):
+    if os.path.isdir(path) or scheme_of(path) is not None:
         return True
     try:
         with open(path, "rb") as file:
@@ -127,9 +134,10 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _write_added(report: Appended) -> None:
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
     unread = f", {report.unread} cannot be read" if report.unread else ""
+    changed = f"{abs(report.references)} references {'less' if report.references < 0 else 'more'}"
     write_line(
         f"{plain(report.target)}: {files} added; {plain(report.along)}: {report.before} before, "
-        f"{report.after} now; {report.references} references more; "
+        f"{report.after} now; {changed}; "
         f"{report.compared} chunks compared with files{unread}"
     )
     for source, why in report.left_out:

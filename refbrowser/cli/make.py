@@ -192,6 +192,22 @@ def add_dimensions(group: argparse._ArgumentGroup) -> None:
         metavar="DIM",
         help="lay all files along this dimension, into one document (repeatable)",
     )
+    add_new_dimension(group)
+    group.add_argument(
+        "--fold", action="store_true", help="fold the references into templates and gen rules (refs-v1)"
+    )
+    group.add_argument("--merge", action="store_true", help="files may have different arrays")
+    group.add_argument(
+        "--set-attr",
+        action="append",
+        default=[],
+        metavar="VAR:NAME=VALUE",
+        help="give an array this attribute, whatever the files say: t:units=K (repeatable)",
+    )
+
+
+def add_new_dimension(group: argparse._ArgumentGroup) -> None:
+    """Add along what dimension files lie that they do not have."""
     group.add_argument(
         "--new-dim",
         action="append",
@@ -200,10 +216,6 @@ def add_dimensions(group: argparse._ArgumentGroup) -> None:
         help=r"lay them along a new dimension with values from name:PATTERN with a group, such as "
         r"name:run(\d+), attribute:NAME, variable:NAME or list:A,B,C (repeatable)",
     )
-    group.add_argument(
-        "--fold", action="store_true", help="fold the references into templates and gen rules (refs-v1)"
-    )
-    group.add_argument("--merge", action="store_true", help="files may have different arrays")
 
 
 def is_combined(arguments: argparse.Namespace) -> bool:
@@ -213,7 +225,8 @@ def is_combined(arguments: argparse.Namespace) -> bool:
 
 def unused(arguments: argparse.Namespace) -> str:
     """Return an option that means something for combined files only, and is given; empty where none is."""
-    names = ("leave_out", "leave_out_var", "take_as", "inline_var", "accept", "time_units", "sort", "fold")
+    choices = ("leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr")
+    names = (*choices, "time_units", "sort", "fold")
     return next((f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name)), "")
 
 
@@ -232,6 +245,7 @@ def request_of(arguments: argparse.Namespace, **more: Any) -> Combination:
         take_as=tuple(arguments.take_as),
         inline_var=tuple(arguments.inline_var),
         accept=tuple(arguments.accept),
+        set_attr=tuple(getattr(arguments, "set_attr", ())),
         time_units=arguments.time_units,
         force=arguments.force,
         allow=tuple(arguments.allow),

@@ -6,17 +6,20 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.parquet_text import METADATA, NAMES
+from refbrowser.formats.parquet_text import METADATA, NAMES, read_metadata
 from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
+from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.document import Document
 from refbrowser.references.text.json_text import JsonError, parse
@@ -59,21 +62,141 @@ def write_parquet(
         raise RefbrowserError(
             ErrorKind.USAGE, "the target is there already", Place(document=os.fspath(final)), "Use --force."
         )
+    return _made(
+        final,
+        lambda work: _write(document, work, cancel or CancelToken(), record_size, skip or _raised),
+        prove,
+    )
+
+
+def update_parquet(
+    before: Document,
+    after: Document,
+    target: str | os.PathLike[str],
+    *,
+    cancel: CancelToken | None = None,
+) -> int:
+    """Write what changed of a document into its folder; return the bytes written.
+
+    Record files whose chunks are the same, and what else lies in the folder, are linked, not copied. The new
+    folder takes the place of the old one when it is complete.
+
+    Parameters
+    ----------
+    before
+        The document as it was read from the folder, or last written there.
+
+    Raises
+    ------
+    RefbrowserError
+        E_IO: others changed the folder since, or it cannot be written; E_USAGE: the document holds what this
+        form cannot; a chunk that changed is faulty.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    final = Path(os.path.realpath(target))
+    check_unprotected(final / METADATA)
+    told = read_metadata(final)
+    if told["metadata"] != _metadata_of(before, hierarchy_of(before)):
+        message = "others changed the document since it was opened"
+        raise RefbrowserError(ErrorKind.IO, message, Place(document=os.fspath(final)), "Open it again.")
+    size, token = told["record_size"], cancel or CancelToken()
+    written: list[Path] = []
+
+    def fill(work: Path) -> None:
+        old = {node.path: node for node in hierarchy_of(before).walk() if isinstance(node, ArrayNode)}
+        known: set[Path] = set()
+        for node in hierarchy_of(after).walk():
+            if not isinstance(node, ArrayNode):
+                continue
+            for name, flat in _records(node, size):
+                token.check()
+                place = Path(_prefix_of(node), name)
+                known.add(place)
+                columns = _columns(node, flat)
+                there = final / place
+                if there.is_file() and _is_same(old.get(node.path), flat, columns):
+                    _link(there, work / place)
+                elif (columns.kind != ReferenceKind.MISSING).any():
+                    _check_faults(columns, _raised)
+                    (work / place).parent.mkdir(parents=True, exist_ok=True)
+                    _write_record(work / place, columns, size)
+                    written.append(work / place)
+        records = {Path(_prefix_of(node)) for node in old.values()}
+        for path in final.rglob("*"):
+            place = path.relative_to(final)
+            is_record = place.parent in records and place.match("refs.*.parq")
+            if path.is_file() and place not in known and not is_record and place != Path(METADATA):
+                _link(path, work / place)
+        text = json.dumps({**told, "metadata": _metadata_of(after, hierarchy_of(after))})
+        (work / METADATA).write_text(text, "utf-8")
+        written.append(work / METADATA)
+
+    sizes: list[int] = []
+    _made(final, fill, lambda _work: sizes.extend(path.stat().st_size for path in written))
+    return sum(sizes)
+
+
+def _link(path: Path, to: Path) -> None:
+    """Let a file be found in another folder, too; copied where the disk knows no such links."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, to)
+    except OSError:
+        shutil.copy2(path, to)
+
+
+def _is_same(old: ArrayNode | None, flat: npt.NDArray[np.int64], columns: ReferenceColumns) -> bool:
+    """Tell whether the same chunks of an array had the same references before."""
+    if old is None or not old.has_manifest or flat[-1] >= prod(old.manifest.grid_shape):
+        return False
+    before = _columns(old, flat)
+    same = (
+        (before.kind == columns.kind) & (before.offset == columns.offset) & (before.length == columns.length)
+    )
+    if not same.all() or any(before.inline[row] != columns.inline[row] for row in _inline(columns)):
+        return False
+    if before.urls == columns.urls:
+        return bool((before.url == columns.url).all())
+    texts = [np.array([*each.urls, ""], object)[each.url] for each in (before, columns)]
+    return bool((texts[0] == texts[1]).all())
+
+
+def _inline(columns: ReferenceColumns) -> list[int]:
+    return np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist()
+
+
+def _made(final: Path, fill: Callable[[Path], object], prove: Callable[[str], object]) -> int:
+    """Make a folder beside its name, and give it that when it is complete; return the bytes that it has."""
     work = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
+    old = work.with_name(f"{work.name}.old")
     work.mkdir(parents=True)
     try:
-        _write(document, work, cancel or CancelToken(), record_size, skip or _raised)
-        written = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+        fill(work)
+        size = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
         prove(str(work))
-        if final.is_dir() and not final.is_symlink():
-            shutil.rmtree(final)
-        elif final.exists():
-            final.unlink()
-        work.rename(final)
+        if final.exists() or final.is_symlink():
+            final.rename(old)
+        try:
+            work.rename(final)
+        except OSError:
+            if old.exists():
+                old.rename(final)
+            raise
+    except OSError as error:
+        shutil.rmtree(work, ignore_errors=True)
+        reason = error.strerror or str(error)
+        raise RefbrowserError(
+            ErrorKind.IO, f"cannot write: {reason}", Place(path=os.fspath(final))
+        ) from error
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise
-    return written
+    if old.is_dir() and not old.is_symlink():
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        old.unlink(missing_ok=True)
+    return size
 
 
 def _raised(error: RefbrowserError) -> None:
@@ -88,6 +211,16 @@ def _write(
     skip: Callable[[RefbrowserError], None],
 ) -> None:
     hierarchy = hierarchy_of(document)
+    metadata = _metadata_of(document, hierarchy)
+    for node in hierarchy.walk():
+        if isinstance(node, ArrayNode):
+            _write_array(node, folder, cancel, record_size, skip)
+    text = json.dumps({"metadata": metadata, "record_size": record_size})
+    (folder / METADATA).write_text(text, "utf-8")
+
+
+def _metadata_of(document: Document, hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return what stands in the metadata of the folder, by key."""
     source = ExpansionMetadata(document.expansion, {})
     metadata: dict[str, Any] = {}
     for key in source.metadata_keys():
@@ -99,10 +232,7 @@ def _write(
     for node in hierarchy.walk():
         if isinstance(node, GroupNode):
             metadata.setdefault(f"{node.path[1:]}/.zgroup".lstrip("/"), {"zarr_format": 2})
-        elif isinstance(node, ArrayNode):
-            _write_array(node, folder, cancel, record_size, skip)
-    text = json.dumps({"metadata": metadata, "record_size": record_size})
-    (folder / METADATA).write_text(text, "utf-8")
+    return metadata
 
 
 def _unfit(message: str, key: str) -> RefbrowserError:
@@ -126,23 +256,42 @@ def _write_array(
     record_size: int,
     skip: Callable[[RefbrowserError], None],
 ) -> None:
+    prefix = _prefix_of(node)
+    (folder / prefix).mkdir(parents=True, exist_ok=True)
+    for name, flat in _records(node, record_size):
+        cancel.check()
+        columns = _columns(node, flat)
+        _check_faults(columns, skip)
+        if (columns.kind != ReferenceKind.MISSING).any():
+            _write_record(folder / prefix / name, columns, record_size)
+
+
+def _prefix_of(node: ArrayNode) -> str:
+    """Return the folder of the record files of an array."""
     prefix = f"{node.path[1:]}/".lstrip("/")
     if not node.has_manifest or not prefix:
         raise _unfit("an array without a name or without readable metadata has no record files", node.path)
     if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
         raise _unfit("the path of the array is no path of a folder", node.path)
-    grid = node.manifest.grid_shape
-    size = int(np.prod(grid, dtype=object)) if grid else 1
-    (folder / prefix).mkdir(parents=True, exist_ok=True)
+    return prefix
+
+
+def _records(node: ArrayNode, record_size: int) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
+    """Yield the name of each record file of an array, and the flat places of its chunks in the grid."""
+    size = prod(node.manifest.grid_shape)
     for number, start in enumerate(range(0, size, record_size)):
-        cancel.check()
-        flat = np.arange(start, min(start + record_size, size))
-        coords = np.stack(np.unravel_index(flat, grid), axis=1) if grid else np.zeros((1, 0), np.int64)
-        columns = node.manifest.columns(coords.astype(np.int64))
-        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
-            skip(columns.faults[row])
-        if (columns.kind != ReferenceKind.MISSING).any():
-            _write_record(folder / prefix / f"refs.{number}.parq", columns, record_size)
+        yield f"refs.{number}.parq", np.arange(start, min(start + record_size, size))
+
+
+def _columns(node: ArrayNode, flat: npt.NDArray[np.int64]) -> ReferenceColumns:
+    grid = node.manifest.grid_shape
+    coords = np.stack(np.unravel_index(flat, grid), axis=1) if grid else np.zeros((1, 0), np.int64)
+    return node.manifest.columns(coords.astype(np.int64))
+
+
+def _check_faults(columns: ReferenceColumns, skip: Callable[[RefbrowserError], None]) -> None:
+    for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+        skip(columns.faults[row])
 
 
 def _write_record(path: Path, columns: ReferenceColumns, record_size: int) -> None:

@@ -11,7 +11,7 @@ import base64
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import JsonError, has_too_many_values, parse
 
 METADATA = ".zmetadata"
+#: Suffixes of such folders.
+PARQUET = (".parquet", ".parq")
 #: Columns of a record file.
 NAMES = ("path", "offset", "size", "raw")
 _ENCODED = "base64:"
@@ -63,7 +65,8 @@ def parquet_text(
         E_SCHEMA: the metadata is not as it should be; E_IO: it cannot be read; E_FORMAT: pyarrow is missing.
     """
     folder = Path(path)
-    metadata, record_size = _read_metadata(folder)
+    told = read_metadata(folder)
+    metadata, record_size = told["metadata"], told["record_size"]
     before = b"{\n"
     for key, value in metadata.items():
         yield before + _text(key) + b": " + _text(json.dumps(value))
@@ -86,7 +89,14 @@ def _wrong(message: str, path: Path) -> RefbrowserError:
     return RefbrowserError(ErrorKind.SCHEMA, message, Place(document=os.fspath(path)))
 
 
-def _read_metadata(folder: Path) -> tuple[Mapping[str, Any], int]:
+def read_metadata(folder: Path) -> dict[str, Any]:
+    """Return what a folder says of itself: ``metadata`` by key, ``record_size``, and what else is there.
+
+    Raises
+    ------
+    RefbrowserError
+        E_SCHEMA: it is not as it should be; E_IO: it cannot be read.
+    """
     path = folder / METADATA
     try:
         found = parse(path.read_bytes()).to_python()
@@ -101,7 +111,7 @@ def _read_metadata(folder: Path) -> tuple[Mapping[str, Any], int]:
     size = found.get("record_size")
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise _wrong("record_size is not a number above 0", path)
-    return found["metadata"], size
+    return found
 
 
 def _grid(value: Any, path: Path) -> tuple[int, ...]:

@@ -26,6 +26,8 @@ class CombineOrder:
         Dimensions with commas between; where there are none, they are found.
     new_dims
         As the command line takes them, with ``;`` between.
+    target
+        The document that is written; empty for one that is shown, and proposed as `name`.
     remedies
         What is done about what differs.
     compute
@@ -38,6 +40,7 @@ class CombineOrder:
     concat: str = ""
     new_dims: str = ""
     target: str = ""
+    name: str = ""
     merge: bool = False
     sort: bool = False
     fold: bool = False

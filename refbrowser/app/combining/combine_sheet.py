@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -26,6 +27,7 @@ from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.working_dialog import CostCard, WorkingDialog
+from refbrowser.app.shell.drops import read_drop
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
@@ -39,10 +41,11 @@ from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.combining.combine_work import AppendStep, Found
+    from refbrowser.app.combining.combine_work import AppendStep, Found, Made
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.properties import FileSet
+    from refbrowser.views.own_ways import OwnWay
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {"--force": "“Replace the document that is there”", "--new-dim NAME=FROM": "“New dimension”"}
@@ -56,6 +59,7 @@ _APPEND = (
     "with it first; nothing is changed until you have decided about what differs."
 )
 _LINES = 2
+_EMPTY = "Add files, or drop them here."
 
 
 class FilesSheet(WorkingDialog):
@@ -88,11 +92,14 @@ class FilesSheet(WorkingDialog):
         self._found: Found | None = None
         self._looking = Latest(self, "combine look")
         self._look_job: int | None = None
+        self._decided = False
         self._build(title, about, verb)
         self.resize(max(980, self.sizeHint().width()), 740)
+        self.setAcceptDrops(True)
         documents.computeChanged.connect(self._say_where)
         self._say_where()
         self._show_files()
+        self._cost.say(_EMPTY, "")
 
     def owner(self, what: str) -> str:
         """Return the name of its work of one kind."""
@@ -139,6 +146,7 @@ class FilesSheet(WorkingDialog):
         self.differences = DifferencesList()
         self.differences.chosen.connect(self.decide)
         self.differences.takenBack.connect(self._take_back)
+        self.differences.wordsWanted.connect(self._ask_words)
         self.files = PlacedFiles()
         self.files.removeWanted.connect(self.remove_files)
         self.files.itemSelectionChanged.connect(self._update_buttons)
@@ -154,7 +162,7 @@ class FilesSheet(WorkingDialog):
         lists.setChildrenCollapsible(False)
         lists.addWidget(self.differences)
         lists.addWidget(below)
-        lists.setSizes([230, 280])
+        lists.setSizes([270, 240])
         self._cost = CostCard("combineSummary", "What comes of it", _OPTIONS, _LINES)
         body = QWidget()
         layout = QVBoxLayout(body)
@@ -175,6 +183,17 @@ class FilesSheet(WorkingDialog):
         line.setPlaceholderText(placeholder)
         return line
 
+    def _along_line(self, along: QWidget, text: str, new: QLineEdit) -> QHBoxLayout:
+        """Return a line with what is said of dimensions."""
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(along, 1)
+        label = QLabel(text)
+        label.setBuddy(new)
+        line.addWidget(label)
+        line.addWidget(new, 2)
+        return line
+
     def _say_where(self) -> None:
         self._where.setText(where_text(self._documents.compute, ""))
 
@@ -190,6 +209,16 @@ class FilesSheet(WorkingDialog):
             self._sources = list(dict.fromkeys((*self._sources, *sources)))
             self._files_changed()
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._job is None and read_drop(event.mimeData()).targets:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        # What was dropped comes from a window that has the keyboard.
+        self.activateWindow()
+        self.add(read_drop(event.mimeData()).targets)
+
     def remove_files(self, sources: Sequence[str]) -> None:
         """Take files out of the list."""
         if self._job is None:
@@ -199,10 +228,17 @@ class FilesSheet(WorkingDialog):
 
     def _files_changed(self) -> None:
         """Take note of other files; what was decided about those that are gone is forgotten."""
-        known = {*self._sources, "odd"}
-        self._remedies = [each for each in self._remedies if each.kind != "leave_out" or each.value in known]
+        self._remedies = [each for each in self._remedies if self._is_about(each)]
         self._show_files()
         self._changed()
+
+    def _is_about(self, remedy: Remedy) -> bool:
+        """Tell whether what was decided is about files that are there."""
+        from refbrowser.exporting.combining.properties import is_named
+
+        of_files = {"leave_out": remedy.value, "take_as": remedy.value.partition(":")[2]}
+        text = of_files.get(remedy.kind, "odd")
+        return text == "odd" or any(is_named(each, text) for each in self._sources)
 
     def _remove_selected(self) -> None:
         self.remove_files(self.files.selected())
@@ -234,15 +270,28 @@ class FilesSheet(WorkingDialog):
 
     # Deciding
 
-    def decide(self, remedy: Remedy) -> None:
+    def decide(self, *remedies: Remedy) -> None:
         """Let something be done about what differs."""
-        if self._job is None and remedy not in self._remedies:
-            self._remedies.append(remedy)
+        new = [each for each in remedies if each not in self._remedies]
+        if self._job is None and new:
+            # The last one counts of what can be said once.
+            once = {each.kind for each in new} & {"time_units"}
+            self._remedies = [each for each in self._remedies if each.kind not in once] + new
+            self._decided = True
             self._look_ahead()
+
+    def _ask_words(self, way: OwnWay) -> None:
+        from refbrowser.app.combining.own_words import OwnWordsDialog
+
+        dialog = OwnWordsDialog(way, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.said.connect(lambda remedies: self.decide(*remedies))
+        dialog.open()
 
     def _take_back(self, remedy: Remedy) -> None:
         if self._job is None and remedy in self._remedies:
             self._remedies.remove(remedy)
+            self._decided = True
             self._look_ahead()
 
     # Looking
@@ -261,7 +310,7 @@ class FilesSheet(WorkingDialog):
         if not self._sources:
             self._looking.cancel()
             self._look_ended()
-            self._cost.say("Add files, or drop them on the window.", "")
+            self._cost.say(_EMPTY, "")
             return
         order = self.order()
         count = len(self._sources)
@@ -288,6 +337,11 @@ class FilesSheet(WorkingDialog):
         self._start.setEnabled(not found.blocking)
         self._cost.say(found.summary, "fault" if found.blocking else "")
         self._update_buttons()
+        if self._decided:
+            # The button that was pressed is gone: the keyboard goes on with what is to be done next.
+            self._decided = False
+            following = self.differences.findChild(QPushButton, "combineRemedy") if found.blocking else None
+            (following or self._start).setFocus()
 
     def _not_looked(self, error: BaseException) -> None:
         self._look_ended()
@@ -380,36 +434,42 @@ class CombineSheet(FilesSheet):
         pattern = r"for a dimension that files do not have: run=name:run(\d+)"
         self._new = self._make_line("combineNewDimension", "A new dimension, NAME=FROM", pattern)
         self._new.textChanged.connect(lambda _text: self._changed())
-        along = QHBoxLayout()
-        along.setSpacing(theme.MEDIUM)
-        along.addWidget(self._along)
-        label = QLabel("&New dimension")
-        label.setBuddy(self._new)
-        along.addWidget(label)
-        along.addWidget(self._new, 1)
+        along = self._along_line(self._along, "&New dimension", self._new)
         self._sort = self._check("combineSort", "Put files in the order of their coordinates")
         self._sort.setToolTip("Else they lie in the order in which they were added")
         self._merge = self._check("combineMerge", "Files may have different variables")
         self._fold = self._check("combineFold", "Fold into rules")
         self._fold.setToolTip("Write the references as templates and gen rules where that is shorter")
+        self._straight = self._check("combineStraight", "Write it straight to a file")
+        self._straight.setToolTip(
+            "For very large sets. Else the result is opened, and Save asks for its place and name"
+        )
+        self._straight.toggled.connect(self._show_target)
         self._force = self._check("combineForce", "Replace the document that is there")
-        self._target = self._make_line("combineTarget", "The document that is made", "A file, NAME.json")
+        self._target = self._make_line("combineTarget", "The document that is written", "A file, NAME.json")
         self._browse: QPushButton = push_button("Browse…", "combineBrowseButton", self._ask_target)
         where = QHBoxLayout()
         where.setSpacing(theme.MEDIUM)
+        where.addWidget(self._straight)
         where.addWidget(self._target, 1)
         where.addWidget(self._browse)
+        where.addWidget(self._force)
+        self._show_target(False)
         self._fields = (
             *(self._along, self._new, self._sort, self._merge, self._fold, self._force),
-            *(self._target, self._browse),
+            *(self._straight, self._target, self._browse),
         )
         rows = (
             ("A&long", along, self._along),
-            ("", self._make_ticks_line((self._sort, self._merge, self._fold, self._force)), None),
-            ("In&to", where, self._target),
+            ("", self._make_ticks_line((self._sort, self._merge, self._fold)), None),
+            ("", where, None),
             ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
+
+    def _show_target(self, wanted: bool) -> None:
+        for each in (self._target, self._browse, self._force):
+            each.setVisible(wanted)
 
     def order(self) -> CombineOrder:
         """Return what the sheet asks for."""
@@ -418,7 +478,8 @@ class CombineSheet(FilesSheet):
             sources=self.sources(),
             concat="" if along == self._own_along and self._kept is None else along,
             new_dims=self._new.text(),
-            target=self._target.text().strip(),
+            target=self._target.text().strip() if self._straight.isChecked() else "",
+            name=self._own_target,
             merge=self._merge.isChecked(),
             sort=self._sort.isChecked(),
             fold=self._fold.isChecked(),
@@ -455,7 +516,7 @@ class CombineSheet(FilesSheet):
 
     def _choose_target(self) -> None:
         """Put the document beside the files, named as they begin, unless the user said where."""
-        if self._target.text() != self._own_target or not self._sources:
+        if not self._sources:
             return
         path = local_path(self._sources[0])
         folder = os.path.dirname(path) if path is not None else os.path.expanduser("~")
@@ -464,8 +525,9 @@ class CombineSheet(FilesSheet):
         pairs = zip(least, most, strict=False)
         same = next((at for at, (one, other) in enumerate(pairs) if one != other), len(least))
         stem = least[:same].partition(".")[0].rstrip("_-0123456789 ")
-        self._own_target = os.path.join(folder, f"{stem or 'files'}_combined.json")
-        self._target.setText(self._own_target)
+        before, self._own_target = self._own_target, os.path.join(folder, f"{stem or 'files'}_combined.json")
+        if self._target.text() == before:
+            self._target.setText(self._own_target)
 
     def _ask_target(self) -> None:
         dialog = QFileDialog(self, "The document that is made", self._target.text(), "Documents (*.json)")
@@ -478,29 +540,36 @@ class CombineSheet(FilesSheet):
         dialog.open()
 
     def start(self) -> None:
-        """Write the document."""
+        """Make the document."""
         if self._job is not None or self._found is None or self._found.blocking:
             return
-        order, kept = self.order(), self._kept
+        order, kept, shared = self.order(), self._kept, self._documents.shared
+        if self._straight.isChecked() and not order.target:
+            self._cost.say("Say which file it is written to.", "fault")
+            self._target.setFocus()
+            return
         # The references of the files are given away to the document.
         self._kept = None
 
-        def combine(control: TaskControl) -> str:
+        def combine(control: TaskControl) -> Made:
             from refbrowser.app.combining.combine_work import carry_out
 
-            return carry_out(order, kept, control)
+            return carry_out(order, kept, shared, control)
 
         self._looking.cancel()
         self._pause.stop()
-        self._cost.say(f"Writing {order.target}", "")
+        self._cost.say(f"Writing {order.target}" if order.target else "Combining the files…", "")
         count = count_text(len(order.sources))
         self._run(self.owner("combine"), f"Combine {count} files", combine, self._done, self._failed)
 
-    def _done(self, text: str) -> None:
-        path = os.path.abspath(os.path.expanduser(self._target.text().strip()))
+    def _done(self, made: Made) -> None:
         self._ended()
-        self.openPaths.emit([path])
-        self.told.emit(text)
+        if made.opened is None:
+            path = os.path.abspath(os.path.expanduser(self._target.text().strip()))
+            self.openPaths.emit([path])
+        else:
+            self._documents.add_made(self._own_target, made.opened)
+        self.told.emit(made.text)
         self.close()
 
 
@@ -522,14 +591,19 @@ class AppendSheet(FilesSheet):
         return self._document
 
     def _make_fields(self) -> QFormLayout:
-        self._along = self._make_line(
-            "appendAlong", "The dimension that gets longer", "found by itself: whose coordinates differ"
-        )
+        self._along = self._make_line("appendAlong", "The dimension that gets longer", "found by itself")
         self._along.textChanged.connect(lambda _text: self._changed())
+        pattern = r"where its values come from: run=name:run(\d+)"
+        self._new = self._make_line(
+            "appendNewDimension",
+            "Where the values of a dimension come from that the files lack, NAME=FROM",
+            pattern,
+        )
+        self._new.textChanged.connect(lambda _text: self._changed())
         self._sort = self._check("appendSort", "Put files in the order of their coordinates")
-        self._fields = (self._along, self._sort)
+        self._fields = (self._along, self._new, self._sort)
         rows = (
-            ("A&long", self._along, self._along),
+            ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
             ("", self._make_ticks_line((self._sort,)), None),
             ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
         )
@@ -540,6 +614,7 @@ class AppendSheet(FilesSheet):
         return CombineOrder(
             sources=self.sources(),
             concat=self._along.text(),
+            new_dims=self._new.text(),
             sort=self._sort.isChecked(),
             remedies=tuple(self._remedies),
             compute=self._documents.compute,
@@ -578,6 +653,7 @@ class AppendSheet(FilesSheet):
             self._document.documentChanged.disconnect(self._changed)
             self._document.hierarchyChanged.disconnect(self._changed)
             self._document.take_step(step.edit, step.after)
+            self._document.read_from(step.folders)
             self.told.emit(step.text)
             self.close()
 

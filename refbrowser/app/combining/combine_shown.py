@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from refbrowser.app.combining.combine_work import FileRow, Found
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.mismatches import Mismatch
+    from refbrowser.views.own_ways import OwnWay
 
 #: Differences of one group that are listed, and files that a line names.
 _LISTED, _NAMED = 200, 2
+#: Width of the words on a button, in pixels.
+_BUTTON = 165
 _VARIABLE, _PROPERTY, _COMMON, _ODD, _REMEDY = range(5)
 _SOURCE = Qt.ItemDataRole.UserRole
 
 
 def remedy_words(remedy: Remedy) -> str:
-    """Return what a remedy does, of files their last parts alone."""
-    words = remedy.words
-    if remedy.kind == "leave_out":
-        words = words.replace(remedy.value, _name(remedy.value))
+    """Return what a remedy does, as a sentence begins."""
+    words = one_line(remedy.words)
     return words[0].upper() + words[1:]
 
 
@@ -89,10 +90,13 @@ class DifferencesList(_Rows):
         The user wants a `Remedy`.
     takenBack(object)
         The user does not want it any more.
+    wordsWanted(object)
+        The user wants to say the rest of an `OwnWay`.
     """
 
     chosen = Signal(object)
     takenBack = Signal(object)
+    wordsWanted = Signal(object)
 
     def __init__(self) -> None:
         titles = ("Variable", "Differs in", "Most files", "Odd ones out", "What to do")
@@ -100,10 +104,12 @@ class DifferencesList(_Rows):
         self.setUniformRowHeights(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setMinimumHeight(6 * theme.ROW)
+        self._found: Found | None = None
 
     def show_found(self, found: Found | None, decided: Sequence[Remedy]) -> None:
         """Show what was found, and what was decided about it."""
         self.clear()
+        self._found = found
         if found is not None and found.blocking:
             group = self._group("To be decided", len(found.blocking), "fault", "fault")
             for each in found.blocking[:_LISTED]:
@@ -158,29 +164,48 @@ class DifferencesList(_Rows):
             return
         row.color(_ODD, "fault")
         remedies = [(remedy_words(it), partial(self.chosen.emit, it)) for it in each.remedies]
-        if remedies:
-            self._button(row, f"{each.path} {each.name}", remedies)
+        ways = [(f"{way.title}…", partial(self.wordsWanted.emit, way)) for way in self._ways(each)]
+        if remedies or ways:
+            self._button(row, f"{each.path} {each.name}", remedies, ways)
+
+    def _ways(self, mismatch: Mismatch) -> list[OwnWay]:
+        # What it needs was loaded when files were looked at.
+        from refbrowser.views.own_ways import own_ways
+
+        if self._found is None:
+            return []
+        plan = self._found.plan
+        sources = [each.source for each in plan.files[self._found.is_added :]]
+        return own_ways(mismatch, plan.request, sources, plan.arrays)
 
     def _button(
-        self, row: ThemedItem, described: str, actions: Sequence[tuple[str, Callable[[], object]]]
+        self,
+        row: ThemedItem,
+        described: str,
+        actions: Sequence[tuple[str, Callable[[], object]]],
+        ways: Sequence[tuple[str, Callable[[], object]]] = (),
     ) -> None:
-        """Put a button at the end of a row: the first action, the others in its menu."""
+        """Put a button at the end of a row: the first action; what else there is, in a menu."""
         place = QWidget()
         line = QHBoxLayout(place)
         line.setContentsMargins(0, 2, 0, 2)
         line.setSpacing(theme.SMALL)
-        (text, first), *others = actions
-        button = push_button(text.replace("&", "&&"), "combineRemedy", lambda: None)
+        (text, first), *others = actions or ways
+        ways = ways if actions else ()
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _BUTTON)
+        button = push_button(shown.replace("&", "&&"), "combineRemedy", lambda: None)
         button.setToolTip(theme.plain_tooltip(text))
         button.setAccessibleName(f"{described}: {text}")
         # What it does makes all rows anew, and the button with them.
         button.clicked.connect(lambda _checked=False: first(), Qt.ConnectionType.QueuedConnection)
         line.addWidget(button)
-        if others:
+        if others or ways:
             other = push_button("Other…", "combineOtherRemedies", lambda: None)
             other.setAccessibleName(f"{described}: other ways")
             menu = QMenu(other)
-            for words, act in others:
+            for number, (words, act) in enumerate((*others, *ways)):
+                if others and number == len(others):
+                    menu.addSeparator()
                 action = menu.addAction(words.replace("&", "&&"))
                 action.triggered.connect(
                     lambda _checked=False, act=act: act(), Qt.ConnectionType.QueuedConnection

@@ -9,22 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.app.controller.work import edited
+from refbrowser.app.controller.shared_session import SharedSession
+from refbrowser.app.controller.work import Opened, edited, folding_of, rebuilt, state_of
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.appending import append_edit, append_plan
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.combine import CombinedProof, gather, lacks, plan_of, write
+from refbrowser.exporting.combining.combine import (
+    CombinedProof,
+    CombineReport,
+    gather,
+    lacks,
+    made,
+    named_places,
+    plan_of,
+    write,
+)
 from refbrowser.exporting.combining.combined import Plan, blocked
 from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
 from refbrowser.exporting.combining.mismatches import Mismatch, time_of
 from refbrowser.exporting.combining.placing import PlacedAxis, target_units
 from refbrowser.exporting.combining.properties import FileSet, short
 from refbrowser.exporting.saving.making import sources_of
-from refbrowser.io.origins import local_path
+from refbrowser.io.origins import Origin, local_path
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Edit
+from refbrowser.references.edits.fold import FoldReferences
+from refbrowser.references.edits.history import History
 from refbrowser.views.combine_order import CombineOrder
 from refbrowser.views.words import count_text, one_line
 
@@ -70,6 +82,8 @@ class Found:
         Parts of the whole where there is no file.
     remaining
         Files that are combined.
+    is_added
+        The first file of the plan is a document that the others are added to.
     """
 
     plan: Plan
@@ -84,6 +98,7 @@ class Found:
     remaining: int
     summary: str
     kept: FileSet | None = None
+    is_added: bool = False
 
 
 # Looking at files
@@ -109,9 +124,10 @@ def look(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> Fou
     whole = replace(request, leave_out=())
     if kept is None or lacks(kept, request) or _sources(kept) != set(sources):
         # Who cancelled, or lost the window, goes on with what was found.
-        journal = LookJournal(whole.target, whole.looking(), resume=True)
-        kept = gather(whole, control, order.compute.compute(), journal)
-        kept.journal = whole.target
+        journal = whole.target or order.name
+        known_looks = LookJournal(journal, whole.looking(), resume=True)
+        kept = gather(whole, control, order.compute.compute(), known_looks)
+        kept.journal = journal
     plan = plan_of(kept, request)
     known = known or tuple(_dimensions(kept))
     return _found(plan, known, kept, added=False)
@@ -185,6 +201,7 @@ def _found(plan: Plan, known: tuple[str, ...], kept: FileSet | None, *, added: b
         len(plan.files) - added,
         _summary(plan, len(harmless), added=added),
         kept,
+        added,
     )
 
 
@@ -214,10 +231,12 @@ def _rows(plan: Plan) -> tuple[list[FileRow], tuple[tuple[float, float], ...]]:
     faults: set[str] = set()
     for each in plan.mismatches:
         if each.is_blocking or each.kind in _PLACES:
-            for source in each.files:
-                what = f"{each.name} of {each.path} differs"
+            for at, source in enumerate(each.files):
+                what = f"other {each.name} of {each.path}"
                 if each.kind in _PLACES:
                     what = each.message.removeprefix(f"{each.path}: ")
+                if each.kind == "gap":
+                    what = f"{what.partition(' between ')[0]} {'before' if at else 'behind'} it"
                 told.setdefault(source, []).append(what)
                 faults |= {source} if each.is_blocking or each.kind != "gap" else set()
     if axis is None:
@@ -301,8 +320,21 @@ def _step(parts: Sequence[Any]) -> float:
 # Combining
 
 
-def carry_out(order: CombineOrder, kept: FileSet | None, control: TaskControl) -> str:
-    """Combine files into a document, and return in words what was made.
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of files, in words; the document, where it is in no file."""
+
+    text: str
+    opened: Opened | None = None
+
+
+def carry_out(order: CombineOrder, kept: FileSet | None, shared: SharedSession, control: TaskControl) -> Made:
+    """Combine files into a document, which is written where a target is named.
+
+    Parameters
+    ----------
+    shared
+        What the document is read with.
 
     Raises
     ------
@@ -311,10 +343,8 @@ def carry_out(order: CombineOrder, kept: FileSet | None, control: TaskControl) -
     Cancelled
         The control's token was cancelled.
     """
-    if not order.target:
-        raise RefbrowserError(ErrorKind.USAGE, "there is no name for the document")
     path = local_path(order.target)
-    if path is not None and os.path.lexists(os.path.expanduser(path)) and not order.force:
+    if order.target and path is not None and os.path.lexists(os.path.expanduser(path)) and not order.force:
         message, advice = "the document is there already", "Choose another name, or tick that it is replaced"
         raise RefbrowserError(ErrorKind.IO, message, advice=advice)
     found = look(order, kept, control)
@@ -323,13 +353,43 @@ def carry_out(order: CombineOrder, kept: FileSet | None, control: TaskControl) -
         raise blocked(plan)
     # What it is was found out by looking.
     plan.request = replace(order.request(), concat=plan.request.concat)
-    report = write(plan, control)
+    if order.target:
+        report = write(plan, control)
+        _forget(found)
+        return Made(_words_of(report))
+    plan.request = replace(plan.request, target=order.name, fold=False)
+    dataset, report = made(plan, shared.get(), control)
+    _forget(found)
+    return Made(
+        f"{_words_of(report)} It is in no file yet: Save asks where.", _opened(order, dataset, control)
+    )
+
+
+def _forget(found: Found) -> None:
+    """Forget what was kept for going on: it was carried out."""
     if found.kept is not None and found.kept.journal:
         forget_looks(found.kept.journal)
+
+
+def _opened(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Opened:
+    """Return a dataset as it is shown; that it was folded is a step which can be undone."""
+    history = History(dataset.document)
+    # Nothing of it is on the disk.
+    history.mark_gone()
+    state = state_of(dataset, None)
+    if order.fold:
+        folding = folding_of(dataset.document, control, rules=True)
+        if folding.is_smaller:
+            history.take(FoldReferences(), folding.after)
+            state = rebuilt(dataset, folding.after, dataset.document, control)
+    return Opened(history, state, None)
+
+
+def _words_of(report: CombineReport) -> str:
     sizes = ", ".join(f"{one_line(name)} {count_text(size)}" for name, size in report.sizes.items())
     unread = f", {count_text(report.unread)} cannot be read" if report.unread else ""
     lines = [
-        f"Done: {count_text(report.files)} files as one{': ' if sizes else ''}{sizes}; "
+        f"{count_text(report.files)} files as one{': ' if sizes else ''}{sizes}; "
         f"{count_text(report.references)} references. {count_text(report.compared)} chunks read through it "
         f"are those of the files{unread}."
     ]
@@ -342,11 +402,12 @@ def carry_out(order: CombineOrder, kept: FileSet | None, control: TaskControl) -
 
 @dataclass(frozen=True, slots=True)
 class AppendStep:
-    """An edit that adds files to a document, what comes of it, and that in words."""
+    """An edit that adds files to a document, what comes of it, that in words, and where the files lie."""
 
     edit: Edit
     after: Document
     text: str
+    folders: tuple[Origin, ...]
 
 
 def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) -> Found:
@@ -360,11 +421,6 @@ def look_to_append(order: CombineOrder, dataset: Dataset, control: TaskControl) 
         The control's token was cancelled.
     """
     plan = append_plan(dataset, order.request(), control, order.compute.compute())
-    # The document stays, whatever lies where it does.
-    plan.mismatches = [
-        replace(each, remedies=tuple(it for it in each.remedies if it.value != dataset.path))
-        for each in plan.mismatches
-    ]
     return _found(plan, (), None, added=True)
 
 
@@ -382,7 +438,8 @@ def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendSte
     after = edited(dataset.document, edit)
     proof = CombinedProof(plan)
     control.progress(0, len(plan.files) - 1)
-    changed = dataset.with_document(after, control)
+    folders = tuple(named_places(plan))
+    changed = dataset.with_access(dataset.access.allow(folders)).with_document(after, control)
     for number in range(1, len(plan.files)):
         proof.check(changed, (number,), control.token)
         control.progress(number, len(plan.files) - 1, note=short(plan.files[number].source))
@@ -392,4 +449,4 @@ def append_step(plan: Plan, dataset: Dataset, control: TaskControl) -> AppendSte
         f"{edit.title}: {count_text(axis.lengths[0])} before, {count_text(axis.size)} now. "
         f"{count_text(proof.compared)} chunks compared with the files, equal{unread}."
     )
-    return AppendStep(edit, after, text)
+    return AppendStep(edit, after, text, folders)

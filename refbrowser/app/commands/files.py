@@ -135,8 +135,8 @@ class FileCommands(CommandGroup):
         return {
             **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
             "can_open_as": can_open_as,
-            # Of a store or a file nobody wrote the references; the parquet form is written whole.
-            "can_append": state is not None and not (state.is_made or state.from_parquet),
+            # Of a store or a file nobody wrote the references.
+            "can_append": state is not None and not state.rules_are_made,
             "has_document": document is not None,
             "has_recent": bool(self._settings.recent()),
             "is_open": document is not None and document.is_open,

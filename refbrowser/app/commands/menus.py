@@ -80,7 +80,7 @@ FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec(
         "revert",
         "&Revert",
-        when="is_dirty",
+        when="can_revert",
         icon="revert",
         toolbar="Revert",
         tip="Go back to the state that was last saved",
@@ -89,7 +89,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         "reload",
         "Re&load",
         shortcut="F5",
-        when="has_document",
+        when="can_reload",
         tip="Read the document again; unsaved edits are asked about",
     ),
     ActionSpec(
@@ -241,12 +241,6 @@ EDIT: tuple[ActionSpec | None, ...] = (
         shortcut="Ctrl+H",
         when="is_open",
         tip="Replace the prefix of URLs: of all keys, or of what is selected",
-    ),
-    ActionSpec(
-        "fold_references",
-        "F&old into rules…",
-        when="can_fold",
-        tip="Write references that stand one by one as templates and gen rules, where that is shorter",
     ),
     ActionSpec(
         "changed_only",
@@ -433,6 +427,13 @@ REFERENCES: tuple[ActionSpec | None, ...] = (
         "&Override the key",
         when="takes_rules",
         tip="Give the selected key of a gen rule a rule of its own, of one row, which counts",
+    ),
+    None,
+    ActionSpec(
+        "fold_references",
+        "Fo&ld into rules…",
+        when="can_fold",
+        tip="Write references that stand one by one as templates and gen rules, where that is shorter",
     ),
     None,
     ActionSpec("template_values", "Template &values…", when="takes_rules"),

@@ -56,10 +56,12 @@ class SaveCommands(CommandGroup):
         document = self._current
         is_open = document is not None and document.is_open
         return {
-            "is_dirty": document is not None and document.is_dirty,
+            # What is in no file has nothing to go back to.
+            "can_revert": document is not None and document.is_dirty and not document.is_new,
+            "can_reload": document is not None and not document.is_new,
             "can_save": document is not None and document.is_pending and not document.saving.is_running,
             "can_save_as": document is not None and is_open and not document.saving.is_running,
-            "can_compare": document is not None and is_open and document.can_save_in_place,
+            "can_compare": document is not None and is_open and document.can_compare,
         }
 
     # Closing

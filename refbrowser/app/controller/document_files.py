@@ -176,14 +176,18 @@ class DocumentSaving(QObject):
 
         opened = self._document
         document, dataset, before = opened.document, opened.dataset, opened.identity
-        if document is None or dataset is None:
+        saved = opened.saved_document
+        if document is None or dataset is None or saved is None:
             return
         given = order or SaveOrder(opened.path)
         expected = None if given.overwrite or given.path != opened.path else before
+        is_folder = document.from_parquet and given.path == opened.path and opened.can_save_in_place
 
         def write(control: TaskControl) -> Saved:
-            from refbrowser.app.controller.work import save_document
+            from refbrowser.app.controller.work import save_document, save_into_folder
 
+            if is_folder:
+                return save_into_folder(saved, document, given.path, control)
             return save_document(document, dataset, given, expected, before, control)
 
         self._write(document, write, given.path, is_copy=given.is_copy)

@@ -14,7 +14,7 @@ from refbrowser.app.shell.tasks import Tasks
 from refbrowser.io.local import FileWatcher
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.work import Opened
     from refbrowser.io.origins import ConnectionSettings, Origin
     from refbrowser.views.computing import ComputeChoice
 
@@ -79,6 +79,24 @@ class Documents(QObject):
         document.open()
         return document
 
+    def add_made(self, path: str, opened: Opened) -> OpenDocument:
+        """Show a document that was made here, and is in no file yet.
+
+        `path` is proposed for it where no other one is there or open; else one with a number is.
+        """
+        stem, suffix = os.path.splitext(path)
+        taken, number = {document.path for document in self._documents}, 1
+        while path in taken or os.path.lexists(path):
+            number += 1
+            path = f"{stem}_{number}{suffix}"
+        document = OpenDocument(path, self._tasks, self._session, parent=self)
+        document.is_new = True
+        self._documents.append(document)
+        self.added.emit(document)
+        self.set_current(document)
+        document.take_opened(opened)
+        return document
+
     def close(self, document: OpenDocument) -> None:
         """Close a document without a question."""
         place = self._documents.index(document)
@@ -89,6 +107,11 @@ class Documents(QObject):
             others = self._documents
             self.set_current(others[min(place, len(others) - 1)] if others else None)
         document.deleteLater()
+
+    @property
+    def shared(self) -> SharedSession:
+        """What all documents read with."""
+        return self._session
 
     @property
     def settings(self) -> Mapping[Origin, ConnectionSettings]:

@@ -114,6 +114,8 @@ class EditedDocument(QObject):
         self.error: BaseException | None = None
         self._difference: Difference | None = None
         self.draft_count = 0
+        #: It was made here, and is in no file yet: `path` is the name that is proposed for it.
+        self.is_new = False
         #: What the document was made from, and the path at which that was opened.
         self._origin: DocumentOrigin | None = None
         self._opened = ""
@@ -129,6 +131,11 @@ class EditedDocument(QObject):
     def name(self) -> str:
         """The last part of the path."""
         return self.path.rstrip("/").rsplit("/", 1)[-1] or self.path
+
+    @property
+    def can_save_in_place(self) -> bool:
+        """Whether Save has a place to write to."""
+        raise NotImplementedError
 
     @property
     def is_open(self) -> bool:
@@ -346,11 +353,9 @@ class EditedDocument(QObject):
             return
         hosts = [want.origin for want in chosen if want.origin is not None and want.kind != "private"]
         private = [want.origin for want in chosen if want.origin is not None and want.kind == "private"]
-        self.access = access.allow(hosts).allow(private, private=True)
-        self.dataset = dataset.with_access(self.access)
-        self._rebuild()
+        granted = access.allow(hosts).allow(private, private=True)
+        self._read_as(granted)
         if always and identity is not None:
-            granted = self.access
 
             def keep(_control: TaskControl) -> None:
                 from refbrowser.app.controller.work import keep_permission
@@ -359,13 +364,21 @@ class EditedDocument(QObject):
 
             self.tasks.run(self.owner("permission"), "Remember the permission", keep)
 
+    def read_from(self, origins: Iterable[Origin]) -> None:
+        """Let this document read from what the user named for it, until it is closed."""
+        if self.access is not None and not self.access.allowed.issuperset(named := frozenset(origins)):
+            self._read_as(self.access.allow(named))
+
+    def _read_as(self, access: Access) -> None:
+        if self.dataset is not None:
+            self.access, self.dataset = access, self.dataset.with_access(access)
+            self._rebuild()
+
     def use_settings(self, settings: Mapping[Origin, ConnectionSettings]) -> None:
         """Read with other connection settings, as the user gave them."""
         if self.access is None or self.dataset is None:
             return
-        self.access = replace(self.access, settings=settings)
-        self.dataset = self.dataset.with_access(self.access)
-        self._rebuild()
+        self._read_as(replace(self.access, settings=settings))
 
     def _take(self, state: DatasetState) -> None:
         """Go on with what follows from the newest state."""

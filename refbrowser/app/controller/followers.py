@@ -200,7 +200,7 @@ class DocumentJournal(QObject):
     def search(self) -> None:
         """Look for what lost processes left; the document was just read or saved."""
         path, document = self._document.path, self._document.saved_document
-        if document is None:
+        if document is None or self._document.is_new:
             return
 
         def find(control: TaskControl) -> tuple[Recovery, ...]:
@@ -255,7 +255,12 @@ class DocumentJournal(QObject):
 
     def _follow(self) -> None:
         history = self._document.history
-        if history is None or (self._writer is None and not history.is_dirty and not self._typed):
+        # What is in no file has no state that edits could be made to again.
+        if (
+            history is None
+            or self._document.is_new
+            or (self._writer is None and not history.is_dirty and not self._typed)
+        ):
             return
         if self._writer is None:
             from refbrowser.engine.journal import JournalWriter

@@ -79,9 +79,22 @@ class OpenDocument(EditedDocument):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for stores, streams and the like, folders, URLs."""
-        is_made = self.store.is_here or self.is_derived
-        return "://" not in self.path and not is_made and not Path(self.path).is_dir()
+        """Whether Save has a place to write to: not for stores, streams and the like, URLs, what is new.
+
+        Of folders the parquet form of references has one, as long as the document has no rules.
+        """
+        is_made = self.is_new or self.store.is_here or self.is_derived
+        if "://" in self.path or is_made:
+            return False
+        state = self.document
+        if state is not None and state.from_parquet and state.version == 0:
+            return True
+        return not Path(self.path).is_dir()
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether there is one file that the document can be compared with."""
+        return self.can_save_in_place and not Path(self.path).is_dir()
 
     def problem_at(self, kind: str, place: str | int) -> str:
         """Return the first problem of a row of the tree itself; nothing where it is sound."""
@@ -204,6 +217,7 @@ class OpenDocument(EditedDocument):
                 return
             history.take(written.edit, written.document)
         history.mark_saved(written.document)
+        self.is_new = False
         if saved.access is not None and self.dataset is not None:
             self.access = saved.access
             self.dataset = self.dataset.moved(path, saved.access)

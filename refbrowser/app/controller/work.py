@@ -145,7 +145,7 @@ def open_document(
     control.send(BUILDING)
     control.stage(BUILDING)
     dataset = dataset_of(path, document, access, shared.get(), control)
-    return Opened(History(dataset.document), _state(dataset, None), identity)
+    return Opened(History(dataset.document), state_of(dataset, None), identity)
 
 
 def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:
@@ -161,7 +161,7 @@ def _with_kept_permission(path: str, access: Access, document: Document, identit
 
 def rebuilt(dataset: Dataset, document: Document, saved: Document, control: TaskControl) -> DatasetState:
     """Return what follows from an edited document."""
-    return _state(dataset.with_document(document, control), saved)
+    return state_of(dataset.with_document(document, control), saved)
 
 
 def edited(document: Document, edit: Edit) -> Document:
@@ -186,7 +186,8 @@ def folding_of(document: Document, control: TaskControl, *, rules: bool) -> Fold
     return folding
 
 
-def _state(dataset: Dataset, saved: Document | None) -> DatasetState:
+def state_of(dataset: Dataset, saved: Document | None) -> DatasetState:
+    """Return what follows from a dataset; `saved` is None where its document is the saved one."""
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
     difference = None
@@ -269,6 +270,21 @@ def save_document(
     if isinstance(before, FileIdentity) and written.identity is not None:
         Permissions().saved(order.path, before, written.identity)
     return Saved(written, losses=losses)
+
+
+def save_into_folder(before: Document, document: Document, path: str, control: TaskControl) -> Saved:
+    """Write what changed of a document into its folder of the parquet form.
+
+    Raises
+    ------
+    RefbrowserError
+        Others changed it since, or it cannot be written.
+    """
+    from refbrowser.exporting.saving.save import WrittenDocument
+    from refbrowser.formats.parquet_references import update_parquet
+
+    update_parquet(before, document, path, cancel=control.token)
+    return Saved(WrittenDocument(None, document))
 
 
 def save_into_store(

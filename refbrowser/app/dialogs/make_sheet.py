@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
@@ -107,16 +108,30 @@ class MakeSheet(WorkingDialog):
         layout.setSpacing(theme.LARGE)
         layout.addWidget(plain_label(_ABOUT, role="muted"))
         layout.addLayout(self._make_adding())
+        layout.addWidget(self._make_several())
         layout.addWidget(self.files, 1)
         layout.addLayout(self._make_fields())
         layout.addWidget(self._options)
         layout.addWidget(self._cost)
         self._open = push_button("Open the document", "makeOpenButton", self.open_made)
         self._open.setToolTip("Open what was made of the selected files")
-        self._combine = push_button("Com&bine into one…", "makeCombineButton", self._combine_files)
-        self._combine.setToolTip("One document of all files, along a dimension; what differs is shown first")
-        foot = self._make_buttons((self._combine, self._open), "Cancel", "Make references", self.start)
+        foot = self._make_buttons((self._open,), "Cancel", "Make references", self.start)
         self._lay_out("Make references", body, foot)
+
+    def _make_several(self) -> QFrame:
+        """Return what leads to one document of all files, which is what many have in mind."""
+        self._several = QFrame()
+        self._several.setObjectName("card")
+        self._count = plain_label("")
+        self._count.setObjectName("makeSeveral")
+        combine = push_button("Com&bine into one…", "makeCombineButton", self._combine_files)
+        combine.setToolTip("One document of all files, along a dimension; what differs is shown first")
+        line = QHBoxLayout(self._several)
+        line.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(self._count, 1)
+        line.addWidget(combine)
+        return self._several
 
     def _make_adding(self) -> QHBoxLayout:
         self._add = push_button("A&dd", "makeAddButton", self._add_named)
@@ -358,7 +373,11 @@ class MakeSheet(WorkingDialog):
 
     def _update_buttons(self) -> None:
         self._remove.setEnabled(self._job is None and self.files.has_chosen())
-        self._combine.setVisible(self._job is None and not self._made and len(self.files.sources()) > 1)
+        several = len(self.files.sources())
+        self._several.setVisible(self._job is None and not self._made and several > 1)
+        self._count.setText(
+            f"Are these {count_text(several)} files parts of one dataset? Combined, a variable is one array."
+        )
         count = len(self._to_open())
         self._open.setVisible(bool(self._made))
         self._open.setEnabled(bool(count))

@@ -126,7 +126,9 @@ class Unsaved(StrEnum):
 
 
 def unsaved_words(document: OpenDocument) -> str:
-    """Return how many edits closing a document would lose, those that are typed and not applied too."""
+    """Return what closing a document would lose: how many edits, also those that are not applied, or all."""
+    if document.is_new:
+        return "The whole document, which is in no file yet,"
     count = document.pending_count + document.draft_count
     typed = f" ({document.draft_count} not applied yet)" if document.draft_count else ""
     return f"{count} edit{'' if count == 1 else 's'}{typed}"
@@ -246,7 +248,8 @@ class Questions(QObject):
 
     def unsaved(self, document: OpenDocument, answer: Callable[[Unsaved], object]) -> None:
         """Ask what to do with the pending edits of a document that is to be closed."""
-        box = self._box("unsavedQuestion", f"Save the changes to {one_line(document.title)}?")
+        what = "" if document.is_new else "the changes to "
+        box = self._box("unsavedQuestion", f"Save {what}{one_line(document.title)}?")
         box.setInformativeText(f"{unsaved_words(document)} would be lost otherwise.")
         verb = "Apply and save" if document.draft_count else "Save"
         save = box.addButton(verb, QMessageBox.ButtonRole.AcceptRole)
@@ -271,7 +274,7 @@ class Questions(QObject):
         refused: Callable[[], object],
     ) -> None:
         """Ask which of several documents with pending edits are to be saved before they are closed."""
-        words = [unsaved_words(document) for document in documents]
+        words = ["never saved" if each.is_new else unsaved_words(each) for each in documents]
         dialog = UnsavedDialog(documents, words, self._window)
         dialog.accepted.connect(lambda: chosen(dialog.chosen))
         dialog.rejected.connect(refused)

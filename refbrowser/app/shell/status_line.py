@@ -196,7 +196,9 @@ def pending_words(document: OpenDocument) -> str:
     """Return what of a document is not saved, and what is typed in an editor and not applied."""
     count, typed = document.pending_count, document.draft_count
     parts = []
-    if document.is_dirty:
+    if document.is_new:
+        parts.append("not saved yet")
+    elif document.is_dirty:
         parts.append(f"{count} unsaved edit{'' if count == 1 else 's'}")
     if typed:
         parts.append(f"{typed} edit{'' if typed == 1 else 's'} not applied")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,18 +16,36 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.combine import CombinedProof, gather, plan_of
-from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch
-from refbrowser.exporting.combining.properties import FileSet, Values, all_coords, looked_at
+from refbrowser.exporting.combining.combination import Combination, NewDimension, array_of
+from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
+from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, named
+from refbrowser.exporting.combining.properties import (
+    ArrayProperties,
+    FileSet,
+    LookedAt,
+    Values,
+    all_coords,
+    looked_at,
+    metadata_of,
+)
 from refbrowser.exporting.saving.making import sources_of
 from refbrowser.exporting.saving.save import SaveOrder, write_document
+from refbrowser.formats.parquet_text import PARQUET
+from refbrowser.io.access import Access
+from refbrowser.io.origins import Origin
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
-from refbrowser.references.edits.edits import Compound, Edit, SetMetadata
-from refbrowser.references.edits.many_edits import RemoveReferences, SetReferences, runs_of
+from refbrowser.references.edits.edits import Compound, Edit, RemoveRule, SetMetadata
+from refbrowser.references.edits.many_edits import (
+    RebaseUrls,
+    RemoveReferences,
+    SetReferences,
+    prefix_between,
+    relative_urls,
+    runs_of,
+)
 
 #: Elements of a coordinate that are compared to find the dimension.
 _COMPARED = 1 << 24
@@ -111,22 +129,16 @@ def append_files(
         target, allow=request.allow, storage_options=request.storage_options, settings=request.settings
     )
     out = request.target or target
+    _check_target(target, out, request)
     with open_dataset(opening, control) as dataset:
-        if dataset.document.from_parquet or "://" in out:
-            message = "files are added to documents of text on this computer"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=target), "give -o OUT.json")
-        if out != target and os.path.exists(out) and not request.force:
-            message = "the document is there already"
-            raise RefbrowserError(ErrorKind.IO, message, Place(document=out), "give --force")
         plan = append_plan(dataset, request, control, compute)
         told(plan)
         edit = append_edit(dataset, plan, control)
         document = dataset.document.apply(edit)
-        changed = dataset.with_document(document, control)
+        changed = _at_place(dataset, document, out, plan, control)
         proof = CombinedProof(plan)
         proof.check(changed, range(1, len(plan.files)), control.token)
-        expected = None if out != target else _identity(target)
-        write_document(document, SaveOrder(out, is_copy=out != target), expected, control.token)
+        _write(dataset.document, changed.document, target, out, control)
         axis = plan.axes[0]
         return Appended(
             target=out,
@@ -142,6 +154,44 @@ def append_files(
         )
 
 
+def _check_target(target: str, out: str, request: Combination) -> None:
+    """Raise where a document cannot be written to a place, before anything is read."""
+    if "://" in out:
+        message = "a document is written on this computer"
+        if out == target:
+            message = "the document lies on another computer: it is read, and never written there"
+        advice = "give -o OUT.json: the document with the files added is written there"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=out), advice)
+    if out != target and os.path.exists(out) and not request.force:
+        message = "the document is there already"
+        raise RefbrowserError(ErrorKind.IO, message, Place(document=out), "give --force")
+
+
+def _at_place(dataset: Dataset, document: Document, out: str, plan: Plan, control: JobControl) -> Dataset:
+    """Return a changed document as it is read where it is written: with the files that the user named."""
+    access = dataset.access
+    if out != dataset.path:
+        prefix = prefix_between(access.base, os.path.dirname(os.path.realpath(out)))
+        if prefix and next(relative_urls(document.with_template_values({})), None) is not None:
+            document = document.apply(RebaseUrls(prefix))
+        kept = {*access.allowed, *access.private}
+        kept |= set() if access.from_network else {Origin("file", folder=access.base)}
+        access = Access.for_document(os.path.abspath(out), kept, access.settings)
+    return dataset.with_access(access.allow(named_places(plan))).with_document(document, control)
+
+
+def _write(before: Document, after: Document, target: str, out: str, control: JobControl) -> None:
+    from refbrowser.formats.parquet_references import update_parquet, write_parquet
+
+    if before.from_parquet and out == target:
+        update_parquet(before, after, out, cancel=control.token)
+    elif out.lower().rstrip("/").endswith(PARQUET):
+        write_parquet(after, out, force=True, cancel=control.token)
+    else:
+        expected = None if out != target else _identity(target)
+        write_document(after, SaveOrder(out, is_copy=out != target), expected, control.token)
+
+
 def append_plan(
     dataset: Dataset, request: Combination, control: JobControl | None = None, compute: Compute = HERE
 ) -> Plan:
@@ -155,22 +205,138 @@ def append_plan(
     sources = sources_of(request.sources)
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to be added")
-    if not request.concat:
+    new = _new_dimension(request)
+    if new is not None:
+        request = replace(request, concat=())
+    elif not request.concat:
         request = replace(request, concat=(_growing(dataset, sources[0], request),))
-    if len(request.concat) > 1 or request.new_dims or request.merge:
-        raise RefbrowserError(ErrorKind.USAGE, "files are added along one dimension that the document has")
+    asked = request
+    if new is not None:
+        # What is one value of each file there is read of these, too.
+        flat = [each.path for each in _arrays_of(dataset) if each.dimensions == (new.name,)]
+        asked = replace(request, inline_var=(*request.inline_var, *flat))
+    added = gather(asked, control, compute)
+    if new is not None:
+        # From here on all of them have it.
+        request = replace(request, concat=(new.name,), new_dims=())
     request = replace(request, extends=True)
-    added = gather(request, control, compute)
-    files = FileSet(added.looking, left_out=added.left_out)
-    files.add(looked_at(dataset, dataset.path, added.looking, is_target=True))
-    for each in added.files:
+    files = FileSet(request.looking(), left_out=added.left_out)
+    target = looked_at(dataset, dataset.path, files.looking, is_target=True)
+    files.add(target)
+    for each in added.files if new is None else with_dimension(target, added.files, new):
         files.add(each)
+    name = request.concat[0]
+    if not any(name in told.dimensions for each in files.files[1:] for told in each.arrays):
+        raise _without([name])
     plan = plan_of(files, request)
-    if plan.axes[0].of_file[0] != 0:
-        name = plan.axes[0].name
+    in_order = plan
+    if {each.kind for each in plan.blocking} == {"disorder"}:
+        in_order = plan_of(files, replace(request, sort=True))
+    if in_order.axes[0].of_file[0] != 0:
         message = f"files lie before the document along {quoted(name)}: they are not added at its end"
         raise RefbrowserError(ErrorKind.META, message, Place(document=dataset.path), "combine them anew")
+    if len(plan.files) == 1:
+        raise RefbrowserError(ErrorKind.USAGE, "no file is left to be added")
+    plan.mismatches = [
+        replace(each, remedies=tuple(it for it in each.remedies if not it.names(dataset.path)))
+        for each in plan.mismatches
+    ]
     return plan
+
+
+def _arrays_of(dataset: Dataset) -> Iterator[ArrayNode]:
+    return (node for node in dataset.hierarchy.walk() if isinstance(node, ArrayNode))
+
+
+def _new_dimension(request: Combination) -> NewDimension | None:
+    """Return the dimension of the document that the files do not have, where one is said."""
+    new = request.new_dimensions()
+    names = {*request.concat, *(each.name for each in new)}
+    if len(names) > 1 or len(new) > 1 or request.merge:
+        message = "files are added along one dimension that the document has"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="combine all files anew for more")
+    return new[0] if new else None
+
+
+def _without(names: Sequence[str]) -> RefbrowserError:
+    """Return the error of files that lack dimensions along which the document lies."""
+    which = " or ".join(map(quoted, names))
+    advice = rf"say where its value comes from: --new-dim {names[0]}=name:{names[0]}(\d+), for example"
+    return RefbrowserError(ErrorKind.USAGE, f"the files do not have the dimension {which}", advice=advice)
+
+
+def with_dimension(target: LookedAt, files: Sequence[LookedAt], new: NewDimension) -> list[LookedAt]:
+    """Return files as if they had a dimension that the document made new: one value of it each.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the document has no such dimension; `E_META`: a file has no value, or no number where the
+        document has numbers.
+    """
+    along = {told.path: told for told in target.arrays if new.name in told.dimensions}
+    if not along:
+        message = f"the document has no dimension {quoted(new.name)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=target.source))
+    values, lacking = new.values(files)
+    if lacking:
+        files_without = named([each.source for each in lacking])
+        message = f"the {new.kind} {quoted(new.argument)} gives no value for {files_without}"
+        raise RefbrowserError(ErrorKind.META, message, advice="leave them out, or say another --new-dim")
+    coordinate = next(
+        (told for told in along.values() if told.dimensions == (new.name,) == (told.name,)), None
+    )
+    column = array_of(values)
+    if coordinate is not None:
+        if coordinate.dtype[:1] in "iuf" and column.dtype.kind == "U":
+            message = f"{new.name}: {quoted(str(column[0]))} is no number, and the document has numbers"
+            raise RefbrowserError(ErrorKind.META, message, Place(document=files[0].source))
+        column = column.astype("U") if coordinate.dtype.startswith("U") else column
+        attributes = new.attributes(files)
+        told = tuple((name, json.dumps(value)) for name, value in attributes.items())
+        coordinate = replace(coordinate, shape=(1,), attributes=told or coordinate.attributes)
+        if column.dtype.kind != "U":
+            coordinate = replace(coordinate, dtype=column.dtype.str[1:], itemsize=column.dtype.itemsize)
+    return [
+        _grown(file, along, new.name, coordinate, column[number : number + 1])
+        for number, file in enumerate(files)
+    ]
+
+
+def _grown(
+    file: LookedAt,
+    along: Mapping[str, ArrayProperties],
+    name: str,
+    coordinate: ArrayProperties | None,
+    value: Values,
+) -> LookedAt:
+    """Return a file whose arrays have one more dimension where those of the document do."""
+    arrays, values = [], dict(file.values)
+    counts = list(file.chunks.counts)
+    for told in file.arrays:
+        other = along.get(told.path)
+        if coordinate is not None and told.path == coordinate.path:
+            arrays.append(coordinate)
+            continue
+        if other is None or name in told.dimensions or any(each in told.codecs for each in OF_DIMENSIONS):
+            arrays.append(told)
+            continue
+        # A side of one chunk of length 1 leaves the flat places of all chunks as they are.
+        at = other.dimensions.index(name)
+        sides = [
+            (*each[:at], one, *each[at:])
+            for each, one in ((told.shape, 1), (told.chunks, 1), (told.dimensions, name))
+        ]
+        arrays.append(replace(told, shape=sides[0], chunks=sides[1], dimensions=sides[2]))
+        if told.path in values:
+            values[told.path] = np.expand_dims(values[told.path], at)
+    if coordinate is not None:
+        values[coordinate.path] = value
+        if coordinate not in arrays:
+            arrays.append(coordinate)
+            counts.append(0)
+    chunks = replace(file.chunks, counts=tuple(counts))
+    return replace(file, arrays=tuple(arrays), values=values, chunks=chunks)
 
 
 def _growing(dataset: Dataset, source: str, request: Combination) -> str:
@@ -179,15 +345,22 @@ def _growing(dataset: Dataset, source: str, request: Combination) -> str:
         source, allow=request.allow, storage_options=request.storage_options, settings=request.settings
     )
     differing = []
+    lacking: dict[str, None] = {}
     with open_dataset(opening) as file:
         for node in file.hierarchy.walk():
             other = dataset.hierarchy.find(node.path)
             if not (isinstance(node, ArrayNode) and isinstance(other, ArrayNode)):
                 continue
+            if len(other.shape) > len(node.shape) > 0:
+                lacking |= dict.fromkeys(
+                    each for each in other.dimensions if each and each not in node.dimensions
+                )
             if node.dimensions != (node.name,) or other.dimensions != node.dimensions:
                 continue
             if node.shape != other.shape or not _is_alike(_read(file, node), _read(dataset, other)):
                 differing.append(node.name)
+    if lacking and not differing:
+        raise _without([*lacking])
     if len(set(differing)) != 1:
         found = f": it could be {', '.join(map(quoted, differing))}" if differing else ""
         message = f"it is not plain along which dimension files are added{found}"
@@ -213,42 +386,33 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     Raises
     ------
     RefbrowserError
-        `E_META`: a difference stands against it, or a gen rule gives coordinates that change.
+        `E_META`: a difference stands against it, or a gen rule gives coordinates that change and more.
     """
     if plan.blocking:
         raise blocked(plan)
-    document, nodes = dataset.document, {}
-    for array in plan.arrays:
-        node = dataset.hierarchy.find(array.path)
-        if array.role == "same":
-            continue
-        if not isinstance(node, ArrayNode):
-            message = f"the document has no array {quoted(array.path)}"
-            raise RefbrowserError(ErrorKind.META, message, advice=f"--leave-out-var {array.path}")
-        nodes[array.path] = node
+    document = dataset.document
+    found = {array.path: dataset.hierarchy.find(array.path) for array in plan.arrays if array.role != "same"}
+    nodes = {path: node for path, node in found.items() if isinstance(node, ArrayNode)}
     keys = {path: node.chunk_keys for path, node in nodes.items()}
     made = combined_document(plan, control.token if control else None, keys=keys)
-    metadata: list[Edit] = []
+    metadata: list[Edit] = [
+        SetMetadata(key, json.loads(made.expansion.value(key) or b"{}"))
+        for key in _metadata_of_new(dataset, made, found.keys() - nodes.keys())
+    ]
     gone: list[int] = []
-    values: list[tuple[str, Any]] = []
-    prefixes = {}
+    rules: set[int] = set()
     for array in plan.arrays:
         node = nodes.get(array.path)
         if node is None:
             continue
-        prefixes[f"{array.path.strip('/')}/"] = node.key_prefix
-        metadata.append(_metadata(document, made, array, node, plan))
+        metadata.append(_metadata(dataset, made, array, node, plan))
         if array.role == "inlined":
             gone += _chunks_of(document, node)
-    renders = document.renders is not None
-    rows = range(len(made.refs))
-    for key, row in zip(made.refs.keys_of(rows), rows, strict=True):
-        prefix = next((each for each in prefixes if key.startswith(each) and not _is_metadata(key)), None)
-        if prefix is not None:
-            value = json.loads(made.refs.value_text(row))
-            if renders and isinstance(value, list):
-                value[0] = _BEGIN.sub("{{ '{' }}", value[0])
-            values.append((prefixes[prefix] + key[len(prefix) :], value))
+            rules |= {*_rules_of(document, node)}
+    # What the document does not have lies where it was made.
+    places = {f"{path.strip('/')}/": f"{path.strip('/')}/" for path in found}
+    places |= {f"{path.strip('/')}/": node.key_prefix for path, node in nodes.items()}
+    values = _references(document, made, places)
     stay = {key for key, _ in values}
     positions = sorted(
         document.refs.position(slot) for slot in gone if document.refs.key_of(slot) not in stay
@@ -258,16 +422,48 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
         removal.append(RemoveReferences(runs_of(np.array(positions, np.int64))))
     count = len(plan.files) - 1
     title = f"Append {count} file{'' if count == 1 else 's'} along {plan.axes[0].name}"
+    # The last first: the numbers of the others stay.
+    removal += [RemoveRule(index) for index in sorted(rules, reverse=True)]
     return Compound(title, (*removal, *metadata, SetReferences(tuple(values))))
+
+
+def _references(document: Document, made: Document, places: Mapping[str, str]) -> list[tuple[str, Any]]:
+    """Return the chunks of what was made, by their keys in the document.
+
+    Parameters
+    ----------
+    places
+        What keys of each array begin with in what was made, and in the document.
+    """
+    renders = document.renders is not None
+    rows = range(len(made.refs))
+    values: list[tuple[str, Any]] = []
+    for key, row in zip(made.refs.keys_of(rows), rows, strict=True):
+        prefix = next((each for each in places if key.startswith(each) and not _is_metadata(key)), None)
+        if prefix is not None:
+            value = json.loads(made.refs.value_text(row))
+            if renders and isinstance(value, list):
+                value[0] = _BEGIN.sub("{{ '{' }}", value[0])
+            values.append((places[prefix] + key[len(prefix) :], value))
+    return values
+
+
+def _metadata_of_new(dataset: Dataset, made: Document, paths: Set[str]) -> list[str]:
+    """Return the keys of metadata of arrays that the document does not have, and of groups around them."""
+    wanted = {*paths}
+    for path in paths:
+        while (path := path.rpartition("/")[0]) and dataset.hierarchy.find(path) is None:
+            wanted.add(path)
+    return [key for key in made.expansion.metadata_keys() if f"/{key.rpartition('/')[0]}" in wanted]
 
 
 def _is_metadata(key: str) -> bool:
     return key.endswith(("/.zarray", "/.zattrs", "/.zgroup", "/zarr.json"))
 
 
-def _metadata(document: Document, made: Document, array: ArrayOfFiles, node: ArrayNode, plan: Plan) -> Edit:
+def _metadata(dataset: Dataset, made: Document, array: ArrayOfFiles, node: ArrayNode, plan: Plan) -> Edit:
     key = next(each for each in node.metadata_keys if each.endswith((".zarray", "zarr.json")))
-    before = json.loads(document.expansion.value(key) or b"{}")
+    before = json.loads(metadata_of(dataset, key) or b"{}")
     if array.role == "placed":
         return SetMetadata(key, {**before, "shape": list(plan.shape(array))})
     name = key.rpartition("/")[2]
@@ -276,15 +472,29 @@ def _metadata(document: Document, made: Document, array: ArrayOfFiles, node: Arr
 
 
 def _chunks_of(document: Document, node: ArrayNode) -> Iterator[int]:
-    """Yield the slots of the chunks of an array, which all stand in the document."""
+    """Yield the slots of the chunks of an array that stand in the document."""
     coords = all_coords(node.grid.grid_shape)
     slots = document.refs.find_chunks(node.key_prefix, coords, node.chunk_keys)
-    if document.rules:
-        columns = document.expansion.chunk_columns(node.key_prefix, coords, node.chunk_keys)
-        if ((slots == -1) & (columns.kind != 0)).any():
-            message = f"a gen rule gives {quoted(node.path)}, which changes"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), "write the rule out first")
     yield from slots[slots != -1].tolist()
+
+
+def _rules_of(document: Document, node: ArrayNode) -> Iterator[int]:
+    """Yield the numbers of the gen rules that give chunks of an array whose values are to stand there.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: one gives keys of other arrays, too.
+    """
+    prefix = node.key_prefix
+    for rule in document.rules:
+        if not (rule.count and rule.may_give(prefix)):
+            continue
+        begins = rule.key_begins
+        if begins is None or not begins[0].startswith(prefix):
+            message = f"gen rule {rule.index} gives {quoted(node.path)}, which changes, and other arrays"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), "write the rule out first")
+        yield rule.index
 
 
 def _identity(path: str) -> Any:

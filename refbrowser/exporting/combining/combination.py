@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.exporting.combining.properties import LookedAt, Looking
+from refbrowser.exporting.combining.properties import LookedAt, Looking, short
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
@@ -22,6 +22,8 @@ ACCEPTED = (
     "fill", "units", "calendar", "missing value", "valid range", "flags", "values",
     "presence", "gap", "overlap", "double", "disorder",
 )  # fmt: skip
+#: Attributes that numbers are computed with: they are never said anew for bytes that mean something else.
+_COMPUTED = ("scale_factor", "add_offset", "_Unsigned")
 #: Where the values of a new dimension come from.
 SOURCES = ("name", "attribute", "variable", "list")
 _DATE = ("year", "month", "day", "hour", "minute", "second")
@@ -58,6 +60,8 @@ class Combination:
         Names or paths of arrays whose values are to stand in the document.
     accept
         Properties, of `ACCEPTED` or ``PROPERTY:ARRAY``, of which the common value is taken for all files.
+    set_attr
+        ``ARRAY:NAME=VALUE``: the attribute of the result, whatever files say; JSON, else text.
     time_units
         In which times are expressed, where files have other ones.
     fold
@@ -80,6 +84,7 @@ class Combination:
     take_as: tuple[str, ...] = ()
     inline_var: tuple[str, ...] = ()
     accept: tuple[str, ...] = ()
+    set_attr: tuple[str, ...] = ()
     time_units: str = ""
     fold: bool = False
     extends: bool = False
@@ -110,6 +115,7 @@ class Combination:
         if self.fold and (self.format != "refs-v1" or self.options.relative or self.options.url_template):
             raise _usage("folding makes templates and gen rules of its own, of refs-v1 only")
         self.renamed()
+        self.attributes_set()
 
     def new_dimensions(self) -> list[NewDimension]:
         """Return the new dimensions."""
@@ -125,6 +131,25 @@ class Combination:
                 raise _usage(f"{quoted(text)} is not of the form NAME=OTHER:FILES")
             found.append((name, other, files))
         return found
+
+    def attributes_set(self) -> list[tuple[str, str, Any]]:
+        """Return array, name and value of `set_attr`."""
+        found = []
+        for text in self.set_attr:
+            names, equals, value = text.partition("=")
+            array, colon, name = names.rpartition(":")
+            if not (equals and colon and array and name and value):
+                raise _usage(f"{quoted(text)} is not of the form ARRAY:NAME=VALUE", "for example t:units=K")
+            if name in _COMPUTED:
+                message = f"{quoted(name)} cannot be said anew: the stored numbers would mean something else"
+                raise _usage(message, "leave the odd files out, or take the array as another one")
+            found.append((array, name, _json_or_text(value)))
+        return found
+
+    def sets(self, path: str) -> dict[str, Any]:
+        """Return the attributes that are said of an array."""
+        names = (path, path.rpartition("/")[2])
+        return {name: value for array, name, value in self.attributes_set() if array in names}
 
     def accepts(self, kind: str, path: str) -> bool:
         """Tell whether a difference is accepted."""
@@ -148,13 +173,25 @@ class Combination:
 _WORDS = {
     "leave_out": "leave {} out",
     "leave_out_var": "leave the array {} out",
-    "take_as": "take it as another array",
+    "take_as": "take it as another array, {}",
     "inline_var": "let the values of {} stand in the document",
     "accept": "take the common value",
-    "time_units": "express the times anew, in {}",
+    "set_attr": "say {} for all",
+    "time_units": "count the times in {}",
     "sort": "lay the files by their coordinates",
+    "merge": "let files have different variables",
 }
-RemedyKind = Literal["leave_out", "leave_out_var", "take_as", "inline_var", "accept", "time_units", "sort"]
+#: What accepting means where there is no common value.
+_ACCEPTED = {
+    "values": "take the values that most files have",
+    "presence": "let what is missing read as the fill value",
+    "overlap": "keep both, one behind the other",
+    "double": "let the last of them count",
+    "disorder": "leave the files in this order",
+}
+RemedyKind = Literal[
+    "leave_out", "leave_out_var", "take_as", "inline_var", "accept", "set_attr", "time_units", "sort", "merge"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +211,49 @@ class Remedy:
 
     @property
     def words(self) -> str:
-        """What it does."""
-        return _WORDS[self.kind].format("the odd ones" if self.value == ODD else self.value)
+        """What it does; files are named by the last parts of their paths."""
+        value = self.value
+        if self.kind == "accept":
+            return _ACCEPTED.get(value.partition(":")[0], _WORDS["accept"])
+        if self.kind == "leave_out":
+            value = "the odd ones" if value == ODD else short(value)
+        elif self.kind == "take_as":
+            value = value.partition(":")[0].partition("=")[2]
+        elif self.kind == "set_attr":
+            value = " ".join(value.rpartition(":")[2].split("=", 1))
+        return _WORDS[self.kind].format(value)
+
+    def names(self, source: str) -> bool:
+        """Tell whether it is about one file by name."""
+        of_file = self.kind == "leave_out" and self.value == source
+        return of_file or (self.kind == "take_as" and self.value.partition(":")[2] == source)
 
     @property
     def option(self) -> str:
         """What says it on the command line."""
         flag = f"--{self.kind.replace('_', '-')}"
-        return flag if self.kind == "sort" else f"{flag} {_shell(self.value)}"
+        return flag if self.kind in ("sort", "merge") else f"{flag} {_shell(self.value)}"
 
     def applied(self, request: Combination) -> Combination:
         """Return a request that has it."""
         if self.kind == "sort":
             return replace(request, sort=True)
+        if self.kind == "merge":
+            return replace(request, merge=True)
         if self.kind == "time_units":
             return replace(request, time_units=self.value)
         before: tuple[str, ...] = getattr(request, self.kind)
         changes: dict[str, Any] = {self.kind: tuple(dict.fromkeys((*before, self.value)))}
         return replace(request, **changes)
+
+
+def _json_or_text(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _shell(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -193,14 +193,21 @@ def plan_of(files: FileSet, request: Combination) -> Plan:
     """
     request.check()
     gone = dict(files.left_out)
+    # What they are added to stays, whatever is said of files.
+    base = {files.files[0].source} if request.extends else set()
     for text in request.leave_out:
-        gone |= {} if text == ODD else dict.fromkeys(files.named(text), "left out")
+        gone |= (
+            {}
+            if text == ODD
+            else dict.fromkeys((each for each in files.named(text) if each not in base), "left out")
+        )
     for _ in range(_ROUNDS):
         left = [each for each in files.files if each.source not in gone]
         if not left:
             raise RefbrowserError(ErrorKind.USAGE, "no file is left to be combined")
         plan = _planned(left, request)
-        odd = [] if ODD not in request.leave_out else list(of_files(plan.mismatches))
+        odd = [] if ODD not in request.leave_out else [*of_files(plan.mismatches)]
+        odd = [each for each in odd if each not in base]
         if not odd:
             break
         gone |= {source: _why(plan, source) for source in odd}
@@ -267,22 +274,9 @@ def combine(
     return report
 
 
-def combined_dataset(plan: Plan, session: Session, control: JobControl | None = None) -> Dataset:
-    """Return the files of a plan as one dataset; nothing is written.
-
-    Raises
-    ------
-    RefbrowserError
-        As `combined_document`.
-    """
-    control = control or JobControl()
-    document = combined_document(plan, control.token, name=plan.request.target)
-    return _dataset(plan, document, session, control)
-
-
 def _dataset(plan: Plan, document: Document, session: Session, control: JobControl) -> Dataset:
     request = plan.request
-    allow = tuple(Origin.parse(each) for each in (*request.allow, *_named(plan.files)))
+    allow = (*map(Origin.parse, request.allow), *named_places(plan))
     path = request.target or "combined.json"
     settings = {**request.settings, **parse_storage_options(request.storage_options)}
     place = path if local_path(path) is None else os.path.abspath(path)
@@ -311,19 +305,51 @@ def _tidy() -> None:
     give_memory_back()
 
 
-def _named(files: Sequence[LookedAt]) -> tuple[str, ...]:
+def named_places(plan: Plan) -> list[Origin]:
     """Return the folders and origins of files that were named: these may be read, as the user named them."""
-    folders = {os.path.dirname(url) for file in files for url in file.chunks.urls}
+    folders = {os.path.dirname(url) for file in plan.files for url in file.chunks.urls}
     below = {each + os.sep for each in folders}
-    own, origins = set(), set()
-    for each in files:
+    own: set[str] = set()
+    origins: set[Origin] = set()
+    for each in plan.files:
         path = local_path(each.source)
         if path is None:
-            origins.add(str(split_url(each.source).origin))
+            origins.add(split_url(each.source).origin)
         else:
             own.add(os.path.dirname(os.path.realpath(path)))
     used = (each for each in own if any(one.startswith(each + os.sep) for one in below))
-    return (*sorted(used), *sorted(origins))
+    return [*(Origin("file", folder=each) for each in sorted(used)), *sorted(origins)]
+
+
+def made(plan: Plan, session: Session, control: JobControl | None = None) -> tuple[Dataset, CombineReport]:
+    """Return the dataset of a plan, whose references are forgotten, compared with files; nothing is written.
+
+    Raises
+    ------
+    RefbrowserError
+        A difference stands against it, or it gives other values.
+    Cancelled
+        The control's token was cancelled.
+    """
+    control, report = control or JobControl(), _report_of(plan)
+    document = replace(_written(plan, control), origin=None)
+    dataset = _dataset(plan, document, session, control)
+    proof = CombinedProof(plan)
+    proof.check(dataset, proof.some(), control.token)
+    report.references, report.compared, report.unread = len(document.refs), proof.compared, proof.unread
+    return dataset, report
+
+
+def _report_of(plan: Plan) -> CombineReport:
+    return CombineReport(
+        target=plan.request.target,
+        files=len(plan.files),
+        left_out=plan.left_out,
+        mismatches=plan.mismatches,
+        sizes={axis.name: axis.size for axis in plan.axes},
+        arrays=len(plan.arrays),
+        losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
+    )
 
 
 def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
@@ -336,16 +362,7 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     Cancelled
         The control's token was cancelled.
     """
-    control, request = control or JobControl(), plan.request
-    report = CombineReport(
-        target=request.target,
-        files=len(plan.files),
-        left_out=plan.left_out,
-        mismatches=plan.mismatches,
-        sizes={axis.name: axis.size for axis in plan.axes},
-        arrays=len(plan.arrays),
-        losses=tuple(dict.fromkeys(loss for file in plan.files for loss in file.losses)),
-    )
+    control, request, report = control or JobControl(), plan.request, _report_of(plan)
     with Session() as session:
         dataset = _dataset(plan, _written(plan, control), session, control)
         force = request.force or request.resume
@@ -390,7 +407,7 @@ class CombinedProof:
     _allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._allow = (*self.plan.request.allow, *_named(self.plan.files))
+        self._allow = (*self.plan.request.allow, *map(str, named_places(self.plan)))
 
     def some(self) -> list[int]:
         """Return the numbers of the first, a middle and the last file."""
@@ -443,7 +460,7 @@ class CombinedProof:
 
     def _compare(self, made: Dataset, file: Dataset, array: ArrayOfFiles, number: int) -> None:
         plan, told = self.plan, array.told[array.files.index(number)]
-        if not prod(told.shape) or (array.role == "same" and number != array.files[0]):
+        if not prod(told.shape) or (array.role == "same" and number != array.files[array.owner]):
             return
         node = made.hierarchy.find(array.path)
         if not isinstance(node, ArrayNode):
@@ -463,8 +480,15 @@ class CombinedProof:
         begin = tuple(slice(0, side) for side in sides)
         end = tuple(slice(length - side, length) for length, side in zip(told.shape, sides, strict=True))
         source = file.hierarchy.find(told.path)
-        assert isinstance(source, ArrayNode)
+        if not isinstance(source, ArrayNode) or (array.role == "inlined" and source.shape != told.shape):
+            # The coordinate of a dimension that only the document has.
+            return
         source = file.document.by_library(source) or source
+        # A dimension that only the document has is none of the file's.
+        has_more = len(told.shape) > len(source.shape)
+        places = [
+            at for at, name in enumerate(told.dimensions) if not (has_more and name == plan.axes[0].name)
+        ]
         for own in (begin,) if begin == end else (begin, end):
             moved = (
                 slice(at + each.start, at + each.stop) for at, each in zip(starts[extra:], own, strict=True)
@@ -472,7 +496,11 @@ class CombinedProof:
             index = (*(slice(at, at + 1) for at in starts[:extra]), *moved)
             try:
                 expected = np.asarray(
-                    file.session.read(source, file.access, Selection.from_index(own, source.shape))
+                    file.session.read(
+                        source,
+                        file.access,
+                        Selection.from_index(tuple(own[at] for at in places), source.shape),
+                    )
                 )
                 found = np.asarray(
                     made.session.read(node, made.access, Selection.from_index(index, node.shape))

@@ -46,7 +46,7 @@ _PLAIN = 4_096
 _KEYS = {"zarr-v2": ChunkKeyEncoding(), "zarr-v3": ChunkKeyEncoding("default", "/")}
 NO_KEYS: Mapping[str, ChunkKeyEncoding] = {}
 #: Codecs whose settings have a number for each dimension.
-_OF_DIMENSIONS = ('"sharding_indexed"', '"transpose"')
+OF_DIMENSIONS = ('"sharding_indexed"', '"transpose"')
 _V3_NAMES = {"b1": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
@@ -165,7 +165,7 @@ class _Combining:
     def _check_codecs(self) -> None:
         """Raise where codecs say how many dimensions a chunk has, and there are more now."""
         for array in self.plan.arrays:
-            named = any(each in array.first.codecs for each in _OF_DIMENSIONS)
+            named = any(each in array.first.codecs for each in OF_DIMENSIONS)
             if array.role == "placed" and named and len(self.plan.shape(array)) > len(array.first.shape):
                 message = f"codecs of {quoted(array.path)} tell of its dimensions: it cannot have a new one"
                 advice = f"--leave-out-var {array.path}"
@@ -183,7 +183,7 @@ class _Combining:
             elif (values := self._values(array)) is not None:
                 self._inline(array, values)
             elif not array.first.problem:
-                self._metadata(array, array.told[0].shape, array.told[0].chunks)
+                self._metadata(array, array.told[array.owner].shape, array.told[array.owner].chunks)
                 placed.append(array)
         for axis in self.plan.axes:
             if axis.is_new:
@@ -220,11 +220,11 @@ class _Combining:
         units = self.plan.request.time_units
         if units and array.role == "inlined" and "units" in found and time_of(array.first) is not None:
             found["units"] = units
-        return found
+        return {**found, **self.plan.request.sets(array.path)}
 
     def _metadata(self, array: ArrayOfFiles, shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
-        encoding = json.loads(array.first.encoding if array.role == "placed" else array.told[0].encoding)
-        fill = json.loads(array.first.fill if array.role == "placed" else array.told[0].fill)
+        told = array.first if array.role == "placed" else array.told[array.owner]
+        encoding, fill = json.loads(told.encoding), json.loads(told.fill)
         places = prod(len(axis.lengths) for axis in self.plan.axes)
         has_holes = array.role == "placed" and (array.is_partial or len(array.files) < places)
         if fill is None and has_holes:
@@ -270,14 +270,7 @@ class _Combining:
         files = self.plan.files
         pairs = zip(array.files, array.told, strict=True)
         if array.role == "same":
-            return next(
-                (
-                    files[number].values[each.path]
-                    for number, each in pairs
-                    if each.path in files[number].values
-                ),
-                None,
-            )
+            return files[array.files[array.owner]].values.get(array.told[array.owner].path)
         axes, shape = self.plan.axes_of(array), self.plan.shape(array)
         found = [(number, self._told_values(array, number, each)) for number, each in pairs]
         if prod(shape) * found[0][1].itemsize > self.room:
@@ -337,7 +330,8 @@ class _Combining:
     def _add_values(
         self, path: str, values: Values, fill: Any, dimensions: Sequence[str], attributes: dict[str, Any]
     ) -> None:
-        plain = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+        # Not `ascontiguousarray`: it gives a scalar a dimension.
+        plain = np.asarray(values, values.dtype.newbyteorder("<"), order="C")
         data = plain.tobytes()
         self.room -= len(data)
         if self.room < 0 or len(data) > LIMITS.inline_value:
@@ -376,7 +370,8 @@ class _Combining:
         """Add the references of an array, of many files together."""
         rows = _Rows(self, array)
         if array.role == "same":
-            rows.add(array.files[0], array.told[0], array.numbers[0], ())
+            at = array.owner
+            rows.add(array.files[at], array.told[at], array.numbers[at], ())
         else:
             axes, sides = self.plan.axes_of(array), self.plan.chunks(array)
             starts = [None if axis is None else axis.starts for axis in axes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -35,6 +36,10 @@ _MEANING = {
 _TOLD = {"scale_factor", "add_offset", "units", "calendar"} | {
     name for names in _MEANING.values() for name in names
 }
+#: Byte orders in words; of single bytes there is none.
+_ORDERS = {"<": "little-endian", ">": "big-endian"}
+#: Names of properties that are many.
+_MANY = ("units", "codecs", "chunks", "dimensions", "references")
 #: Properties of bytes that are read otherwise: values that stand in the document have none of them.
 OF_BYTES = ("references", "form", "byte order", "memory order", "codecs", "chunks", "file ends")
 
@@ -110,6 +115,8 @@ class ArrayOfFiles:
         Rows of a chunk along the dimension where chunks are divided; 0 where they are not.
     extends
         As `Combination` has it.
+    owner
+        Which of `files` gives the values where all have the same: one of those that most have.
     """
 
     path: str
@@ -120,6 +127,7 @@ class ArrayOfFiles:
     is_partial: bool = False
     divided: int = 0
     extends: bool = False
+    owner: int = 0
     _first: ArrayProperties | None = None
 
     @property
@@ -175,7 +183,17 @@ def arrays_of(files: Sequence[LookedAt], request: Combination) -> list[ArrayOfFi
     for array in found.values():
         array.role = _role(array, files, request)
         array.is_partial = array.path in partial
+        array.owner = _owner(array, files) if array.role == "same" else 0
     return list(found.values())
+
+
+def _owner(array: ArrayOfFiles, files: Sequence[LookedAt]) -> int:
+    """Return the first of the files of an array that has the values of most, or the document's."""
+    digests = [
+        files[number].digests.get(told.path) for number, told in zip(array.files, array.told, strict=True)
+    ]
+    most = Counter(digests).most_common(1)[0][0]
+    return 0 if array.extends and array.files[0] == 0 else digests.index(most)
 
 
 def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[str]) -> dict[str, str]:
@@ -194,7 +212,8 @@ def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[st
 def _check_names(request: Combination, seen: set[str]) -> None:
     from refbrowser.errors import ErrorKind, quoted
 
-    named = [*request.leave_out_var, *request.inline_var, *(name for name, _, _ in request.renamed())]
+    said = (*request.renamed(), *request.attributes_set())
+    named = [*request.leave_out_var, *request.inline_var, *(name for name, _, _ in said)]
     for name in named:
         if name not in seen:
             raise RefbrowserError(ErrorKind.USAGE, f"no file has an array {quoted(name)}")
@@ -214,7 +233,9 @@ def _role(array: ArrayOfFiles, files: Sequence[LookedAt], request: Combination) 
     is_data = bool(request.new_dims) and not any(
         told.path in described.get(number, ()) for number, told in zip(array.files, array.told, strict=True)
     )
-    if request.new_dims and is_along:
+    own = {*request.inline_var, *request.looking().valued} if request.new_dims else set()
+    if (request.new_dims and is_along) or own & {array.path, array.path.rpartition("/")[2]}:
+        # What is said to vary along a new dimension has it, be it a scalar.
         is_data = True
     if not (is_along or is_data):
         return "same"
@@ -252,12 +273,18 @@ class _Linter:
         lacking = [number for number in range(len(self.files)) if number not in there]
         # A coordinate or mapping that all files share is taken where it is.
         is_shared = array.role == "same"
-        few_have = len(there) < len(lacking) and not (self.request.extends and 0 in there)
+        # A document that files are added to is never the odd one.
+        is_new = self.request.extends and 0 not in there
+        few_have = is_new or (len(there) < len(lacking) and not self.request.extends)
         odd, common = (array.files, lacking) if few_have else (lacking, array.files)
         remedies = self._leaving(odd, array.path)
-        if array.role == "placed":
+        # Values that stand in the document must have something that means none.
+        can_lack = array.role == "placed" or array.first.dtype[:1] == "f" or array.first.fill != "null"
+        if array.role == "placed" and self._have_others(there, lacking):
+            remedies.insert(0, Remedy("merge"))
+        if can_lack:
             remedies.append(Remedy("accept", f"presence:{array.path}"))
-        blocks = not is_shared and not (array.role == "placed" and self._accepted("presence", array))
+        blocks = not is_shared and not (can_lack and self._accepted("presence", array))
         files = tuple(self.files[number].source for number in odd)
         word = "only" if few_have else "missing"
         self.found.append(
@@ -273,6 +300,15 @@ class _Linter:
                 remedies=tuple(remedies) if blocks else (),
             )
         )
+
+    def _have_others(self, there: set[int], lacking: list[int]) -> bool:
+        """Tell whether files with an array and those without have different variables."""
+        if self.request.extends:
+            return False
+        one, other = (
+            {told.path for told in self.files[number].arrays} for number in (min(there), lacking[0])
+        )
+        return bool(one - other) and bool(other - one)
 
     def array(self, array: ArrayOfFiles) -> None:
         """Tell what files differ in of an array."""
@@ -298,13 +334,16 @@ class _Linter:
             array, groups, "type", lambda each: each.dtype, is_blocking=placed or not numeric,
         ) if array.role != "same" else True  # fmt: skip
         if placed and same_type:
-            check(array, groups, "byte order", lambda each: each.byte_order if each.itemsize > 1 else "")
+            check(array, groups, "byte order", lambda each: _ORDERS.get(each.byte_order, "none"))
         if placed:
             check(array, groups, "codecs", lambda each: _codec_names(each.codecs), lambda each: each.codecs)
             check(array, groups, "memory order", lambda each: each.order)
             check(array, groups, "fill", lambda each: each.fill)
-            if alike and not array.divided:
-                check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
+        elif array.role == "inlined" and self._holds_fill(array):
+            # Values of several files have one fill value then: what was missing would be a number.
+            check(array, groups, "fill", lambda each: each.fill)
+        if placed and alike and not array.divided:
+            check(array, groups, "chunks", lambda each: " × ".join(map(str, each.chunks)))
         self._meaning(array, groups)
         if array.role == "same" and same_shape:
             self._values(array)
@@ -312,6 +351,15 @@ class _Linter:
         for name in names:
             if name not in _TOLD:
                 self._attribute(array, groups, name)
+
+    def _holds_fill(self, array: ArrayOfFiles) -> bool:
+        """Tell whether a file has missing values by a fill value that is not the common one."""
+        for number, told in zip(array.files, array.told, strict=True):
+            fill = json.loads(told.fill) if told.fill != array.first.fill else None
+            values = self.files[number].values[told.path] if isinstance(fill, int | float) else None
+            if values is not None and values.dtype.kind in "iuf" and bool((values == fill).any()):
+                return True
+        return False
 
     def _referable(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> None:
         problems = [(each.problem, numbers) for each, numbers in groups.items() if each.problem]
@@ -366,7 +414,8 @@ class _Linter:
         if unknown:
             many = any(prod(each.shape) > COMPARED for each in array.told)
             why = "it has too many" if many else "it is no coordinate"
-            message = f"values of {array.path} are not compared: {why}; those of the first file count"
+            which = "the document" if self.request.extends else "the first file"
+            message = f"values of {array.path} are not compared: {why}; those of {which} count"
             self.found.append(
                 Mismatch(
                     kind="values",
@@ -385,20 +434,29 @@ class _Linter:
                 )
             )
         if len(by) > 1:
-            values = [("the same" if not at else "others", files) for at, files in enumerate(by.values())]
-            common, *odd = _ranked(values, extends=self.request.extends)
+            common, *odd = _ranked([("", files) for files in by.values()], extends=self.request.extends)
             numbers = [number for _, files in odd for number in files]
             remedies = [*self._leaving(numbers, array.path), Remedy("accept", f"values:{array.path}")]
+            if self.request.new_dims:
+                remedies.insert(0, Remedy("inline_var", array.path))
             self._add(
                 array.path,
                 "values",
                 "values",
                 "the same",
                 len(common[1]),
-                [("others", files) for _, files in odd],
+                [("others", numbers)],
                 is_blocking=not self._accepted("values", array),
                 remedies=remedies,
+                message=self._values_told(array.path, len(common[1]), numbers),
             )
+
+    def _values_told(self, path: str, common: int, odd: list[int]) -> str:
+        files = named([self.files[number].source for number in sorted(odd)])
+        if common == 1 and len(odd) > 1:
+            return f"{path}: each file has other values"
+        many = "1 file has its" if common == 1 else f"{common} files have the same"
+        return f"{path}: {many} values, but not {files}"
 
     def _attribute(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]], name: str) -> None:
         by: dict[str, list[int]] = {}
@@ -450,7 +508,7 @@ class _Linter:
             by.setdefault(text if key is None else key(each), (text, []))[1].extend(numbers)
         if len(by) == 1:
             return True
-        blocks = is_blocking and not self._accepted(kind, array)
+        blocks = is_blocking and not (self._accepted(kind, array) or name in self.request.sets(array.path))
         self._differing(array.path, kind, name or kind, list(by.values()), is_blocking=blocks, array=array)
         return False
 
@@ -507,6 +565,7 @@ class _Linter:
         *,
         is_blocking: bool = True,
         remedies: Sequence[Remedy] = (),
+        message: str = "",
     ) -> None:
         values = tuple(
             OddValue(value, tuple(self.files[number].source for number in sorted(numbers)))
@@ -521,7 +580,7 @@ class _Linter:
                 common_files=count,
                 odd=values,
                 is_blocking=is_blocking,
-                message=message_of(path, name, common, count, values),
+                message=message or message_of(path, name, common, count, values),
                 remedies=tuple(remedies) if is_blocking else (),
             )
         )
@@ -539,7 +598,7 @@ def _ranked(values: Iterable[tuple[str, list[int]]], *, extends: bool) -> list[t
 def message_of(path: str, name: str, common: str, count: int, odd: Sequence[OddValue]) -> str:
     """Return a difference in words, with the first of the files that have it."""
     files = "file" if count == 1 else "files"
-    begin = f"{path}: {name} is {_cut(common)} in {count} {files}, but "
+    begin = f"{path}: {name} {'are' if name in _MANY else 'is'} {_cut(common)} in {count} {files}, but "
     if len(odd) == 1:
         return f"{begin}{_cut(odd[0].value)} in {named(odd[0].files)}"
     if len(odd) <= _NAMED:

@@ -271,6 +271,7 @@ class _Placing:
         empty = [at for at, each in enumerate(parts) if not len(each)]
         usual = [at for at in range(len(parts)) if len(parts[at])]
         if any(parts[at].dtype.kind not in "iuf" for at in usual):
+            self._twice_among([(parts[at], self.files[owners[at][0]].source) for at in usual], found)
             order = sorted(usual, key=lambda at: str(parts[at][0])) if self.request.sort else usual
             return [*order, *empty]
         low = np.array([float(parts[at].min()) for at in usual])
@@ -293,6 +294,19 @@ class _Placing:
         self._between(rising, low, high, [parts[at] for at in usual], files, found)
         chosen = in_order if self.request.sort else given
         return [*(usual[at] for at in chosen.tolist()), *empty]
+
+    def _twice_among(self, parts: list[tuple[Values, str]], found: list[Mismatch]) -> None:
+        """Tell of coordinates that are no numbers, and that several files have."""
+        seen: dict[Any, str] = {}
+        for part, source in parts:
+            texts = part.tolist()
+            before = next((seen[each] for each in texts if each in seen), None)
+            seen |= dict.fromkeys(texts, source)
+            if before is not None and len(found) < _TOLD:
+                remedies = [Remedy("leave_out", source), Remedy("leave_out", before)]
+                remedies.append(Remedy("accept", f"overlap:{self.name}"))
+                message = f"{self.name}: {short(source)} overlaps {short(before)}"
+                found.append(self._told("overlap", message, [source], remedies))
 
     @staticmethod
     def _is_falling(parts: list[Values], low: Any) -> bool:
@@ -348,9 +362,8 @@ class _Placing:
         for at in wide[:_TOLD]:
             one, other = files[rising[at]][-1], files[rising[at + 1]][0]
             missing = round(float(distances[at]) / float(np.median(steps))) - 1
-            message = (
-                f"{self.name}: about {missing} values are missing between {short(one)} and {short(other)}"
-            )
+            many = "1 value is" if missing == 1 else f"{missing} values are"
+            message = f"{self.name}: about {many} missing between {short(one)} and {short(other)}"
             found.append(_mismatch("gap", self.name, message, [one, other], [], is_blocking=False))
         if len(wide) > _TOLD:
             message = f"{self.name}: there are {len(wide) - _TOLD} more gaps"
@@ -481,7 +494,8 @@ def _common_rows(array: ArrayOfFiles, axis: PlacedAxis) -> int:
         if others[0] != others[1] or any(side > 1 for side in each.chunks[:at]):
             return 0
         # The last chunk of a file is whole, whatever lies behind its last row.
-        rows = gcd(rows, each.chunks[at])
+        # Files that lack the array may lie before it.
+        rows = gcd(rows, each.chunks[at], axis.starts[axis.of_file[number]])
         if axis.of_file[number] != len(axis.lengths) - 1:
             rows = gcd(rows, each.shape[at])
     return rows
@@ -499,6 +513,12 @@ def _open_ends(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
     return found
 
 
+def _within(array: ArrayOfFiles, axis: PlacedAxis) -> list[int]:
+    """Return the files that begin within a chunk."""
+    starts, side = axis.starts, array.first.chunks[array.first.dimensions.index(axis.name)]
+    return [number for number in array.files if starts[max(axis.of_file[number], 0)] % side]
+
+
 def file_ends(
     files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], axes: Sequence[PlacedAxis]
 ) -> list[Mismatch]:
@@ -511,11 +531,15 @@ def file_ends(
             if axis.is_new or axis.name not in array.first.dimensions:
                 continue
             odd = [files[number].source for number in _open_ends(array, axis)]
+            why = "the last one is not filled in"
+            if not odd:
+                odd = [files[number].source for number in _within(array, axis)]
+                why = "after files without the array one begins within a chunk:"
             if odd:
                 side = array.first.chunks[array.first.dimensions.index(axis.name)]
                 message = (
                     f"{array.path}: chunks of {side} along {axis.name} do not meet at the ends of files: "
-                    f"the last one is not filled in {named(odd)}"
+                    f"{why} {named(odd)}"
                 )
                 remedies = [Remedy("inline_var", array.path), Remedy("leave_out_var", array.path)]
                 if len(odd) < len(files) // 2:

@@ -25,7 +25,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode
-from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.made_text import plain_attribute
 from refbrowser.references.document.table import WHOLE, smallest
@@ -320,7 +320,7 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         (each for each in node.metadata_keys if each.endswith(("zarr.json", ".zarray"))),
         f"{prefix}/.zarray".removeprefix("/"),
     )
-    data = dataset.document.expansion.value(key)
+    data = metadata_of(dataset, key)
     told: dict[str, Any] = json.loads(data) if data is not None else {}
     form = "zarr-v3" if key.endswith("zarr.json") else "zarr-v2"
     problem = node.not_referencable
@@ -353,6 +353,16 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         attributes=_attributes(node),
         problem=problem,
     )
+
+
+def metadata_of(dataset: Dataset, key: str) -> bytes | None:
+    """Return metadata, be it in the document or where that refers to; None where it is not there."""
+    data = dataset.document.expansion.value(key)
+    if data is None:
+        reference = dataset.document.expansion.metadata_reference(key)
+        found = dataset.elsewhere.get(reference) if isinstance(reference, ByteRange | WholeFile) else None
+        data = found if isinstance(found, bytes) else None
+    return data
 
 
 def _codecs_of(told: Mapping[str, Any], form: str) -> str:

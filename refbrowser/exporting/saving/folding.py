@@ -9,13 +9,11 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.folder import FilePlace
 from refbrowser.exporting.saving.save import not_written, write_verified
+from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.fold import Folding, folded
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
-
-#: Suffixes of the parquet form, which has no room for templates and rules.
-_PARQUET = (".parquet", ".parq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ def write_folded(document: Document, base: str, request: FoldRequest, control: J
     Cancelled
         The control's token was cancelled.
     """
-    if request.target.lower().rstrip("/").endswith(_PARQUET):
+    if request.target.lower().rstrip("/").endswith(PARQUET):
         message = "the parquet form has no room for templates and gen rules"
         raise RefbrowserError(
             ErrorKind.USAGE, message, Place(path=request.target), "give a name that ends in .json"

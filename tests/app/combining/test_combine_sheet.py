@@ -15,21 +15,25 @@ from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
+    QMessageBox,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
 )
 from pytestqt.qtbot import QtBot
-from window_fixtures import button, drop
+from window_fixtures import button, drop, drop_on
 
 import refbrowser
 from refbrowser.app.combining.combine_sheet import AppendSheet, CombineSheet, FilesSheet
 from refbrowser.app.combining.combine_shown import AxisStrip
+from refbrowser.app.combining.own_words import OwnWordsDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.status_line import pending_words
 from refbrowser.exporting.combining import combine as combining
 from refbrowser.exporting.combining.looking import LookTask
 from refbrowser.io.permissions import state_folder
@@ -112,7 +116,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     assert told[1][:4] == ["  /sst", "scale_factor", "0.01 in 11", "0.1 in 1: sst_07.nc"]
     files = lines(sheet.files)
     assert [row[0] for row in files] == [path.name for path in paths]
-    assert files[7][1:] == ["2001-01-22", "2001-01-24", "3", "scale_factor of /sst differs"]
+    assert files[7][1:] == ["2001-01-22", "2001-01-24", "3", "other scale_factor of /sst"]
     assert files[6][4] == ""
     strip = sheet.findChild(AxisStrip)
     assert strip is not None
@@ -134,26 +138,47 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     remedy(sheet, "Leave sst_07.nc out").click()
     qtbot.waitUntil(start.isEnabled)
 
-    target = sheet.findChild(QLineEdit, "combineTarget")
-    assert target is not None
-    assert target.text() == str(tmp_path / "sst_combined.json")
+    # The keyboard goes on with what is next.
+    assert sheet.focusWidget() is start
     start.click()
     qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
     settle()
     document = window.documents.all()[-1]
-    assert document.name == "sst_combined.json"
+    assert document.path == str(tmp_path / "sst_combined.json")
     assert_values(document, [each for each in range(12) if each != 7])
-    before = Path(document.path).read_bytes()
+    assert document.document is not None
+    before = document.document.to_bytes()
+
+    # It is in no file: marked, and Save asks for its name.
+    assert not Path(document.path).exists()
+    assert (document.is_new, document.is_dirty, document.can_undo) == (True, True, False)
+    assert window.isWindowModified()
+    assert "not saved yet" in pending_words(document)
+    for name in ("revert", "reload", "compare"):
+        assert not window.actions_[name].isEnabled(), name
+    window.actions_["close_document"].trigger()
+    question = window.findChild(QMessageBox, "unsavedQuestion")
+    assert question is not None
+    assert question.text() == "Save sst_combined.json?"
+    assert question.informativeText().startswith("The whole document, which is in no file yet, would be lost")
+    button(question, "unsavedCancelButton").click()
+    assert document in window.documents.all()
 
     # Folded and saved, the next month is one step, and undone as one.
     assert document.apply(FoldReferences())
     settle()
-    assert document.document is not None
     assert len(document.document.rules) > 0
     window.actions_["save"].trigger()
+    dialog = window.findChild(QFileDialog, "saveAsDialog")
+    assert dialog is not None
+    assert dialog.selectedFiles() == [document.path]
+    dialog.fileSelected.emit(document.path)
+    dialog.close()
     settle()
+    assert (document.is_new, document.is_dirty) == (False, False)
     folded = Path(document.path).read_bytes()
     assert len(folded) < len(before)
+    assert window.actions_["reload"].isEnabled()
     window.actions_["append_files"].trigger()
     more = window.findChild(AppendSheet)
     assert more is not None
@@ -213,6 +238,17 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     start = button(sheet, "combineStartButton")
     qtbot.waitUntil(start.isEnabled)
     (tmp_path / "sst_combined.json").write_text("{}")
+    target, straight = (
+        sheet.findChild(QLineEdit, "combineTarget"),
+        sheet.findChild(QCheckBox, "combineStraight"),
+    )
+    assert isinstance(target, QLineEdit)
+    assert isinstance(straight, QCheckBox)
+    assert not target.isVisible()
+    straight.setChecked(True)
+    assert target.isVisible()
+    assert target.text() == str(tmp_path / "sst_combined.json")
+    qtbot.waitUntil(start.isEnabled)
     start.click()
     qtbot.waitUntil(lambda: "The document is there already" in said(sheet))
     assert (tmp_path / "sst_combined.json").read_text() == "{}"
@@ -223,6 +259,105 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
     settle()
     assert_values(window.documents.all()[-1], [1, 2], [2, 3, 4, 12, 13, 14])
+
+
+def test_own_words_are_checked_as_they_are_typed(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [month(tmp_path, each, 0.1 if each == 1 else 0.01) for each in range(3)]
+    with netCDF4.Dataset(paths[2], "a") as file:
+        file["sst"].units = "K"
+        file["time"].units = "hours since 2001-01-01"
+        file["time"][:] = 24 * (np.arange(ROWS) + 2 * ROWS)
+    window.actions_["combine_files"].trigger()
+    sheet: Any = window.findChild(CombineSheet)
+    # Dropped on the sheet itself.
+    drop_on(sheet, *(QUrl.fromLocalFile(str(path)) for path in paths))
+    qtbot.waitUntil(lambda: "against it" in said(sheet), timeout=20_000)
+
+    decided: list[str] = []
+
+    def say(title: str, wrong: str, told: str, right: str, comes: str) -> None:
+        # Widgets of rows that are gone may not be swept away yet.
+        group = sheet.differences.topLevelItem(0)
+        places = [sheet.differences.itemWidget(group.child(at), 4) for at in range(group.childCount())]
+        buttons = [button(each, "combineOtherRemedies") for each in places]
+        actions = [action for each in buttons for action in each.menu().actions()]
+        next(each for each in actions if each.text() == title).trigger()
+        qtbot.waitUntil(lambda: window.findChild(OwnWordsDialog) is not None)
+        dialog = window.findChild(OwnWordsDialog)
+        assert dialog is not None
+        field, answer = (
+            dialog.findChild(QLineEdit, "ownWordsField"),
+            dialog.findChild(QLabel, "ownWordsAnswer"),
+        )
+        assert isinstance(field, QLineEdit)
+        assert isinstance(answer, QLabel)
+        take = button(dialog, "ownWordsTakeButton")
+        assert take.isEnabled()
+        field.setText(wrong)
+        assert told in answer.text()
+        assert not take.isEnabled()
+        dialog.accept()
+        assert dialog.isVisible()
+        field.setText(right)
+        assert comes in answer.text()
+        take.click()
+        qtbot.waitUntil(lambda: window.findChild(OwnWordsDialog) is None)
+        number = len(decided) + 1
+        decided.append(right)
+        qtbot.waitUntil(
+            lambda: any(row[0] == f"Decided ({number})" for row in lines(sheet.differences)), timeout=20_000
+        )
+
+    say("Take it as another array…", "time", "already", "coarse", "missing in the others")
+    say("Say units for all files…", " ", "Say something", "degC", "count as having units degC")
+    say(
+        "Express the times in other units…", "dogs since 2001", "Not a unit of time",
+        "days since 2000-01-01", "from 2000-01-01",
+    )  # fmt: skip
+    start = button(sheet, "combineStartButton")
+    qtbot.waitUntil(start.isEnabled, timeout=20_000)
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(CombineSheet) is None)
+    settle()
+    dataset = window.documents.all()[-1].dataset
+    assert dataset is not None
+    assert {"/coarse", "/sst"} <= dataset.arrays.keys()
+    assert dataset.arrays["/sst"].attrs["units"] == "degC"
+    assert dataset.arrays["/time"].attrs["units"] == "days since 2000-01-01"
+
+
+def test_a_parquet_folder_takes_files_and_is_saved_in_its_place(
+    window: MainWindow, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [str(month(tmp_path, each)) for each in range(3)]
+    target = tmp_path / "sst.parq"
+    refbrowser.combine(paths[:2], target, concat="time", format="refs-parquet")
+    document = window.documents.open(str(target))
+    settle()
+    assert window.actions_["append_files"].isEnabled()
+    window.actions_["append_files"].trigger()
+    sheet = window.findChild(AppendSheet)
+    assert sheet is not None
+    assert said(sheet) == "Add files, or drop them here."
+    sheet.add(paths[2:])
+    start = button(sheet, "combineStartButton")
+    qtbot.waitUntil(start.isEnabled, timeout=20_000)
+    before = (target / ".zmetadata").read_bytes()
+    start.click()
+    qtbot.waitUntil(lambda: window.findChild(AppendSheet) is None)
+    settle()
+    assert document.is_dirty
+    assert (target / ".zmetadata").read_bytes() == before
+    kept = (target / "x" / "refs.0.parq").stat().st_ino
+    window.actions_["save"].trigger()
+    settle()
+    assert not document.is_dirty
+    assert (target / "x" / "refs.0.parq").stat().st_ino == kept
+    assert_values(document, [0, 1, 2])
+    with refbrowser.open(str(target), allow=[str(tmp_path)]) as dataset:
+        assert dataset["/sst"].shape == (3 * ROWS, 4)
 
 
 def assert_values(document: OpenDocument, months: list[int], days: list[int] | None = None) -> None:
@@ -278,6 +413,6 @@ def test_a_comparison_that_was_cancelled_goes_on(
     assert set(looked) | known == set(paths)
     # Once the document is there nothing is kept.
     button(sheet, "combineStartButton").click()
-    qtbot.waitUntil(lambda: (tmp_path / "sst_combined.json").exists(), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(window.documents.all()), timeout=20_000)
     settle()
     qtbot.waitUntil(lambda: not list((state_folder() / "combining").glob("*")), timeout=20_000)

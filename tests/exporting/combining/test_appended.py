@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import netCDF4
 import numpy as np
 import pytest
+from servers.http_server import HttpServer
 from test_combined_values import DAYS, month, opened, request
 
 import refbrowser
@@ -17,6 +21,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.appending import append_edit, append_files, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
+from refbrowser.formats.parquet_references import update_parquet
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +122,275 @@ def test_documents_of_others_are_appended_to(folder: Path, tmp_path: Path) -> No
     written = json.loads(target.read_text())
     assert "t/89/0/0" in written
     assert [key for key in written if key.startswith("time/")] == ["time/.zattrs", "time/.zarray", "time/0"]
+
+
+# Along what files do not have
+
+
+def run_file(folder: Path, number: int) -> str:
+    path = folder / f"run{number:03d}.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.realization, file.model = np.int32(number), f"m{number}"
+        file.createDimension("x", 3)
+        file.createVariable("x", "f4", ("x",))[:] = np.arange(3)
+        file.createVariable("t", "f4", ("x",))[:] = np.arange(3) + 10 * number
+        file.createVariable("member", "i4", ())[...] = number
+    return str(path)
+
+
+def test_files_are_added_along_a_dimension_that_only_the_document_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [run_file(tmp_path, number) for number in range(1, 5)]
+    target = tmp_path / "runs.json"
+    for first, then in (
+        (r"run=name:run(\d+)", r"run=name:run(\d+)"),
+        ("run=attribute:model", "run=attribute:model"),
+        ("run=variable:member", "run=variable:member"),
+        ("run=list:a,b,c", "run=list:d"),
+    ):
+        whole = [r.replace("a,b,c", "a,b,c,d") for r in (first,)]
+        how: dict[str, Any] = {"force": True, "inline_var": "member", "allow": [str(tmp_path)]}
+        refbrowser.combine(files, tmp_path / "whole.json", new_dims=whole, **how)
+        refbrowser.combine(files[:3], target, new_dims=first, **how)
+        before = target.read_bytes()
+        # It does not guess, and says what to say.
+        for more in ([], ["--along", "run"]):
+            assert main(["append", str(target), files[3], *more]) == 2
+            assert "--new-dim run=name:run" in capsys.readouterr().err
+        assert target.read_bytes() == before
+        assert main(["append", str(target), files[3], "--new-dim", then]) == 0, first
+        assert "run: 3 before, 4 now" in capsys.readouterr().out
+        ours, theirs = opened(target), opened(tmp_path / "whole.json")
+        assert ours.identical(theirs), first
+        assert ours["t"].shape == (4, 3)
+        assert ours["member"].values.tolist() == [1, 2, 3, 4]
+        # The same value again.
+        assert main(["append", str(target), files[3], "--new-dim", then]) == 2
+        assert "overlap" in capsys.readouterr().err
+    for wrong, told in (
+        (r"run=name:walk(\d+)", "gives no value for 1: run004.nc"),
+        ("other=list:4", "has no dimension 'other'"),
+    ):
+        assert main(["append", str(target), files[3], "--new-dim", wrong]) == 2
+        assert told in capsys.readouterr().err
+    refbrowser.combine(files[:3], target, new_dims=r"run=name:run(\d+)", **how)
+    assert main(["append", str(target), files[3], "--new-dim", "run=list:four"]) == 2
+    assert "'four' is no number" in capsys.readouterr().err
+
+
+# Documents of other kinds
+
+
+def values_of(path: object, *allow: object) -> dict[str, Any]:
+    with refbrowser.open(str(path), allow=[str(each) for each in allow]) as dataset:
+        return {name: np.asarray(dataset[name][:]) for name in ("/t", "/time", "/time_bnds", "/y")}
+
+
+def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    for name, values in expected.items():
+        assert np.array_equal(found[name], values), name
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> dict[str, Any]:
+    return values_of(combine(request(folder, "n?.nc", target=str(folder / "whole.json"))).target)
+
+
+def test_of_a_parquet_folder_only_what_changes_is_written(
+    folder: Path, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    target = tmp_path / "two.parq"
+    first = [str(folder / f"n{number}.nc") for number in range(2)]
+    refbrowser.combine(first, target, concat="time", format="refs-parquet")
+    (target / "note.txt").write_text("mine")
+    before = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
+    report = append_files(str(target), Combination(sources=(str(folder / "n2.nc"),)))
+    assert (report.before, report.after, report.unread) == (59, 90, 0)
+    assert_same(values_of(target, folder), whole)
+    after = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
+    assert after.keys() == before.keys()
+    changed = {str(path.relative_to(target)) for path in after if after[path] != before[path]}
+    assert changed == {".zmetadata", "t/refs.0.parq", "time/refs.0.parq", "time_bnds/refs.0.parq"}
+    assert [path.name for path in tmp_path.iterdir()] == ["two.parq"]
+    # Elsewhere, as text and in this form.
+    month(tmp_path / "n3.nc", 2, "NETCDF4", shift=-31)
+    for name in ("out.json", "out.parq"):
+        more = Combination(sources=(str(tmp_path / "n3.nc"),), target=str(tmp_path / name))
+        assert append_files(str(target), more).after == 121
+        found = values_of(tmp_path / name, folder)
+        assert found["/t"].shape == (121, 2, 3)
+        assert_same({each: values[:90] for each, values in found.items() if each != "/y"}, {
+            each: values for each, values in whole.items() if each != "/y"
+        })  # fmt: skip
+    assert {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()} == after
+
+
+def test_a_parquet_folder_is_as_it_was_where_it_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "two.parq"
+    first = [str(folder / f"n{number}.nc") for number in range(2)]
+    refbrowser.combine(first, target, concat="time", format="refs-parquet")
+    with open_dataset(OpenRequest(str(target), allow=(str(folder),))) as dataset:
+        plan = append_plan(dataset, Combination(sources=(str(folder / "n2.nc"),)))
+        after = dataset.document.apply(append_edit(dataset, plan))
+        told = json.loads((target / ".zmetadata").read_text())
+        told["metadata"][".zattrs"] = {"by": "others"}
+        (target / ".zmetadata").write_text(json.dumps(told))
+        before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
+        with pytest.raises(RefbrowserError, match="others changed"):
+            update_parquet(dataset.document, after, target)
+    assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["two.parq"]
+
+
+def relative_document(folder: Path, tmp_path: Path) -> dict[str, Any]:
+    """Return the references of two months, whose URLs are relative to the folder of the months."""
+    first = [str(folder / f"n{number}.nc") for number in range(2)]
+    refbrowser.combine(first, tmp_path / "r.json", concat="time", format="refs-v0")
+    refs: dict[str, Any] = json.loads((tmp_path / "r.json").read_text())
+    for key, value in refs.items():
+        if isinstance(value, list):
+            refs[key] = [value[0].rpartition("/")[2], *value[1:]]
+    return refs
+
+
+def test_coordinates_that_rules_templates_or_other_files_give(
+    folder: Path, whole: dict[str, Any], tmp_path: Path
+) -> None:
+    refs = relative_document(folder, tmp_path)
+    (folder / "time.bin").write_bytes(np.arange(59, dtype="<f8").tobytes())
+    refs["time/.zarray"] = json.dumps({
+        "zarr_format": 2, "shape": [59], "chunks": [1], "dtype": "<f8", "compressor": None,
+        "filters": None, "fill_value": None, "order": "C",
+    })  # fmt: skip
+    del refs["time/0"]
+    rule = {
+        "key": "time/{{i}}", "url": "{{u}}", "offset": "{{i * 8}}", "length": "8",
+        "dimensions": {"i": {"stop": 59}},
+    }  # fmt: skip
+    other = {"key": "other/{{i}}", "url": "{{u}}", "dimensions": {"i": {"stop": 2}}}
+    (folder / "zarray.json").write_text(refs["t/.zarray"])
+    of_kind: dict[str, dict[str, Any]] = {
+        "rule": {"gen": [other, rule], "refs": refs},
+        "template": {"refs": {**refs, **{f"time/{n}": ["{{u}}", 8 * n, 8] for n in range(59)}}},
+        "metadata": {"gen": [rule], "refs": {**refs, "t/.zarray": ["zarray.json"]}},
+    }
+    for kind, members in of_kind.items():
+        target = folder / f"{kind}_given.json"
+        target.write_text(json.dumps({"version": 1, "templates": {"u": "time.bin"}, **members}))
+        report = append_files(str(target), Combination(sources=(str(folder / "n2.nc"),)))
+        assert (report.after, report.unread) == (90, 0), kind
+        assert_same(values_of(target), whole)
+        written = json.loads(target.read_text())
+        assert written.get("gen", []) == ([other] if kind == "rule" else []), kind
+    # One that gives other arrays as well is not taken away.
+    several = {**rule, "key": "{{ 'time' if i < 59 else 'other' }}/{{i}}"}
+    target.write_text(
+        json.dumps({"version": 1, "templates": {"u": "time.bin"}, "gen": [several], "refs": refs})
+    )
+    before = target.read_bytes()
+    with pytest.raises(RefbrowserError, match="gen rule 0 gives '/time', which changes, and other arrays"):
+        append_files(str(target), Combination(sources=(str(folder / "n2.nc"),)))
+    assert target.read_bytes() == before
+
+
+def test_folded_documents_are_appended_to(folder: Path, whole: dict[str, Any], tmp_path: Path) -> None:
+    target = str(tmp_path / "folded.json")
+    combine(request(folder, "m[01].nc", target=target, fold=True))
+    rules = json.loads(Path(target).read_text())["gen"]
+    assert rules
+    append_files(target, Combination(sources=(str(folder / "m2.nc"),)))
+    assert json.loads(Path(target).read_text())["gen"] == rules
+    assert_same(values_of(target, folder), whole)
+
+
+def test_remote_documents_are_written_elsewhere(
+    folder: Path, whole: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "remote.json").write_text(json.dumps(relative_document(folder, tmp_path)))
+    out = tmp_path / "out.json"
+    with HttpServer({}, root=folder) as server:
+        url = server.origin
+        allow = ["--allow", url]
+        assert main(["append", f"{url}/remote.json", f"{url}/n2.nc", *allow]) == 2
+        assert "it is read, and never written there; give -o OUT.json" in capsys.readouterr().err
+        assert main(["append", f"{url}/remote.json", f"{url}/n2.nc", "-o", f"{url}/out.json"]) == 2
+        # What is added may lie there, or here.
+        for source in (f"{url}/n2.nc", str(folder / "n2.nc")):
+            command = ["append", f"{url}/remote.json", source, "-o", str(out), "--force", "--json", *allow]
+            assert main(command) == 0
+            report = json.loads(capsys.readouterr().out)
+            assert (report["after"], report["unread"], report["compared"] > 0) == (90, 0, True)
+            assert_same(values_of(out, url, folder), whole)
+    # Relative URLs mean the same from another folder.
+    assert (
+        main(["append", str(folder / "remote.json"), str(folder / "n2.nc"), "-o", str(out), "--force"]) == 0
+    )
+    assert_same(values_of(out, folder), whole)
+
+
+# What is said of differences
+
+
+def test_no_remedy_leaves_the_document_out(folder: Path, tmp_path: Path) -> None:
+    first = combine(request(folder, "n[01].nc", target=str(tmp_path / "two.json")))
+    month(tmp_path / "scaled.nc", 2, "NETCDF4", scale=0.5)
+    month(tmp_path / "more.nc", 2, "NETCDF4")
+    with netCDF4.Dataset(tmp_path / "more.nc", "a") as file:
+        file.createVariable("extra", "f4", ("time",), chunksizes=(31,))[:] = 1
+        file.createVariable("wide", "f4", ("time", "x"))[:] = 1
+    shutil.copy(folder / "n1.nc", tmp_path / "again.nc")
+    month(tmp_path / "early.nc", 0, "NETCDF4", shift=400)
+    seen = set()
+    with open_dataset(OpenRequest(first.target, allow=(str(folder),))) as dataset:
+        for names in (["scaled"], ["more"], ["again"], ["scaled", "more"]):
+            sources = tuple(str(tmp_path / f"{name}.nc") for name in names)
+            asked = Combination(sources=sources, concat=("time",))
+            plan = append_plan(dataset, asked)
+            assert plan.blocking, names
+            for each in plan.blocking:
+                assert not any(first.target in remedy.value for remedy in each.remedies), each
+                assert not {first.target} & set(each.files), each
+                assert each.remedies
+                seen.add(each.kind)
+                for remedy in each.remedies:
+                    if remedy.kind not in ("leave_out", "take_as", "inline_var"):
+                        left = append_plan(dataset, remedy.applied(asked)).blocking
+                        assert (each.kind, each.path) not in {(it.kind, it.path) for it in left}
+            # A pattern of files does not mean it.
+            kept = append_plan(dataset, replace(asked, leave_out=("two*",)))
+            assert [each.source for each in kept.files] == [first.target, *sources]
+            # Nor is it left out by what is said of all that is odd, or named by a pattern.
+            for text in ("odd", "*"):
+                with pytest.raises(RefbrowserError, match="no file"):
+                    append_plan(dataset, replace(asked, leave_out=(text,)))
+    assert seen == {"scale", "presence", "overlap", "double"}
+    with pytest.raises(RefbrowserError, match="before the document"):
+        append_files(first.target, Combination(sources=(str(tmp_path / "early.nc"),)))
+
+
+def test_variables_that_the_document_does_not_have_are_added_where_that_is_said(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "two.json")
+    combine(request(folder, "n[01].nc", target=target))
+    month(tmp_path / "n2.nc", 2, "NETCDF4", scale=0.5)
+    added = str(tmp_path / "n2.nc")
+    assert main(["append", target, added]) == 2
+    assert f"--take-as t=t_2:{added}" in capsys.readouterr().err
+    assert main(["append", target, added, "--take-as", "t=t_2:n2.nc"]) == 0
+    found = opened(target)
+    assert found.sizes["time"] == 90
+    assert np.isnan(found["t"][59:]).all()
+    assert np.isnan(found["t_2"][:59]).all()
+    with netCDF4.Dataset(added) as file:
+        assert np.allclose(found["t_2"][59:], file["t"][:])
+    # Chunks of 31 do not begin at 59.
+    combine(request(folder, "n[01].nc", target=target))
+    with netCDF4.Dataset(added, "a") as file:
+        file["t"].scale_factor = 0.01
+        file.createVariable("extra", "f4", ("time", "x"), chunksizes=(31, 3))[:] = 1
+    assert main(["append", target, added, "--accept", "presence:extra"]) == 2
+    assert "/extra: chunks of 31 along time do not meet" in capsys.readouterr().err
+    assert main(["append", target, added, "--accept", "presence:extra", "--inline-var", "extra"]) == 0
+    assert opened(target)["extra"][59:].values.tolist() == [[1] * 3] * 31

@@ -306,3 +306,116 @@ def test_coordinates_of_other_kinds_are_placed(sets: Sets) -> None:
         assert not plan.blocking
         assert [each.kind for each in plan.mismatches] == ["attribute"]
         assert combined_document(plan).expansion.find("time/0") is not None
+
+
+def scalar(refs: Refs, name: str, value: int) -> None:
+    array(refs, name, np.array(value, "<i4"), [], [])
+    refs[f"{name}/0"] = text_of(np.array(value, "<i4"))
+
+
+def test_scalars_keep_having_no_dimension_and_lie_along_a_new_one_where_that_is_said(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for number, refs in enumerate(files):
+            scalar(refs, "run", number)
+            scalar(refs, "kind", 7)
+
+    files = sets.files(made)
+    sets_of = Combination(sources=sets.request.sources, new_dims=("member=list:a,b,c,d,e",))
+    looked = gather(sets_of)
+    assert len(looked.files) == FILES
+    plan = plan_of(looked, sets_of)
+    (found,) = [each for each in plan.blocking if each.path == "/run"]
+    assert found.message == "/run: each file has other values"
+    assert found.remedies[0].option == "--inline-var /run"
+    anew = found.remedies[0].applied(sets_of)
+    # Times are others in each file as well, and are the first dimension of nothing here.
+    anew = replace(anew, leave_out_var=("time", "t"))
+    document = combined_document(plan_of(gather(anew), anew))
+    told = json.loads(document.expansion.value("run/.zarray") or b"")
+    assert told["shape"] == [FILES]
+    assert np.frombuffer(document.expansion.value("run/0") or b"", "<i4").tolist() == [0, 1, 2, 3, 4]
+    # Valued ones stand in the document, without a dimension.
+    assert files.files[0].values.get("/kind") is None
+    inlined = Combination(
+        sources=sets.request.sources, concat=("time",), inline_var=("kind", "run"), accept=("values",)
+    )
+    document = combined_document(plan_of(gather(inlined), inlined))
+    assert json.loads(document.expansion.value("kind/.zarray") or b"")["shape"] == []
+
+
+def test_accepted_values_are_those_of_most_files(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        files[0]["x/0"] = text_of(np.arange(6, dtype="<f4") + 9)
+
+    files = sets.files(made)
+    (found,) = plan_of(files, sets.request).blocking
+    assert found.message == f"/x: {FILES - 1} files have the same values, but not 1: f0.json"
+    request = replace(sets.request, accept=("values:/x",))
+    document = combined_document(plan_of(files, request))
+    assert np.frombuffer(document.expansion.value("x/0") or b"", "<f4").tolist() == list(range(6))
+
+
+def test_fill_values_of_values_in_the_document_are_not_mixed(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for number, refs in enumerate(files):
+            values = np.array([1, 2, -9 if number == ODD_ONE else -1, 3], "<i4")
+            array(refs, "flag", values, ["time"], [ROWS])
+            refs["flag/.zarray"]["fill_value"] = -9 if number == ODD_ONE else -1
+
+    (found,) = plan_of(sets.files(made), sets.request).blocking
+    assert (found.kind, found.path, len(found.files)) == ("fill", "/flag", 1)
+
+    def unused(files: list[Refs]) -> None:
+        made(files)
+        array(files[ODD_ONE], "flag", np.zeros(ROWS, "<i4"), ["time"], [ROWS])
+
+    assert not plan_of(sets.files(unused), sets.request).blocking
+
+
+def test_an_attribute_is_said_for_all(sets: Sets) -> None:
+    files = sets.files(change("t/.zattrs", units="degC"))
+    request = replace(sets.request, set_attr=("t:units=kelvin", "x:valid_max=[1, 2]"))
+    plan = plan_of(files, request)
+    assert not plan.blocking
+    document = combined_document(plan)
+    assert json.loads(document.expansion.value("t/.zattrs") or b"")["units"] == "kelvin"
+    assert json.loads(document.expansion.value("x/.zattrs") or b"")["valid_max"] == [1, 2]
+    for wrong in (
+        "t:scale_factor=2",
+        "t:add_offset=0",
+        "t:_Unsigned=true",
+        "t.units=K",
+        "t:units=",
+        "units=K",
+    ):
+        with pytest.raises(RefbrowserError):
+            replace(sets.request, set_attr=(wrong,)).check()
+    with pytest.raises(RefbrowserError, match="no file has an array 'none'"):
+        plan_of(files, replace(sets.request, set_attr=("none:units=K",)))
+
+
+def test_texts_that_several_files_have_overlap(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for number, refs in enumerate(files):
+            texts = np.array([f"{number - (number == ODD_ONE):02}{row}" for row in range(ROWS)], "<U3")
+            texts[0] = f"{number:02}x"
+            array(refs, "time", texts, ["time"], [ROWS])
+
+    found = [each for each in plan_of(sets.files(made), sets.request).blocking if each.kind == "overlap"]
+    assert [each.message for each in found] == ["time: f2.json overlaps f1.json"]
+    request = replace(sets.request, accept=("overlap",))
+    assert not plan_of(sets.files(made), request).blocking
+
+
+def test_files_with_different_variables_are_merged_where_that_is_chosen(sets: Sets) -> None:
+    def made(files: list[Refs]) -> None:
+        for refs in files[3:]:
+            for key in [key for key in refs if key.startswith("t/")]:
+                refs[f"u/{key[2:]}"] = refs.pop(key)
+
+    files = sets.files(made)
+    found = {each.path: each for each in plan_of(files, sets.request).blocking}
+    assert found.keys() == {"/t", "/u"}
+    assert [each.option for each in found["/t"].remedies][:2] == ["--merge", "--leave-out odd"]
+    assert found["/t"].remedies[0].words == "let files have different variables"
+    assert not plan_of(files, found["/t"].remedies[0].applied(sets.request)).blocking
