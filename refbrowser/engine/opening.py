@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.locking import hold_against_lock
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
@@ -51,6 +52,8 @@ class OpenRequest:
         Asked, with the error that a no becomes, above a size that needs a question.
     settings
         Further connection settings, by origin.
+    stale
+        What becomes of reads of files that are not those of the lock beside the document: see `STALE`.
     """
 
     path: str
@@ -60,6 +63,11 @@ class OpenRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     question: Callable[[RefbrowserError], bool] = _yes
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
+
+
+#: How files are read that differ from the lock: they are not, or with a warning for each; or nobody looks.
+STALE = ("refuse", "allow", "ignore")
 
 
 def open_document(
@@ -121,11 +129,16 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
         The control's token was cancelled.
     """
     control = control or JobControl()
+    if request.stale not in STALE:
+        message = f"stale files are treated as {', '.join(STALE)}, not {quoted(request.stale)}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
     session = Session()
     try:
         with collected_later():
             opened = open_document(request, control, session)
-            return dataset_of(request.path, opened.document, opened.access, session, control)
+            return dataset_of(
+                request.path, opened.document, opened.access, session, control, stale=request.stale
+            )
     except BaseException:
         session.close()
         raise
@@ -138,6 +151,8 @@ def dataset_of(
     session: Session,
     control: JobControl | None = None,
     known: Elsewhere | None = None,
+    *,
+    stale: str = "ignore",
 ) -> Dataset:
     """Return the dataset that a document describes.
 
@@ -149,8 +164,14 @@ def dataset_of(
     ----------
     known
         Metadata that was read before, so that an edit does not read it again.
+    stale
+        One of `STALE`: whether the lock beside the document is looked for, and what it is for.
     """
     control = control or JobControl()
+    if stale != "ignore" and access.memory.locked is None:
+        hold_against_lock(
+            os.fspath(path), document, access, lambda: session.fetcher, control.token, allow=stale == "allow"
+        )
     complete = facet(document, "complete")
     if complete is not None:
         document = complete(document, session, access, control.token)

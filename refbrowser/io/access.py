@@ -14,6 +14,7 @@ import numpy as np
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
+from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
     OBJECT_STORES,
@@ -142,8 +143,16 @@ class Source:
 class AccessMemory:
     """What was learned since the document was opened; shared by all its `Access` values, thread-safe."""
 
-    def __init__(self, recorded: Mapping[str, Recorded] | None = None) -> None:
+    def __init__(
+        self, recorded: Mapping[str, Recorded] | None = None, locked: LockWatch | None = None
+    ) -> None:
         self.identities = ObjectIdentities(recorded)
+        #: What files are held against as they are touched; None where there is no lock.
+        self.locked: LockWatch | None = None
+        #: What is wrong with the lock beside the document.
+        self.lock_fault: Finding | None = None
+        if locked is not None:
+            self.hold_against(locked)
         self.archives = ZipArchives()
         #: Where archives lie, by the folder of the document and their URL: they have very many members.
         self.archive_places: dict[tuple[str, str], Location] = {}
@@ -153,9 +162,13 @@ class AccessMemory:
         #: Folders as they are spelled, to what is asked for them, and what stands before names in them.
         self._folders: dict[str, tuple[Origin, str]] = {}
 
-    def __reduce__(self) -> tuple[type[AccessMemory], tuple[Mapping[str, Recorded]]]:
+    def __reduce__(self) -> tuple[type[AccessMemory], tuple[Mapping[str, Recorded], LockWatch | None]]:
         # What one process learned says nothing to another one.
-        return AccessMemory, (self.identities.recorded,)
+        return AccessMemory, (self.identities.recorded, self.locked)
+
+    def hold_against(self, locked: LockWatch) -> None:
+        """Compare files with a lock from now on, as they answer."""
+        self.locked = self.identities.watch = locked
 
     def local(self, path: str) -> Location:
         """Return where a path leads, with links resolved; those of a folder are looked at once.
@@ -194,7 +207,9 @@ class AccessMemory:
     def warnings(self) -> tuple[Finding, ...]:
         """What was to be warned of so far in what was read."""
         with self._lock:
-            return (*self.identities.warnings, *self._warned)
+            fault = () if self.lock_fault is None else (self.lock_fault,)
+            stale = () if self.locked is None else self.locked.findings
+            return (*fault, *self.identities.warnings, *stale, *self._warned)
 
     @property
     def met(self) -> dict[Origin, bool]:
@@ -364,6 +379,12 @@ class Access:
                 inner = self.memory.archive_places[self.base, archive] = self.locate(archive)
             # Without a path nobody takes the bytes of the archive for those of its member.
             return Location(chained_url(member, inner.url), inner.origin, "", member)
+        location = self._located(url)
+        if self.memory.locked is not None:
+            self.memory.locked.met(url, location.url)
+        return location
+
+    def _located(self, url: str) -> Location:
         if scheme_of(url) is None and self.from_network:
             url = self._joined(url)
         parts = split_url(url)

@@ -143,7 +143,11 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """How a fetch reads; see `Fetcher.fetch`."""
+    """How a fetch reads; see `Fetcher.fetch`.
+
+    `beginning`: of whole objects only so many bytes from their begin on, fewer where there are no more.
+    `is_aside`: by threads that wait for no room of other fetches.
+    """
 
     destination: Destination | None = None
     ranges: RangesOf | None = None
@@ -153,6 +157,8 @@ class FetchOptions:
     progress: Callable[[int, int | None], None] | None = None
     witness: Witness | None = None
     timed: Timed | None = None
+    beginning: int | None = None
+    is_aside: bool = False
 
 
 class FetchTask:
