@@ -2,9 +2,10 @@
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
 dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
-``expand`` gives the Version 0 view of a document, ``fold`` the same with templates and gen rules, and ``lock`` notes what files are now;
-``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
-streams of messages, compacts and repairs them. What they need is imported when they are first used.
+``expand`` gives the Version 0 view of a document, ``fold`` the same with templates and gen rules, and
+``lock`` writes down what its files are now; ``zarr_draft`` has stores and operations of the v3 core protocol
+draft of 2019, ``ncstream`` appends to streams of messages, compacts and repairs them. What they need is
+imported when they are first used.
 """
 
 from __future__ import annotations

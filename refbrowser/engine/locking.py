@@ -30,6 +30,7 @@ from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
+from refbrowser.references.rules.text_columns import TextColumn
 from refbrowser.version import __version__
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ def files_of(document: Document, check: Callable[[], None] = lambda: None) -> li
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=document.name), _OF_STORES)
     found: set[str] = set()
 
-    def add(urls: Iterable[str | None]) -> None:
+    def add(urls: Iterable[str]) -> None:
         check()
-        found.update(storage_url(url) for url in urls if url is not None and url.strip())
+        found.update(storage_url(url) for url in urls if url.strip())
         if len(found) > LIMITS.lock_files:
             message = f"more than {LIMITS.lock_files} files are referred to (lock_files)"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=document.name))
@@ -103,7 +104,7 @@ def _urls_of_refs(document: Document) -> Iterator[str]:
             yield columns.urls[number]
 
 
-def _urls_of_rule(rule: GenRule) -> Iterator[Iterable[str | None]]:
+def _urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
     """Yield the URLs of a rule, some at a time; those that cannot be rendered are left out."""
     columns = rule.columns
     if columns is None or not rule.count or rule.fields["url"].faults:
@@ -121,7 +122,38 @@ def _urls_of_rule(rule: GenRule) -> Iterator[Iterable[str | None]]:
         positions = [
             np.asarray(at.get(slot, zeros), np.int64) for slot in range(len(columns.space.dimensions))
         ]
-        yield list(columns.column("url", positions, len(rows)).values)
+        found = columns.column("url", positions, len(rows)).values
+        texts = found.texts if isinstance(found, TextColumn) else found
+        yield [each for each in texts if isinstance(each, str)]
+
+
+def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]]:
+    """Return which keys refer to some files: what stands before the coordinates of their chunks, with these.
+
+    Keys that are no chunks are left out; of rules what their keys have before the last ``/``.
+    """
+    found: dict[str, set[str]] = {}
+    refs, urls, table = document.refs, document.urls.texts, document.refs.table
+    wanted = {number: storage_url(url) for number, url in enumerate(urls) if storage_url(url) in files}
+    kept = np.isin(table.url, np.array([*wanted], table.url.dtype))
+    kept[refs.removed] = False
+    kept[np.array([*refs.replaced], np.int64)] = False
+    rows = np.flatnonzero(kept)
+    pairs = np.stack([table.group.of(rows).astype(np.int64), table.url[rows].astype(np.int64)])
+    for group, number in np.unique(pairs, axis=1).T.tolist() if len(rows) else ():
+        prefix = table.groups[group][0]
+        if prefix:
+            found.setdefault(prefix, set()).add(wanted[number])
+    for slot in [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]:
+        columns = document.view.columns(np.array([slot], np.int64))
+        if columns.url[0] >= 0 and storage_url(columns.urls[columns.url[0]]) in files:
+            above = refs.key_of(slot).rpartition("/")[0]
+            found.setdefault(f"{above}/", set()).add(storage_url(columns.urls[columns.url[0]]))
+    for rule in document.rules:
+        given = {storage_url(url) for each in _urls_of_rule(rule) for url in each} & files
+        for above in (rule.directories() or ()) if given else ():
+            found.setdefault(f"{above}/", set()).update(given)
+    return found
 
 
 # Looking at files
@@ -437,6 +469,16 @@ def hold_against_lock(
         )
         return
     access.memory.hold_against(LockWatch(lock, allow=allow))
+
+
+def hold_against(access: Access, lock: Lock) -> None:
+    """Hold what is open against another lock from now on: one that was just written for it."""
+    memory = access.memory
+    memory.lock_fault = None
+    if memory.locked is None:
+        memory.hold_against(LockWatch(lock, allow=True))
+    else:
+        memory.locked.replace(lock)
 
 
 def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Lock:

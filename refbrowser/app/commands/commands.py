@@ -9,6 +9,7 @@ from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.group import CommandGroup
+from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
@@ -28,6 +29,7 @@ class Commands:
     files: FileCommands
     saving: SaveCommands
     problems: ProblemCommands
+    locks: LockCommands
     edit: EditCommands
     references: ReferenceCommands
     prefixes: PrefixCommands

@@ -12,6 +12,7 @@ from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.files import PermissionCommands
+    from refbrowser.app.commands.locks import LockCommands
     from refbrowser.app.commands.references import PrefixCommands
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.attributes_pane import AttributesPane
@@ -43,6 +44,7 @@ class ProblemCommands(CommandGroup):
         history: HistoryPane,
         permissions: PermissionCommands,
         prefixes: PrefixCommands,
+        locks: LockCommands,
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -54,6 +56,7 @@ class ProblemCommands(CommandGroup):
         self._history = history
         self._permissions = permissions
         self._prefixes = prefixes
+        self._locks = locks
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -149,6 +152,8 @@ class ProblemCommands(CommandGroup):
         self._frame.documents.set_current(document)
         if fix.remedy is Remedy.PERMISSIONS:
             self._permissions.review_trust()
+        elif fix.remedy is Remedy.ACCEPT:
+            self._locks.accept_stale(document, fix.text)
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.begin(document, fix.text)
         elif document.problems.fix(problem):

@@ -16,6 +16,7 @@ from refbrowser.app.controller.document_files import (
 )
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
+from refbrowser.app.controller.locking import DocumentLock
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks
@@ -75,6 +76,7 @@ class OpenDocument(EditedDocument):
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self, self.store)
         self.changes = DocumentChanges(self)
+        self.lock = DocumentLock(self)
         self.file = DocumentFile(self, self.store, self.saving, lambda: self.part)
 
     @property

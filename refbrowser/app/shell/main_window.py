@@ -247,6 +247,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
         from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
+        from refbrowser.app.commands.locks import LockCommands
         from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
         from refbrowser.app.commands.problems import ProblemCommands
         from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
@@ -266,6 +267,7 @@ class MainWindow(QMainWindow):
             editors=self.editors,
             navigation=self.navigation,
         )
+        locks = LockCommands(self, centre=self.centre, preferences=self.preferences)
         problems = ProblemCommands(
             self,
             centre=self.centre,
@@ -277,6 +279,7 @@ class MainWindow(QMainWindow):
             history=self.history,
             permissions=permissions,
             prefixes=prefixes,
+            locks=locks,
         )
         return Commands(
             files=FileCommands(
@@ -289,6 +292,7 @@ class MainWindow(QMainWindow):
             ),
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
             problems=problems,
+            locks=locks,
             edit=EditCommands(self, docks=self.docks, editors=self.editors),
             references=ReferenceCommands(
                 self,
@@ -327,6 +331,7 @@ class MainWindow(QMainWindow):
                 chunk_map=self.chunk_map,
                 actions=self.actions_,
                 permissions=permissions,
+                locks=locks,
             ),
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),

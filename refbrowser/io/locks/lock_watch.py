@@ -77,6 +77,7 @@ class LockWatch:
         if spelled not in known and spelled in self._lock.entries:
             with self._guard:
                 self._spelled[url] = (*self._spelled.get(url, ()), spelled)
+                self.turns += url in self._stale
 
     def look(self, url: str, seen: ObjectIdentity) -> None:
         """Hold an answer against the lock.
@@ -180,6 +181,12 @@ class LockWatch:
         """The stale files that were touched so far, by canonical URL, in the order of being found."""
         with self._guard:
             return dict(self._stale)
+
+    @property
+    def stale_urls(self) -> frozenset[str]:
+        """Those files as the document spells them."""
+        with self._guard:
+            return frozenset(each for url in self._stale for each in self._spelled[url])
 
     def stale_at(self, url: str) -> Stale | None:
         """Return how a file is stale, by its canonical URL; None where it is not, or was not touched."""
