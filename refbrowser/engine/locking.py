@@ -15,6 +15,7 @@ from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, Refbrowser
 from refbrowser.io.access import Access, AccessMemory, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.locks.lock import (
     SAMPLE,
     Lock,
@@ -468,7 +469,19 @@ def hold_against_lock(
             is_anywhere=True,
         )
         return
-    access.memory.hold_against(LockWatch(lock, allow=allow))
+    access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
+
+
+def file_sample(path: str) -> tuple[bytes, bytes] | RefbrowserError:
+    """Return the first and last bytes of a local file, or why they cannot be read."""
+    try:
+        with open_regular(path) as (descriptor, identity):
+            head = read_bytes(descriptor, min(SAMPLE, identity.size), 0)
+            return head, read_bytes(descriptor, SAMPLE, max(0, identity.size - SAMPLE))
+    except RefbrowserError as error:
+        return error
+    except OSError as error:
+        return failed(error, path)
 
 
 def hold_against(access: Access, lock: Lock) -> None:
@@ -476,7 +489,7 @@ def hold_against(access: Access, lock: Lock) -> None:
     memory = access.memory
     memory.lock_fault = None
     if memory.locked is None:
-        memory.hold_against(LockWatch(lock, allow=True))
+        memory.hold_against(LockWatch(lock, file_sample, allow=True))
     else:
         memory.locked.replace(lock)
 

@@ -9,11 +9,10 @@ from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
 from refbrowser.app.commands.group import CommandGroup
-from refbrowser.app.commands.locks import LockCommands
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
-from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.saving import LockCommands, SaveCommands
 from refbrowser.app.commands.serving import ServiceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands

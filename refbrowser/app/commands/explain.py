@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.commands.locks import LockCommands
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
     from refbrowser.app.panes.chunk_map_pane import ChunkMapPane
@@ -52,7 +51,7 @@ class ExplainCommands(CommandGroup):
         chunk_map: ChunkMapDock,
         actions: Actions,
         permissions: PermissionCommands,
-        locks: LockCommands,
+        accept_stale: Callable[[OpenDocument, str], object],
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -66,7 +65,7 @@ class ExplainCommands(CommandGroup):
         self._chunk_map = chunk_map
         self._actions = actions
         self._permissions = permissions
-        self._locks = locks
+        self._accept_stale = accept_stale
         frame.documents.added.connect(self._follow_lock)
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -267,7 +266,7 @@ class ExplainCommands(CommandGroup):
             "reference": lambda: self._edit_reference(document, str(link.target)),
             "attributes": lambda: self._show_attributes(document, str(link.target)),
             "permissions": self._permissions.review_trust,
-            "accept": lambda: self._locks.accept_stale(document, str(link.target)),
+            "accept": lambda: self._accept_stale(document, str(link.target)),
         }
         actions[link.kind]()
 

@@ -12,7 +12,6 @@ from refbrowser.views.hierarchy import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.files import PermissionCommands
-    from refbrowser.app.commands.locks import LockCommands
     from refbrowser.app.commands.references import PrefixCommands
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.panes.attributes_pane import AttributesPane
@@ -44,7 +43,7 @@ class ProblemCommands(CommandGroup):
         history: HistoryPane,
         permissions: PermissionCommands,
         prefixes: PrefixCommands,
-        locks: LockCommands,
+        accept_stale: Callable[[OpenDocument, str], object],
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -56,7 +55,7 @@ class ProblemCommands(CommandGroup):
         self._history = history
         self._permissions = permissions
         self._prefixes = prefixes
-        self._locks = locks
+        self._accept_stale = accept_stale
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -153,7 +152,7 @@ class ProblemCommands(CommandGroup):
         if fix.remedy is Remedy.PERMISSIONS:
             self._permissions.review_trust()
         elif fix.remedy is Remedy.ACCEPT:
-            self._locks.accept_stale(document, fix.text)
+            self._accept_stale(document, fix.text)
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.begin(document, fix.text)
         elif document.problems.fix(problem):

@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.document_files import (
     DocumentFile,
+    DocumentLock,
     DocumentSaving,
     DocumentStore,
     FormatPart,
 )
 from refbrowser.app.controller.edited_document import EditedDocument
 from refbrowser.app.controller.followers import DocumentChanges, DocumentJournal, DocumentProblems
-from refbrowser.app.controller.locking import DocumentLock
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl, Tasks

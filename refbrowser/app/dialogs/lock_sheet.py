@@ -55,12 +55,15 @@ class AcceptSheet(QDialog):
         self._summary = plain_label()
         self._summary.setObjectName("acceptSummary")
         self._lay_out()
-        for row in stale_rows(stale):
+        rows = stale_rows(stale)
+        for row in rows:
             self._add(row, is_ticked=row.url == url or len(stale) == 1)
+        # Files of a disk have none.
+        self._list.setColumnHidden(3, not any(cells[1] for row in rows for _, _, cells in row.lines))
         self._list.itemChanged.connect(lambda _item, _column: self._count())
         self._count()
         self._list.setFocus()
-        self._list.setCurrentItem(self._list.topLevelItem(0))
+        self._list.setCurrentIndex(self._list.model().index(0, 0))
         document.destroyed.connect(self.reject)
 
     def _lay_out(self) -> None:
@@ -138,7 +141,8 @@ class AcceptSheet(QDialog):
 
     def _count(self) -> None:
         ticked, count = len(self.ticked()), self._list.topLevelItemCount()
-        self._summary.setText(f"{count_text(ticked)} of {count_text(count)} files ticked")
+        files = f"{count_text(count)} file{'' if count == 1 else 's'}"
+        self._summary.setText(f"{count_text(ticked)} of {files} ticked")
         self._accept.setText("Accept" if ticked < 2 else f"Accept {count_text(ticked)} files")
         self._accept.setEnabled(ticked > 0)
 

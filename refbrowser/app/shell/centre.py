@@ -102,9 +102,10 @@ class Centre(QWidget):
         for page in (self._start_page, self._loading_page, self._error_page, self.tabs):
             self._pages.addWidget(page)
         self.setMinimumSize(*_LEAST)
-        bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.lock_bar)
-        bars = (*bars, self.recovery_bar, self.copy_bar)
-        self._bars = BarStack((*bars, self.make_bar, self.loss_bar, self.error_bar, self.strip))
+        bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.lock_bar, self.recovery_bar)
+        self._bars = BarStack(
+            (*bars, self.copy_bar, self.make_bar, self.loss_bar, self.error_bar, self.strip)
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)

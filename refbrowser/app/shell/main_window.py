@@ -247,11 +247,10 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
         from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
-        from refbrowser.app.commands.locks import LockCommands
         from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
         from refbrowser.app.commands.problems import ProblemCommands
         from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
-        from refbrowser.app.commands.saving import SaveCommands
+        from refbrowser.app.commands.saving import LockCommands, SaveCommands
         from refbrowser.app.commands.serving import ServiceCommands
         from refbrowser.app.commands.values import ValueCommands
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
@@ -279,7 +278,7 @@ class MainWindow(QMainWindow):
             history=self.history,
             permissions=permissions,
             prefixes=prefixes,
-            locks=locks,
+            accept_stale=locks.accept_stale,
         )
         return Commands(
             files=FileCommands(
@@ -331,7 +330,7 @@ class MainWindow(QMainWindow):
                 chunk_map=self.chunk_map,
                 actions=self.actions_,
                 permissions=permissions,
-                locks=locks,
+                accept_stale=locks.accept_stale,
             ),
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),

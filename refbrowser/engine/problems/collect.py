@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def _stale_problem(stale: Stale, spot: Spot, message: str) -> Problem:
     fix = Fix(Remedy.ACCEPT, "Accept the new state…", text=stale.url)
     return Problem(
         severity=finding.severity, kind=finding.kind, message=message, origin=ProblemOrigin.LOCK, spot=spot,
-        place=finding.place, advice=stale.error().advice, fix=fix,
+        place=replace(finding.place, path=str(spot[1]) or None), advice=stale.error().advice, fix=fix,
     )  # fmt: skip
 
 

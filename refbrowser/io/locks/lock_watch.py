@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.identity import ObjectIdentity
-from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.locks.lock import (
-    SAMPLE,
     Lock,
     LockEntry,
     Stale,
@@ -22,6 +20,8 @@ from refbrowser.io.locks.lock import (
     undecided,
 )
 
+#: Called with the path of a local file: returns its first and last bytes, or why they cannot be read.
+SampleOf = Callable[[str], "tuple[bytes, bytes] | RefbrowserError"]
 #: Seconds after which a thread that waits for another's comparison looks whether it is still wanted.
 _LOOK = 0.1
 
@@ -37,6 +37,8 @@ class LockWatch:
     ----------
     lock
         What is known of files.
+    sample
+        Reads the ends of local files.
     allow
         Whether stale files are read all the same; what shows their values marks them.
 
@@ -46,8 +48,9 @@ class LockWatch:
         Rises whenever `stale` is something else.
     """
 
-    def __init__(self, lock: Lock, *, allow: bool = False) -> None:
+    def __init__(self, lock: Lock, sample: SampleOf, *, allow: bool = False) -> None:
         self.allow = allow
+        self._sample = sample
         self.turns = 0
         self._lock = lock
         self._guard = threading.Lock()
@@ -58,9 +61,9 @@ class LockWatch:
         self._stale: dict[str, Stale] = {}
         self._pending: dict[str, ObjectIdentity] = {}
 
-    def __reduce__(self) -> tuple[Callable[[Lock, bool], LockWatch], tuple[Lock, bool]]:
+    def __reduce__(self) -> tuple[Callable[..., LockWatch], tuple[Lock, SampleOf, bool]]:
         # What one process found out another one finds for itself.
-        return _watch, (self._lock, self.allow)
+        return _watch, (self._lock, self._sample, self.allow)
 
     @property
     def lock(self) -> Lock:
@@ -106,7 +109,7 @@ class LockWatch:
             self._same.add(url)
             return None
         if os.path.isabs(url):
-            return self._decide(url, seen, _file_sample(url))
+            return self._decide(url, seen, self._sample(url))
         self._pending[url] = seen
         return None
 
@@ -222,17 +225,5 @@ class LockWatch:
             self.turns += 1
 
 
-def _watch(lock: Lock, allow: bool) -> LockWatch:
-    return LockWatch(lock, allow=allow)
-
-
-def _file_sample(path: str) -> tuple[bytes, bytes] | RefbrowserError:
-    """Return the first and last bytes of a local file, or why they cannot be read."""
-    try:
-        with open_regular(path) as (descriptor, identity):
-            head = read_bytes(descriptor, min(SAMPLE, identity.size), 0)
-            return head, read_bytes(descriptor, SAMPLE, max(0, identity.size - SAMPLE))
-    except RefbrowserError as error:
-        return error
-    except OSError as error:
-        return failed(error, path)
+def _watch(lock: Lock, sample: SampleOf, allow: bool) -> LockWatch:
+    return LockWatch(lock, sample, allow=allow)
