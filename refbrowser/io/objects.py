@@ -160,9 +160,9 @@ class ObjectReader:
         def check(first: int, last: int, total: int) -> None:
             nonlocal stop
             if is_beginning:
-                # Of an object that may be shorter.
+                # Of an object that may be shorter; Azure's client tells the range that was asked for.
                 assert stop is not None
-                stop = min(stop, total)
+                stop, last = min(stop, total), min(last, total)
             if stop is None:
                 limit = task.options.size_limit
                 if total > limit:
