@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.access import Access, AccessMemory, storage_url
 from refbrowser.io.atomic import identity_on_disk
-from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.locks.lock import (
     SAMPLE,
@@ -25,10 +26,12 @@ from refbrowser.io.locks.lock import (
     compared_digests,
     digest,
     entry_of,
+    lock_path,
 )
-from refbrowser.io.locks.lock_format import lock_path, parse_lock, read_lock, write_lock
+from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import scheme_of
+from refbrowser.io.segment import file_changed
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
 from refbrowser.references.rules.text_columns import TextColumn
@@ -46,6 +49,8 @@ BATCH = 4096
 _BEGINNING = 2 * SAMPLE
 #: Entries, and combinations of the dimensions of a rule, that are looked at together.
 _PAGE = 65_536
+#: Local files that a thread looks at in one go, and how many threads there are.
+_FEW, _THREADS = 64, 8
 #: What a program that has locked a file calls itself.
 BY = f"refbrowser {__version__}"
 
@@ -185,9 +190,9 @@ class _Look:
         self.requests = 0
 
     def beginnings(self) -> None:
-        """Look at the state and the first bytes of each file."""
+        """Look at the state and the first bytes of each file; of local ones, at the last bytes too."""
         empty: list[int] = []
-        numbers = range(len(self._urls))
+        numbers = self._look_at_disk()
 
         def take(number: int, data: memoryview | RefbrowserError) -> None:
             if isinstance(data, RefbrowserError) and data.kind is ErrorKind.RANGE:
@@ -195,7 +200,7 @@ class _Look:
             else:
                 self._take_beginning(number, data)
 
-        self._fetch([WholeFile(url) for url in self._urls], numbers, take, _BEGINNING)
+        self._fetch([WholeFile(self._urls[number]) for number in numbers], numbers, take, _BEGINNING)
         # A server has no first bytes of a file of none.
         self._fetch([WholeFile(self._urls[number]) for number in empty], empty, self._take_beginning, None)
 
@@ -215,6 +220,37 @@ class _Look:
                 self.found[number].tail = digest(data)
 
         self._fetch(ranges, wanted, take, None)
+
+    def _look_at_disk(self) -> list[int]:
+        """Look at local files, several at a time as disks of networks make wait; return the other ones."""
+        local: list[tuple[int, str]] = []
+        others: list[int] = []
+        for number, url in enumerate(self._urls):
+            try:
+                place = self._access.resolve(url)
+            except RefbrowserError as error:
+                self.found[number].error = error
+                continue
+            if place.scheme == "file":
+                local.append((number, place.path))
+            else:
+                others.append(number)
+
+        def look(some: Sequence[tuple[int, str]]) -> None:
+            for number, path in some:
+                self._control.token.check()
+                self.found[number] = _looked_at(path)
+
+        if len(local) <= _FEW:
+            look(local)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_THREADS) as pool:
+                pages = [local[start : start + _FEW] for start in range(0, len(local), _FEW)]
+                for _ in pool.map(look, pages):
+                    self._control.check()
+        return others
 
     def _fetch(
         self,
@@ -258,6 +294,25 @@ class _Look:
         assert identity is not None
         assert identity.total is not None
         return identity.total
+
+
+def _looked_at(path: str) -> _Looked:
+    """Look at a local file: its state, and both ends."""
+    try:
+        with open_regular(path) as (descriptor, identity):
+            head, tail = _ends(descriptor, identity.size)
+            if FileIdentity.of(os.fstat(descriptor)) != identity:
+                return _Looked(error=file_changed(path))
+    except RefbrowserError as error:
+        return _Looked(error=error)
+    except OSError as error:
+        return _Looked(error=failed(error, path))
+    return _Looked(identity.as_object(), digest(head), digest(tail))
+
+
+def _ends(descriptor: int, size: int) -> tuple[bytes, bytes]:
+    head = read_bytes(descriptor, min(SAMPLE, size), 0)
+    return head, read_bytes(descriptor, SAMPLE, max(0, size - SAMPLE))
 
 
 # Making
@@ -476,8 +531,7 @@ def file_sample(path: str) -> tuple[bytes, bytes] | RefbrowserError:
     """Return the first and last bytes of a local file, or why they cannot be read."""
     try:
         with open_regular(path) as (descriptor, identity):
-            head = read_bytes(descriptor, min(SAMPLE, identity.size), 0)
-            return head, read_bytes(descriptor, SAMPLE, max(0, identity.size - SAMPLE))
+            return _ends(descriptor, identity.size)
     except RefbrowserError as error:
         return error
     except OSError as error:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.locking import hold_against_lock
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -21,7 +20,8 @@ from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import linked
-from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options
+from refbrowser.io.locks.lock import lock_path
+from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options, scheme_of
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ def dataset_of(
         One of `STALE`: whether the lock beside the document is looked for, and what it is for.
     """
     control = control or JobControl()
-    if stale != "ignore" and access.memory.locked is None:
+    if stale != "ignore" and access.memory.locked is None and _may_be_locked(os.fspath(path)):
+        from refbrowser.engine.locking import hold_against_lock  # Few documents have a lock.
+
         hold_against_lock(
             os.fspath(path), document, access, lambda: session.fetcher, control.token, allow=stale == "allow"
         )
@@ -177,3 +179,8 @@ def dataset_of(
         document = complete(document, session, access, control.token)
     hierarchy, elsewhere = described(document, access, session, control.token, known or {})
     return Dataset(os.fspath(path), document, hierarchy, access, session, elsewhere)
+
+
+def _may_be_locked(path: str) -> bool:
+    """Tell whether there is a lock beside a document; of one at a URL only asking tells."""
+    return scheme_of(path) is not None or os.path.lexists(lock_path(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -179,6 +180,17 @@ def test_explain_tells_what_the_lock_says(dataset: Dataset) -> None:
     # Pointing reads nothing, and says as much.
     pointed = explain(dataset, Question(array="/t", index=(0, 5), read=False, seen=np.uint8(9)))
     assert pointed.kind is VerdictKind.STALE
+
+
+def test_explain_tells_where_only_bytes_settle_it(dataset: Dataset, tmp_path: Path) -> None:
+    os.utime(tmp_path / "f0", (1, 1))
+    step = explain(dataset, Question(key="t/0.0")).step("lock")
+    assert step is not None
+    assert "by its first and last bytes alone" in step.lines[-1].text
+    (line,) = (
+        each for each in explain(dataset, Question(key="t/1.1")).step("lock").lines if each.name == "Compared"
+    )
+    assert line.text == "the file is the one of the lock"
 
 
 def test_explain_tells_what_is_not_in_the_lock(dataset: Dataset) -> None:

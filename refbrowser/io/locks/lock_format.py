@@ -17,8 +17,6 @@ from refbrowser.io.segment import room_for
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import depth_of
 
-#: What is put behind the name of a document for that of its lock.
-SUFFIX = ".lock.json"
 VERSION = 1
 _DIGEST = "sha256:"
 _LARGEST = 2**63 - 1
@@ -26,14 +24,6 @@ _LARGEST = 2**63 - 1
 _TEXT = 1024
 #: Lines that are written together.
 _TOGETHER = 4096
-
-
-def lock_path(document: str) -> str:
-    """Return the path or URL of the lock of a document."""
-    if "://" in document:
-        name, mark, query = document.partition("?")
-        return f"{name.rstrip('/')}{SUFFIX}{mark}{query}"
-    return document.rstrip(os.sep) + SUFFIX
 
 
 def parse_lock(data: bytes | memoryview) -> Lock:

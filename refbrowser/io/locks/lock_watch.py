@@ -57,7 +57,8 @@ class LockWatch:
         self._comparing = threading.Lock()
         #: Canonical URLs of files that the document named, as it spells them.
         self._spelled: dict[str, tuple[str, ...]] = {}
-        self._same: set[str] = set()
+        #: Files that are those of the lock, and whether only their ends told.
+        self._same: dict[str, bool] = {}
         self._stale: dict[str, Stale] = {}
         self._pending: dict[str, ObjectIdentity] = {}
 
@@ -106,7 +107,7 @@ class LockWatch:
             if isinstance(stale, Stale):
                 return self._found_stale(url, stale)
         if all(found):
-            self._same.add(url)
+            self._same[url] = False
             return None
         if os.path.isabs(url):
             return self._decide(url, seen, self._sample(url))
@@ -169,7 +170,7 @@ class LockWatch:
                 stale = compared_digests(each, entry, seen, *map(digest, sample))
             if stale is not None:
                 return self._found_stale(url, stale)
-        self._same.add(url)
+        self._same[url] = True
         return None
 
     def _found_stale(self, url: str, stale: Stale) -> Stale:
@@ -198,6 +199,10 @@ class LockWatch:
     def is_same(self, url: str) -> bool:
         """Whether a file was found to be the one of the lock, by its canonical URL."""
         return url in self._same
+
+    def is_same_by_bytes(self, url: str) -> bool:
+        """Whether only its first and last bytes told so: its ETag or time is another one, or not known."""
+        return self._same.get(url, False)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -238,6 +238,8 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
     if stale is None:
         same = locked.is_same(place)
         told = "the file is the one of the lock" if same else "not yet: nothing of the file was read"
+        if locked.is_same_by_bytes(place):
+            told += ", by its first and last bytes alone: its ETag or time is not the same, or not known"
         lines.append(Line(told, "Compared"))
         facts["state"] = "same" if same else "not compared"
         return Step(name="lock", title=_LOCK, lines=lines, facts=facts), verdict
