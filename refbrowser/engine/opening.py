@@ -168,7 +168,7 @@ def dataset_of(
         One of `STALE`: whether the lock beside the document is looked for, and what it is for.
     """
     control = control or JobControl()
-    if stale != "ignore" and access.memory.locked is None and _may_be_locked(os.fspath(path)):
+    if stale != "ignore" and access.memory.locked is None and _may_be_locked(os.fspath(path), document):
         from refbrowser.engine.locking import hold_against_lock  # Few documents have a lock.
 
         hold_against_lock(
@@ -181,6 +181,8 @@ def dataset_of(
     return Dataset(os.fspath(path), document, hierarchy, access, session, elsewhere)
 
 
-def _may_be_locked(path: str) -> bool:
-    """Tell whether there is a lock beside a document; of one at a URL only asking tells."""
-    return scheme_of(path) is not None or os.path.lexists(lock_path(path))
+def _may_be_locked(path: str, document: Document) -> bool:
+    """Tell whether there is a lock beside a document; of references at a URL only asking tells."""
+    if scheme_of(path) is None:
+        return os.path.lexists(lock_path(path))
+    return not document.rules_are_made

@@ -323,7 +323,7 @@ class Fetcher:
             if is_small:
                 task.read_here(work)
             else:
-                task.read_in(self._pool("file", _FILE_THREADS, task), work)
+                task.read_in(self._pool(task.options.pool("file"), _FILE_THREADS), work)
         if files:
             task.read_here(partial(self._read_files, task, files))
         if stored:
@@ -368,7 +368,7 @@ class Fetcher:
             if files and task.live:
                 self._read_files_aside(task, files)
 
-        task.read_in(self._pool("file", _FILE_THREADS, task), work)
+        task.read_in(self._pool(task.options.pool("file"), _FILE_THREADS), work)
 
     def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
         from refbrowser.io.objects import ObjectReader
@@ -376,7 +376,7 @@ class Fetcher:
         with self._lock:
             if self._objects is None:
                 self._objects = ObjectReader(self._models, self._observer)
-        pool = self._pool("object", _OBJECT_THREADS, task)
+        pool = self._pool(task.options.pool("object"), _OBJECT_THREADS)
         for segment in segments:
             for index in range(max(len(segment.requests), 1)):
                 task.read_in(pool, partial(self._objects.read, segment, index))
@@ -390,9 +390,7 @@ class Fetcher:
                 self._client = HttpClient(self._models, self._observer)
             return self._client
 
-    def _pool(self, name: str, threads: int, task: FetchTask) -> ThreadPoolExecutor:
-        if task.options.is_aside:
-            name = f"{name} aside"
+    def _pool(self, name: str, threads: int) -> ThreadPoolExecutor:
         with self._lock:
             pool = self._pools.get(name)
             if pool is None:

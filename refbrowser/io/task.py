@@ -160,6 +160,10 @@ class FetchOptions:
     beginning: int | None = None
     is_aside: bool = False
 
+    def pool(self, name: str) -> str:
+        """Return the name of the threads that read, by what they read."""
+        return f"{name} aside" if self.is_aside else name
+
 
 class FetchTask:
     """State of one `Fetcher.fetch`: threads that read `hand_over` rows, the one that asked takes them.
