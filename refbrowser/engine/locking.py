@@ -13,7 +13,7 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.io.access import Access, AccessMemory, storage_url
+from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import failed, open_regular, read_bytes
@@ -26,7 +26,6 @@ from refbrowser.io.locks.lock import (
     compared_digests,
     digest,
     entry_of,
-    lock_path,
 )
 from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch

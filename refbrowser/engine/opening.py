@@ -18,9 +18,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
-from refbrowser.io.access import Access
+from refbrowser.io.access import Access, lock_path
 from refbrowser.io.cancel import linked
-from refbrowser.io.locks.lock import lock_path
 from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options, scheme_of
 from refbrowser.references.document.document import Document
 

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
-from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import (
     DEFAULT_PORTS,
     OBJECT_STORES,
@@ -28,6 +27,9 @@ from refbrowser.io.origins import (
 )
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+if TYPE_CHECKING:
+    from refbrowser.io.locks.lock_watch import LockWatch
 
 ZIP = "zip://"
 #: Stands between a member and its archive.
@@ -74,6 +76,18 @@ def split_chained(url: str) -> Chained:
         message = f"the name of a zip member has {len(member)} characters, more than {LIMITS.key_length}"
         raise RefbrowserError(ErrorKind.BUDGET, f"{message} (key_length)", Place(url=url[:200]))
     return Chained(member, archive)
+
+
+#: What is put behind the name of a document for that of its lock.
+_LOCK = ".lock.json"
+
+
+def lock_path(document: str) -> str:
+    """Return the path or URL of the lock of a document."""
+    if "://" in document:
+        name, mark, query = document.partition("?")
+        return f"{name.rstrip('/')}{_LOCK}{mark}{query}"
+    return document.rstrip(os.sep) + _LOCK
 
 
 _NEVER = ("/proc", "/sys", "/dev")

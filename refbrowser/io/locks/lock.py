@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,6 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.identity import Moment, ObjectIdentity, moment_of
 
-#: What is put behind the name of a document for that of its lock.
-SUFFIX = ".lock.json"
 #: Bytes at the begin and at the end of a file that its digests are of.
 SAMPLE = 1024
 #: Hexadecimal digits of a digest that messages show.
@@ -143,14 +140,6 @@ class Stale:
 
 
 _ADVICE = "make the references anew, or accept the file as it is now (refbrowser lock DOC --accept URL)"
-
-
-def lock_path(document: str) -> str:
-    """Return the path or URL of the lock of a document."""
-    if "://" in document:
-        name, mark, query = document.partition("?")
-        return f"{name.rstrip('/')}{SUFFIX}{mark}{query}"
-    return document.rstrip(os.sep) + SUFFIX
 
 
 def text_of(moment: Moment) -> str | None:

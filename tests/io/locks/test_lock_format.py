@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
+from refbrowser.io.access import lock_path
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.locks import lock_format
-from refbrowser.io.locks.lock import Lock, LockEntry, lock_path
+from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import lock_text, parse_lock, read_lock, write_lock
 from refbrowser.limits import LIMITS
 
