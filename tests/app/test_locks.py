@@ -17,6 +17,8 @@ import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
@@ -185,6 +187,27 @@ def test_explain_leads_to_the_sheet(
     settle()
     # What was explained is explained again.
     qtbot.waitUntil(lambda: str(getattr(window.explain.explanation(), "kind", "")) == "readable")
+
+
+def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
+    stale: OpenDocument, tmp_path: Path
+) -> None:
+    from refbrowser.app.controller.exporting import Order, carry_out
+
+    def order(name: str, selection: str) -> Order:
+        return Order(str(tmp_path / name), "zarr-v2", [("/t", selection)], False, False, False)
+
+    assert stale.dataset is not None
+    with pytest.raises(refbrowser.RefbrowserError, match="not the one that was locked"):
+        carry_out(stale.dataset, order("a.zarr", ""), TaskControl(JobControl(), lambda _news: None))
+    # What needs none of them is written; the window goes on to show all.
+    assert (
+        carry_out(
+            stale.dataset, order("b.zarr", "0:20,0:20"), TaskControl(JobControl(), lambda _news: None)
+        ).chunks
+        == 1
+    )
+    assert stale.dataset.access.memory.locked.allow
 
 
 def test_a_lock_is_written_on_request_and_when_it_is_preferred(
