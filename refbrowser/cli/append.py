@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, tell_damage, write_json, write_line
+from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.make import (
     add_new_dimension,
     add_remedies,
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace OUT; of a stream drop what stands behind its end",
     )
+    add_lock(parser)
     add_dask(parser)
     add_skip_bad(parser)
     add_json(parser)
@@ -128,7 +130,7 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
         write_json({**asdict(report), "mismatches": mismatches, "left_out": left_out})
     else:
         _write_added(report)
-    return 0
+    return lock_made([report.target], arguments, token) if arguments.lock else 0
 
 
 def _write_added(report: Appended) -> None:
@@ -148,6 +150,8 @@ def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.streams.append import AppendRequest, append_to
 
+    if arguments.lock:
+        raise RefbrowserError(ErrorKind.USAGE, "--lock is for reference documents")
     if len(arguments.files) > 1 or arguments.output:
         raise RefbrowserError(ErrorKind.USAGE, "one dataset is added to a stream, in place")
     request = AppendRequest(

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
-    from refbrowser.views.folding import notes_of
+    from refbrowser.views.combining.folding import notes_of
 
     return {
         "document": document,
@@ -85,7 +85,7 @@ def _as_json(folding: Folding, document: str, target: str) -> dict[str, Any]:
 
 
 def _write_text(folding: Folding, target: str) -> None:
-    from refbrowser.views.folding import (
+    from refbrowser.views.combining.folding import (
         kept_line,
         notes_of,
         proof_of,

@@ -35,7 +35,7 @@ from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
 from refbrowser.formats.registry import formats
 from refbrowser.io.origins import local_path
-from refbrowser.views.combine_order import CombineOrder
+from refbrowser.views.combining.combine_order import CombineOrder
 from refbrowser.views.computing import where_text
 from refbrowser.views.speed import SEPARATOR, Speed, speed_words
 from refbrowser.views.words import count_text, one_line
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.properties import FileSet
-    from refbrowser.views.own_ways import OwnWay
+    from refbrowser.views.combining.own_ways import OwnWay
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {"--force": "“Replace the document that is there”", "--new-dim NAME=FROM": "“New dimension”"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.app.combining.combine_work import FileRow, Found
     from refbrowser.exporting.combining.combination import Remedy
     from refbrowser.exporting.combining.mismatches import Mismatch
-    from refbrowser.views.own_ways import OwnWay
+    from refbrowser.views.combining.own_ways import OwnWay
 
 #: Differences of one group that are listed, and files that a line names.
 _LISTED, _NAMED = 200, 2
@@ -170,7 +170,7 @@ class DifferencesList(_Rows):
 
     def _ways(self, mismatch: Mismatch) -> list[OwnWay]:
         # What it needs was loaded when files were looked at.
-        from refbrowser.views.own_ways import own_ways
+        from refbrowser.views.combining.own_ways import own_ways
 
         if self._found is None:
             return []

@@ -37,7 +37,7 @@ from refbrowser.references.document.document import Document
 from refbrowser.references.edits.edits import Edit
 from refbrowser.references.edits.fold import FoldReferences
 from refbrowser.references.edits.history import History
-from refbrowser.views.combine_order import CombineOrder
+from refbrowser.views.combining.combine_order import CombineOrder
 from refbrowser.views.words import count_text, one_line
 
 #: Files that are looked at to find the dimension.

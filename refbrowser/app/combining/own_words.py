@@ -11,7 +11,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 
 if TYPE_CHECKING:
-    from refbrowser.views.own_ways import OwnWay
+    from refbrowser.views.combining.own_ways import OwnWay
 
 
 class OwnWordsDialog(QDialog):

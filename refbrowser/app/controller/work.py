@@ -144,7 +144,8 @@ def open_document(
     access = _with_kept_permission(path, opened.access, document, identity)
     control.send(BUILDING)
     control.stage(BUILDING)
-    dataset = dataset_of(path, document, access, shared.get(), control)
+    # Nothing is kept from the user: what is stale is marked wherever it is shown.
+    dataset = dataset_of(path, document, access, shared.get(), control, stale="allow")
     return Opened(History(dataset.document), state_of(dataset, None), identity)
 
 
@@ -334,6 +335,9 @@ def _moved_access(access: Access, path: str) -> Access:
     if moved.base == access.base or access.store is not None:
         # Its URLs mean the same objects as before: what is known of them, and what was read, stays.
         moved = replace(moved, memory=access.memory)
+    elif access.memory.locked is not None:
+        # What was found to be stale stays marked.
+        moved.memory.hold_against(access.memory.locked)
     # Edits of a store that were saved beside it: what is missing there stays missing.
     return replace(moved, store=access.store)
 

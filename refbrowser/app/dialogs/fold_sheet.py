@@ -27,7 +27,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button, show_progress
 from refbrowser.engine.jobs import JobStatus
-from refbrowser.views.folding import (
+from refbrowser.views.combining.folding import (
     dimensions_text,
     kept_text,
     notes_of,

@@ -126,7 +126,11 @@ def append_files(
     """
     control = control or JobControl()
     opening = OpenRequest(
-        target, allow=request.allow, storage_options=request.storage_options, settings=request.settings
+        target,
+        allow=request.allow,
+        storage_options=request.storage_options,
+        settings=request.settings,
+        stale=request.stale,
     )
     out = request.target or target
     _check_target(target, out, request)
@@ -342,7 +346,11 @@ def _grown(
 def _growing(dataset: Dataset, source: str, request: Combination) -> str:
     """Return the dimension whose coordinates in a file are others than in the document."""
     opening = OpenRequest(
-        source, allow=request.allow, storage_options=request.storage_options, settings=request.settings
+        source,
+        allow=request.allow,
+        storage_options=request.storage_options,
+        settings=request.settings,
+        stale=request.stale,
     )
     differing = []
     lacking: dict[str, None] = {}

@@ -71,6 +71,8 @@ class Combination:
         document that is there.
     extends
         The first source is a document that the others are added to: its values are the common ones.
+    stale
+        What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
     """
 
     sources: tuple[str, ...]
@@ -96,6 +98,7 @@ class Combination:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
 
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
@@ -166,6 +169,7 @@ class Combination:
             allow=self.allow,
             storage_options=self.storage_options,
             settings=self.settings,
+            stale=self.stale,
         )
 
 

@@ -421,6 +421,7 @@ class CombinedProof:
             allow=self._allow,
             storage_options=request.storage_options,
             settings=request.settings,
+            stale=request.stale,
         )
 
     def check(self, made: Dataset, numbers: Iterable[int], token: CancelToken) -> None:

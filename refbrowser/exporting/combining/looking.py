@@ -155,6 +155,7 @@ def _looked(source: str, looking: Looking, likeness: _Likeness) -> LookedAt:
         allow=looking.allow,
         storage_options=looking.storage_options,
         settings=looking.settings,
+        stale=looking.stale,
     )
     # Before anything is read: what is changed meanwhile is looked at again.
     state = _state_on_disk(source) if local_path(source) is not None else ()

@@ -131,6 +131,7 @@ class Looking:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
 
 
 @dataclass(slots=True, eq=False)

@@ -229,7 +229,7 @@ class HttpHost:
         connection = self._busy.get(request)
         if connection is not None:
             self.model.saw_first_byte(connection.active_at - connection.sent_at)
-        if request.is_whole and head.length is not None and not request.is_head:
+        if request.is_of_any_size and head.length is not None and not request.is_head:
             self._object_sizes.append(head.length)
         if head.status in THROTTLING:
             wait = retry_after(head) or 0.0
@@ -376,7 +376,7 @@ class HttpHost:
     def _weigh(self, request: HttpRequest, sign: int) -> None:
         if request.is_head:
             return
-        if request.is_whole:
+        if request.is_of_any_size:
             self._objects += sign
         else:
             self._backlog += sign * request.size

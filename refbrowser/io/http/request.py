@@ -17,6 +17,7 @@ from refbrowser.io.http.answers import (
     Head,
     Sink,
     check_answer,
+    check_beginning,
     identity_of,
 )
 from refbrowser.io.http.connection import Connection
@@ -106,6 +107,11 @@ class HttpRequest:
         return not self.segment.requests
 
     @property
+    def is_of_any_size(self) -> bool:
+        """Whether only its answer tells how many bytes it brings."""
+        return self.is_whole and self.segment.task.options.beginning is None
+
+    @property
     def wanted(self) -> bool:
         """Whether anybody still waits for it."""
         return self.segment.task.live and not self.segment.settled
@@ -114,15 +120,15 @@ class HttpRequest:
     def size(self) -> int:
         """Bytes still to come; a guess for a whole object."""
         if self.is_whole:
-            return 0 if self.is_head else 1 << 20
+            return 0 if self.is_head else self.segment.task.options.beginning or 1 << 20
         first, last = self.segment.requests[self.index]
         return last - first - self._received
 
     @property
     def bounds(self) -> tuple[int, int | None]:
-        """Bytes of the object that the next try asks for."""
+        """Bytes of the object that the next try asks for; up to None: all."""
         if self.is_whole:
-            return 0, None
+            return 0, self.segment.task.options.beginning
         first, last = self.segment.requests[self.index]
         return self.segment.start + first + self._received, self.segment.start + last
 
@@ -172,8 +178,11 @@ class HttpRequest:
         start, stop = self.bounds
         task = self.segment.task
         try:
-            limit = sys.maxsize if self.is_head else task.options.size_limit
-            self._body = check_answer(head, start, stop, limit)
+            if self.is_whole and stop is not None:
+                self._body = check_beginning(head, stop)
+            else:
+                limit = sys.maxsize if self.is_head else task.options.size_limit
+                self._body = check_answer(head, start, stop, limit)
             identity = identity_of(head, self._body.total)
             task.access.memory.identities.confirm(self.segment.location.url, identity)
         except AttemptError as error:
