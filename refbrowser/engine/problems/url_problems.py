@@ -13,7 +13,6 @@ import numpy as np
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.references.checks.positions import in_refs
-from refbrowser.references.edits.many_edits import is_relative
 from refbrowser.references.rules.rule_search import SearchTime
 
 if TYPE_CHECKING:
@@ -86,6 +85,8 @@ def url_findings(document: Document, left: SearchTime) -> list[Finding]:
 
 def _beyond(document: Document, urls: tuple[str, ...], left: SearchTime) -> Iterator[Finding]:
     """Yield relative names that lead out of the folder of the document."""
+    from refbrowser.references.edits.many_edits import is_relative  # Who only looks loads no edits.
+
     beyond = [
         number for number in _with_steps(urls, left) if is_relative(urls[number]) and _leads_out(urls[number])
     ]
