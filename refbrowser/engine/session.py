@@ -12,6 +12,7 @@ import numpy.typing as npt
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
@@ -20,7 +21,7 @@ from refbrowser.model.selection import Selection
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
     from refbrowser.engine.reading.parts import EndedPart, Parts, Progress, ReadOptions
-    from refbrowser.engine.reading.reader import Reader, ReadPlan
+    from refbrowser.engine.reading.reader import Needed, Reader, ReadPlan
     from refbrowser.io.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
@@ -118,17 +119,34 @@ class Session(Resources):
         reader.tell()
         return reader
 
-    def plan(self, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
+    def needs(self, node: ArrayNode, access: Access, selection: Selection) -> Needed:
+        """Return which bytes a selection needs, as far as it is known where they lie; nothing is read.
+
+        Raises
+        ------
+        RefbrowserError
+            The array is not readable, or the selection touches too many chunks to look at.
+        """
+        from refbrowser.engine.reading.kinds import reading_of
+
+        return reading_of(node).known(access, selection)
+
+    def plan(
+        self, node: ArrayNode, access: Access, selection: Selection, choice: PlanChoice = AUTOMATIC
+    ) -> ReadPlan:
         """Return the requests that reading a selection needs; nothing is read.
+
+        Parameters
+        ----------
+        choice
+            What to plan in the place of what the links say, to be looked at.
 
         Raises
         ------
         RefbrowserError
             The array is not readable.
         """
-        from refbrowser.engine.reading.kinds import reading_of
-
-        return reading_of(node).plan(self.fetcher, access, selection)
+        return self.needs(node, access, selection).planned(self.fetcher, access, choice)
 
 
 def check_count(node: ArrayNode, selection: Selection) -> None:
