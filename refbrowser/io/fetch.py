@@ -19,7 +19,16 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
-from refbrowser.io.plan import AUTOMATIC, LOCAL, TO_THE_END, Link, LinkModels, PlanChoice, RangePlan, plan_ranges
+from refbrowser.io.plan import (
+    AUTOMATIC,
+    LOCAL,
+    TO_THE_END,
+    Link,
+    LinkModels,
+    PlanChoice,
+    RangePlan,
+    plan_ranges,
+)
 from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
@@ -79,9 +88,7 @@ class Fetcher:
         """Use at most so many connections to each host from now on."""
         self._models.set_most(most)
 
-    def plan(
-        self, columns: ReferenceColumns, access: Access, choice: PlanChoice = AUTOMATIC
-    ) -> RangePlan:
+    def plan(self, columns: ReferenceColumns, access: Access, choice: PlanChoice = AUTOMATIC) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing.
 
         Parameters
