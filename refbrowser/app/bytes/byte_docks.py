@@ -1,4 +1,4 @@
-"""Byte map and costs in their docks: made when one of them is first seen; they follow the plot and the keys."""
+"""Byte map and costs in their docks: made when one of them is first seen; they follow the plot and keys."""
 
 from __future__ import annotations
 

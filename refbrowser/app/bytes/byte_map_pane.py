@@ -1,4 +1,4 @@
-"""The byte map: a file of the document, whose its bytes are, what the view uses, and how that would be read."""
+"""The byte map: a file of the document, whose its bytes are, what the view uses, and how that is read."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _NONE = "The document refers to no files: all its values stand within it, or not
 #: Heights of the pane: the least, and from which on choices and legend are shown.
 _LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 100, 140
 #: Width from which on the plan stands beside the map, and its own; height from which on it stands below.
-_WITH_PLAN, _PLAN_WIDTH, _PLAN_BELOW = 620, 292, 420
+_WITH_PLAN, _PLAN_WIDTH, _PLAN_BELOW = 600, 276, 420
 #: The view must have stood still so long, in milliseconds, before it is planned.
 _REST = 60
 #: Files that the list shows at once.
 _ANSWERS = 200
-_OVERLAP, _HEADER, _GAP, _TAIL, _UNDECIDED = -1, -2, -3, -4, -5
+_OVERLAP, _HEADER, _GAP, _TAIL, _UNDECIDED, _REQUESTED, _USED = -1, -2, -3, -4, -5, -6, -7
 
 
 class ByteMapPane(QWidget):
@@ -106,12 +106,7 @@ class ByteMapPane(QWidget):
         column.addWidget(self._controls)
         column.addWidget(self.view, 1)
         column.addWidget(self.legend)
-        self._foot = QWidget()
-        foot = QHBoxLayout(self._foot)
-        foot.setContentsMargins(0, 0, 0, 0)
-        foot.addWidget(self.readout, 3)
-        foot.addWidget(self.faults, 2)
-        column.addWidget(self._foot)
+        column.addWidget(self.readout)
         self._plan_area = scrolled(self.panel)
         self._plan_area.setObjectName("planArea")
         self._parts = QGridLayout(self._inner)
@@ -145,7 +140,8 @@ class ByteMapPane(QWidget):
         self.fit = push_button("Fit", "byteMapFit", self.view.fit, flat=True)
         self.fit.setToolTip("See the whole file (R)")
         line.addWidget(self.file_button)
-        line.addWidget(self.about, 1)
+        line.addWidget(self.about, 2)
+        line.addWidget(self.faults, 3)
         line.addWidget(self.fit)
         line.addWidget(self.follow)
         return box
@@ -310,7 +306,9 @@ class ByteMapPane(QWidget):
         name = name_of(url, "" if document is None else document.title)
         self.file_button.setText(f"{name if len(name) <= 40 else f'…{name[-39:]}'} ▾")
         self.file_button.setAccessibleName(f"File {name}; choose another one")
-        self.about.set_text(url)
+        self.file_button.setToolTip(theme.plain_tooltip(f"{url or name}\nChoose another file"))
+        self.about.set_text("")
+        self.faults.set_text("")
 
     def _show_map(self) -> None:
         shown = self.loader.shown
@@ -320,8 +318,10 @@ class ByteMapPane(QWidget):
         before = self.view.painting.shown
         same = before is not None and before.url == shown.url
         self.view.set_map(shown, self._styles(shown), same=same)
-        self.about.set_text(f"{file_line(shown)}   {shown.url}")
-        self.faults.set_text(faults_line(shown))
+        self.about.set_text(file_line(shown))
+        faults = faults_line(shown)
+        self.faults.set_text(faults)
+        self.faults.setVisible(bool(faults))
         self._show_legend(shown)
         self.loader.plan(self.panel.choice())
         if self._wanted is not None:
@@ -347,7 +347,7 @@ class ByteMapPane(QWidget):
 
     def _show_legend(self, shown: ByteMap) -> None:
         entries = list(self._entries(shown))
-        self.legend.set_entries(entries, len(entries), "line above: requested, line below: used by the view")
+        self.legend.set_entries(entries, len(entries))
 
     def _entries(self, shown: ByteMap) -> Iterator[LegendEntry]:
         if len(shown.overlaps):
@@ -361,6 +361,11 @@ class ByteMapPane(QWidget):
             label = one_line(each.label)
             tip = f"{label}: {ranges}, {size}. Click to go to the next one."
             yield _entry(number, style, f"{label}  {size}", tip, f"Class{number}")
+        if self.loader.usual is not None:
+            tip = "The line above bytes: they are requested for the view. Click to go to the next request."
+            yield _entry(_REQUESTED, MapClass("requested"), "requested", tip, "Requested")
+            tip = "The line below bytes: the view needs them. Click to go to the next ones."
+            yield _entry(_USED, MapClass("used"), "used by the view", tip, "Used")
         first, size_of, gaps = shown.first, shown.facts.size, shown.gaps
         if shown.undecided:
             tip = class_words(PlaceKind.UNDECIDED, shown)
@@ -381,6 +386,8 @@ class ByteMapPane(QWidget):
         loader = self.loader
         self.view.set_needs(loader.used, loader.tried)
         self.panel.set_plans(loader.tried, loader.usual)
+        if loader.shown is not None:
+            self._show_legend(loader.shown)
         self._say()
 
     def _say(self) -> None:
@@ -426,6 +433,12 @@ class ByteMapPane(QWidget):
             place = shown.next_gap(view.cursor_byte)
             if place is not None:
                 view.place_cursor(place)
+        elif number in (_REQUESTED, _USED):
+            tried = self.loader.tried
+            runs = self.loader.used if number == _USED or tried is None else tried.runs
+            run = None if runs is None else runs.next_run(view.cursor_byte)
+            if run is not None:
+                view.place_cursor(run.start)
         elif number == _UNDECIDED:
             view.place_cursor(shown.undecided[0].low)
         else:
@@ -504,7 +517,7 @@ class ByteMapPane(QWidget):
         high, wide = self.height(), self.width()
         self._controls.setVisible(high >= _WITH_CONTROLS)
         self.legend.setVisible(high >= _WITH_LEGEND)
-        self.legend.lines_most = 1 if high < 2 * _WITH_LEGEND else 3
+        self.legend.set_lines(1 if high < 2 * _WITH_LEGEND else 3)
         beside, below = wide >= _WITH_PLAN, wide < _WITH_PLAN and high >= _PLAN_BELOW
         self._parts.removeWidget(self._plan_area)
         self._parts.addWidget(self._plan_area, *((0, 1) if beside else (1, 0)))

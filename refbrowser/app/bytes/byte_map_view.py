@@ -1,4 +1,4 @@
-"""The bytes of a file as a widget: rows of bytes, painted, moved, enlarged, with a cursor for the keyboard."""
+"""The bytes of a file as a widget: rows that are painted, moved, enlarged, with a cursor for the keyboard."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from refbrowser.views.bytes.live_plan import LivePlan
 
 #: Device independent pixels of a row, from above: requests, bytes, what the view uses, and free ones between.
-_REQUESTS, _BYTES, _USED, _BETWEEN = 4, 14, 3, 5
+_REQUESTS, _BYTES, _USED, _BETWEEN = 4, 13, 3, 3
 _PITCH = _REQUESTS + _BYTES + _USED + _BETWEEN
 #: Before the rows, for offsets, and around them.
-_OFFSETS, _MARGIN = 62, 4
+_OFFSETS, _MARGIN = 62, 2
 #: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
 _BORDERED, _BORDERS_MOST = 3, 4000
 #: Ranges that are so wide have their key written in them; and so many of them at most.
@@ -139,9 +139,28 @@ class BytePainter:
         ] = strong
         band = slice(top + high + round(ratio), top + high + round(ratio) + below)
         pixels[:, band][np.broadcast_to(picture.used[:, None, :], (rows, below, wide))] = soft
+        if picture.overlaps.any():
+            self._mark_overlaps(pixels, picture.overlaps, round(ratio))
         # The image shares the memory of the array, which must live as long.
         self._pixels = pixels = pixels.reshape(rows * pitch, wide)
         self._image = QImage(pixels.data, wide, rows * pitch, wide * 4, QImage.Format.Format_RGB32)
+
+    def _mark_overlaps(self, pixels: np.ndarray, overlaps: np.ndarray, line: int) -> None:
+        """Draw a line on both sides of overlaps, over all of a row: they are seen however narrow they are."""
+        strong = QColor(theme.colors().fault).rgb()
+        wide = overlaps.shape[1]
+        edges = np.zeros((overlaps.shape[0], wide + 4 * line), bool)
+        inside = np.zeros_like(edges)
+        inside[:, 2 * line : 2 * line + wide] = overlaps
+        for shift in range(1, line + 1):
+            edges |= np.roll(inside, shift, axis=1) | np.roll(inside, -shift, axis=1)
+        edges &= ~inside
+        marked = edges[:, 2 * line : 2 * line + wide]
+        pixels[np.broadcast_to(marked[:, None, :], pixels.shape)] = strong
+        # The band above tells of them too, where bytes are so many that no pattern is seen.
+        pixels[:, : max(_REQUESTS * line, 1)][
+            np.broadcast_to((marked | overlaps)[:, None, :], (len(pixels), max(_REQUESTS * line, 1), wide))
+        ] = strong
 
     # Over the rows
 

@@ -66,14 +66,18 @@ class PlanPanel(QWidget):
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(1, 1)
         self._numbers: list[tuple[QLabel, QLabel, QLabel]] = []
+        grid.setColumnStretch(3, 1)
         for row in range(_ROWS):
             name, value, usual = (plain_label("", wrap=False) for _ in range(3))
             name.setProperty("role", "muted")
             usual.setProperty("role", "muted")
             value.setObjectName(f"planNumber{row}")
             usual.setObjectName(f"planUsual{row}")
-            for column, label in enumerate((name, value, usual)):
-                grid.addWidget(label, row, column)
+            # Two beside each other, with what is usual below where it differs.
+            line, column = 2 * (row // 2), 2 * (row % 2)
+            grid.addWidget(name, line, column)
+            grid.addWidget(value, line, column + 1)
+            grid.addWidget(usual, line + 1, column, 1, 2)
             self._numbers.append((name, value, usual))
         return grid
 
@@ -132,6 +136,7 @@ class PlanPanel(QWidget):
             value.setText(words[row][1] if row < len(words) else "")
             differs = is_other and row < len(words) and before[row][1] != words[row][1]
             beside.setText(f"now {before[row][1]}" if differs else "")
+            beside.setVisible(differs)
         self.link.set_text("" if usual is None else f"Link {link_words(usual.link)}")
         self._show_values(tried)
         self.note.setText("Only drawn: the program goes on reading as it plans itself." if is_other else "")

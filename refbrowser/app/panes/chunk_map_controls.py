@@ -40,6 +40,8 @@ GLYPHS = {
     "added": "+",
     "removed": "−",
     "overlap": "!",
+    "requested": "▔",
+    "used": "▁",
     "undecided": "?",
 }
 #: Colours of URLs in their order; patterns change when all were used.
@@ -83,6 +85,8 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "tail": ("#3b4350" if dark else "#d5dbe3", colors.muted, "dots"),
         "undecided": (colors.warning_soft, colors.warning, "diagonal"),
         "overlap": (colors.fault_soft, colors.fault, "cross"),
+        "requested": (colors.surface, colors.accent, ""),
+        "used": (colors.surface, colors.changed, ""),
     }
     if entry.style in simple:
         ground_name, mark_name, pattern = simple[entry.style]
@@ -160,6 +164,10 @@ def ink_on(entry: MapClass) -> QColor:
     return QColor("#10151c" if bright > 0.52 else "#ffffff")
 
 
+#: What is a line above or below others, by name.
+_LINES = ("requested", "used")
+
+
 def swatch(entry: MapClass, ratio: float, width: int = 20, height: int = 14) -> QPixmap:
     """Return a sample of a class for the legend."""
     picture = QPixmap(round(width * ratio), round(height * ratio))
@@ -177,7 +185,11 @@ def swatch(entry: MapClass, ratio: float, width: int = 20, height: int = 14) -> 
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(ink_on(entry))
-        painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, glyph)
+        if entry.style in _LINES:
+            high = height - 5 if entry.style == "used" else 2
+            painter.fillRect(QRectF(2, high, width - 4, 3), look_of(entry)[1])
+        else:
+            painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, glyph)
     painter.end()
     return picture
 
@@ -419,8 +431,13 @@ class SwatchLegend(QWidget):
         self._note = ""
         self._used = self._present = 0
         self._beside = False
-        #: Lines that it takes at most under the picture.
-        self.lines_most = LINES_MOST
+        self._lines_most = LINES_MOST
+
+    def set_lines(self, most: int) -> None:
+        """Take at most so many lines under the picture."""
+        if most != self._lines_most:
+            self._lines_most = most
+            self._fit()
 
     def set_beside(self, beside: bool) -> None:
         """Stand as a column beside the map, where it is low, or as lines under it."""
@@ -463,7 +480,7 @@ class SwatchLegend(QWidget):
             # First of all: it may call this method again.
             self.setFixedWidth(max((each.sizeHint().width() for each in self._buttons[:kept]), default=0))
         line = max(part.sizeHint().height() for part in (*self._buttons, self._more)) + self._flow.spacing()
-        most = max(1, self.height() // line) if self._beside else self.lines_most
+        most = max(1, self.height() // line) if self._beside else self._lines_most
         while True:
             hidden = self._present - kept
             words = [f"and {hidden} more"] if hidden > 0 else []

@@ -68,6 +68,8 @@ TABBED = (
     ("editorDock", "historyDock"),
     ("chunkMapDock", "byteMapDock", "costDock", "previewDock", "problemsDock", "jobsDock"),
 )
+#: Docks whose panes are made when they are first seen: until then they show their words.
+LATE = ("byteMapDock", "costDock")
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
 #: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
@@ -254,7 +256,7 @@ class Docks:
         layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
         # A dock that is behind another one is not seen before its pane is there.
         is_behind = any(name in group[1:] for group in TABBED) or name == "editorDock"
-        layout.addWidget(QLabel() if is_behind else hint_label(hint))
+        layout.addWidget(QLabel() if is_behind and name not in LATE else hint_label(hint))
         dock.setWidget(frame)
         return dock
 

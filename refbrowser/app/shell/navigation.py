@@ -145,7 +145,7 @@ class Navigation(QObject):
         return None if self._plotted is None else self._plotted[0]
 
     def chunk_of_key(self, key: str) -> tuple[str, tuple[int, ...]] | None:
-        """Return the path of the array and the coordinates of the chunk that a key is; None where it is none."""
+        """Return array and coordinates of the chunk that a key is; None where it is none."""
         from refbrowser.formats.expansion_manifest import single_manifests
 
         document = self._frame.documents.current

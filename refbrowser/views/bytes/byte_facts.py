@@ -145,6 +145,6 @@ def offset_text(byte: float, step: float) -> str:
     """Return an offset as it stands before a row: with as many digits as tell it from the next one's."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if byte >= size and step >= size / 1e3:
-            digits = 0 if step >= size else 1 if step >= size / 10 else 2 if step >= size / 100 else 3
+            digits = 0 if step >= 10 * size else 1 if step >= size else 2 if step >= size / 10 else 3
             return f"{byte / size:.{digits}f} {unit}"
     return count_text(int(byte)) if byte < 1e9 or step >= 1 else f"{byte:,.0f}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -165,7 +166,7 @@ class ByteMap:
         self.undecided: tuple[Undecided, ...] = tuple(found.undecided)
         self.whole_count, self.faulty = found.whole_count, found.faulty
         ranges = found.sorted()
-        #: Only whole files are referred to, of a size that is not known: the picture is of no number of bytes.
+        #: Only as a whole is it referred to, and its size is not known: the picture is of no number of bytes.
         self.is_nominal = bool(found.whole) and not facts.size and not len(ranges) and not self.lattices
         if found.whole:
             ends = [each.lattice.stop for each in self.lattices]
@@ -227,7 +228,7 @@ class ByteMap:
         spans = sorted((each.lattice.base, each.lattice.stop) for each in self.lattices)
         spans += [(int(self.listed.start[0]), int(self.listed.stop[-1]))] if len(self.listed) else []
         spans.sort()
-        are_apart = all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+        are_apart = all(one[1] <= other[0] for one, other in pairwise(spans))
         return found if are_apart else None
 
     @property

@@ -25,9 +25,19 @@ def cell_words(cost: Cost | RefbrowserError) -> tuple[str, str]:
     """Return the time of a cell, and the numbers below it."""
     if isinstance(cost, RefbrowserError):
         return "not known", one_line(cost.message)
-    requests = f"{count_text(cost.requests)} request{'' if cost.requests == 1 else 's'}"
+    requests = _counted(cost.requests, "request")
     head = f"{'≈ ' if cost.is_estimate else ''}{seconds_words(cost.seconds, cost.unknown_sizes)}"
-    return head, f"{requests}, {size_text(cost.read_bytes)}"
+    return head, f"{requests}, {size_text(cost.read_bytes)}, {_share(cost)} used"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count_text(count)} {what}{'' if count == 1 else 's'}"
+
+
+def _share(cost: Cost) -> str:
+    """Return which share of what is read the values take."""
+    used = cost.used_bytes / cost.read_bytes if cost.read_bytes else 1.0
+    return f"{used:.0%}" if used >= 0.01 else "under 1%"
 
 
 def factor_words(cost: Cost | RefbrowserError, now: Cost | RefbrowserError) -> str:
@@ -39,7 +49,11 @@ def factor_words(cost: Cost | RefbrowserError, now: Cost | RefbrowserError) -> s
     ratio = now.seconds / cost.seconds
     if 1 / 1.15 < ratio < 1.15:
         return "as now"
-    return f"{ratio:.2g}× faster" if ratio > 1 else f"{1 / ratio:.2g}× slower"
+    return f"{_times(ratio)} faster" if ratio > 1 else f"{_times(1 / ratio)} slower"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g}×" if ratio < 10 else f"{count_text(round(ratio))}×"
 
 
 def cell_tip(table: CostTable, chunking: Chunking, reach: Reach) -> str:
@@ -47,13 +61,11 @@ def cell_tip(table: CostTable, chunking: Chunking, reach: Reach) -> str:
     cost = table.cost(chunking, reach)
     if isinstance(cost, RefbrowserError):
         return f"{reach.title}: {one_line(cost.message)}"
-    used = cost.used_bytes / cost.read_bytes if cost.read_bytes else 1.0
-    share = f"{used:.2g}" if used < 0.01 else f"{used:.0%}"
     lines = [
         f"{reach.title} ({one_line(reach.detail)}) with chunks {' × '.join(map(str, chunking.shape))}",
-        f"{count_text(cost.requests)} requests for {count_text(cost.chunks)} chunks",
+        f"{_counted(cost.requests, 'request')} for {_counted(cost.chunks, 'chunk')}",
         f"{size_text(cost.read_bytes)} read, {size_text(cost.wasted_bytes)} of it between ranges",
-        f"{size_text(cost.used_bytes)} used by the values asked for ({share})",
+        f"{size_text(cost.used_bytes)} used by the values asked for ({_share(cost)})",
         f"about {seconds_words(cost.seconds, cost.unknown_sizes)}",
     ]
     if cost.is_estimate and chunking.name != "now":

@@ -315,14 +315,16 @@ class _Search:
             except RefbrowserError:
                 continue
             owner = self.owners.of_key(patch.key)
-            if isinstance(reference, ByteRange | WholeFile) and reference.url == self.url:
-                if not self._is_looked_at(owner):
-                    offset, length = getattr(reference, "offset", 0), getattr(reference, "length", -1)
-                    if max(offset, length) > _LARGEST:
-                        self.found.faulty += 1
-                        continue
-                    one = np.array([slot]), np.array([offset]), np.array([length])
-                    self.found.add(self.found.number(owner), 0, *one)
+            if not isinstance(reference, ByteRange | WholeFile) or reference.url != self.url:
+                continue
+            if self._is_looked_at(owner):
+                continue
+            offset, length = getattr(reference, "offset", 0), getattr(reference, "length", -1)
+            if max(offset, length) > _LARGEST:
+                self.found.faulty += 1
+                continue
+            one = np.array([slot]), np.array([offset]), np.array([length])
+            self.found.add(self.found.number(owner), 0, *one)
 
     def _standing(self, rows: Ints) -> Ints:
         """Return the rows that count: neither edited, nor given again later."""

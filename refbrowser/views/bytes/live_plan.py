@@ -157,7 +157,7 @@ class LivePlan:
         yield "Used", size_text(plan.useful_bytes)
         share = plan.wasted_bytes / self.requested_bytes if self.requested_bytes else 0.0
         yield "Wasted", f"{size_text(plan.wasted_bytes)} ({share:.0%})"
-        yield "Takes about", seconds_words(plan.seconds, plan.ranges.unknown_sizes)
+        yield "Time", seconds_words(plan.seconds, plan.ranges.unknown_sizes)
 
 
 def seconds_words(seconds: float, unknown_sizes: int = 0) -> str:

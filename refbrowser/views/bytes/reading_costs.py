@@ -342,6 +342,21 @@ def own_chunking(text: str, shape: tuple[int, ...]) -> Chunking:
     return Chunking("own", "Yours", tuple(sides))
 
 
+def own_chunkings(texts: Sequence[str], shape: tuple[int, ...]) -> tuple[Chunking, ...]:
+    """Return chunks that a user typed, each with a name of its own.
+
+    Raises
+    ------
+    RefbrowserError
+        As `own_chunking` does.
+    """
+    found = [own_chunking(text, shape) for text in texts]
+    return tuple(
+        each if not number else Chunking(f"own{number + 1}", f"Yours {number + 1}", each.shape)
+        for number, each in enumerate(found)
+    )
+
+
 def cost_table(
     session: Session,
     access: Access,
