@@ -234,8 +234,8 @@ class ByteMapPane(QWidget):
         """Put URL, offset and length of the bytes under the cursor on the clipboard, as a reference."""
         item, url = self.view.cursor_item, self.loader.url
         if item is not None and url is not None:
-            stretch = item.stretch
-            QGuiApplication.clipboard().setText(f'["{url}", {stretch.start}, {stretch.size}]')
+            extent = item.extent
+            QGuiApplication.clipboard().setText(f'["{url}", {extent.start}, {extent.size}]')
 
     # Finding out
 
@@ -265,10 +265,16 @@ class ByteMapPane(QWidget):
         plot, document, node = self._plot, self._document, self._node
         if not self._is_awake or plot is None or document is None or node is None:
             return
-        picture, shown = plot.picture(), plot.array()
-        if picture is None or shown is None or shown.path != node.path or plot.source() is not document:
+        picture, shown, owner = plot.picture(), plot.array(), self._document
+        if (
+            picture is None
+            or owner is None
+            or shown is None
+            or shown.path != node.path
+            or plot.source() is not document
+        ):
             return
-        self.loader.find_needs(document, node, picture.plan.selection)
+        self.loader.find_needs(owner, node, picture.plan.selection)
 
     def _files_found(self) -> None:
         files = self.loader.files
@@ -555,7 +561,7 @@ class ByteMapPane(QWidget):
 
 
 def _holds(item: ByteItem, byte: int) -> bool:
-    return item.stretch.start <= byte < item.stretch.stop or any(
+    return item.extent.start <= byte < item.extent.stop or any(
         each.start <= byte < each.stop for each in item.ranges
     )
 

@@ -142,8 +142,8 @@ class BytePainter:
         if picture.overlaps.any():
             self._mark_overlaps(pixels, picture.overlaps, round(ratio))
         # The image shares the memory of the array, which must live as long.
-        self._pixels = pixels = pixels.reshape(rows * pitch, wide)
-        self._image = QImage(pixels.data, wide, rows * pitch, wide * 4, QImage.Format.Format_RGB32)
+        image = self._pixels = pixels.reshape(rows * pitch, wide)
+        self._image = QImage(image.data, wide, rows * pitch, wide * 4, QImage.Format.Format_RGB32)
 
     def _mark_overlaps(self, pixels: np.ndarray, overlaps: np.ndarray, line: int) -> None:
         """Draw a line on both sides of overlaps, over all of a row: they are seen however narrow they are."""
@@ -224,11 +224,11 @@ class BytePainter:
         style: MapClass | None,
         measure: QFontMetricsF,
     ) -> None:
-        pieces = self._viewport.pieces(each.start, each.stop)
-        if not pieces or style is None:
+        parts = self._viewport.row_parts(each.start, each.stop)
+        if not parts or style is None:
             return
         # In the widest part, of several rows the first one.
-        row, left, right = max(pieces, key=lambda piece: (piece[2] - piece[1], -piece[0]))
+        row, left, right = max(parts, key=lambda part: (part[2] - part[1], -part[0]))
         band = self.band(row, left, right)
         key = shown.key(each) or ""
         name, last = key, key.rsplit("/", 1)[-1]
@@ -259,7 +259,7 @@ class BytePainter:
             start, stop = int(plan.start[number]), min(int(plan.stop[number]), viewport.size)
             if (stop - start) / viewport.scale < 3 * viewport.ratio:
                 continue
-            for row, left, right in viewport.pieces(start, stop):
+            for row, left, right in viewport.row_parts(start, stop):
                 band = self.band(row, left, right)
                 box = QRectF(
                     band.left(), band.top() - _REQUESTS + 0.7, band.width(), _BYTES + _REQUESTS + 0.6
@@ -274,10 +274,10 @@ class BytePainter:
     def _draw_frame(
         self, painter: QPainter, item: ByteItem, color: QColor, width: float, colors: theme.Colors
     ) -> None:
-        """Draw a frame around a stretch; around a few pixels where it is narrower."""
-        stretch = item.stretch
+        """Draw a frame around an extent; around a few pixels where it is narrower."""
+        extent = item.extent
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for row, left, right in self._viewport.pieces(stretch.start, stretch.stop):
+        for row, left, right in self._viewport.row_parts(extent.start, extent.stop):
             band = self.band(row, left, right)
             if band.width() < 5:
                 band = QRectF(band.center().x() - 2.5, band.top(), 5, band.height())
@@ -368,7 +368,7 @@ class ByteMapView(QWidget):
             return
         self.cursor_byte = min(max(byte, 0), shown.end - 1)
         item = self.cursor_item = shown.at(self.cursor_byte)
-        self.viewport.show(self.cursor_byte, item.stretch.stop if item.stretch.start == byte else None)
+        self.viewport.show(self.cursor_byte, item.extent.stop if item.extent.start == byte else None)
         self._moved()
         self.cursorMoved.emit(item)
 
@@ -391,7 +391,7 @@ class ByteMapView(QWidget):
 
     def zoom_to(self, item: ByteItem) -> None:
         """See an item as wide as fits."""
-        self.viewport.zoom_to(item.stretch.start, item.stretch.stop)
+        self.viewport.zoom_to(item.extent.start, item.extent.stop)
         self._moved()
 
     def item_at(self, position: QPointF) -> tuple[int, ByteItem] | None:
@@ -517,8 +517,8 @@ class ByteMapView(QWidget):
         found = self.item_at(position)
         if found is not None:
             byte, item = found
-            stretch = item.stretch
-            self.place_cursor(byte if stretch.start <= byte < stretch.stop else stretch.start)
+            extent = item.extent
+            self.place_cursor(byte if extent.start <= byte < extent.stop else extent.start)
             told.emit(self.cursor_item)  # type: ignore[attr-defined]
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -595,9 +595,9 @@ class ByteMapView(QWidget):
         if item is None:
             self.place_cursor(int(self.viewport.first))
         elif forward:
-            self.place_cursor(max(item.stretch.stop, self.cursor_byte + 1))
-        elif item.stretch.start:
-            self.place_cursor(shown.at(item.stretch.start - 1).stretch.start)
+            self.place_cursor(max(item.extent.stop, self.cursor_byte + 1))
+        elif item.extent.start:
+            self.place_cursor(shown.at(item.extent.start - 1).extent.start)
         else:
             self.place_cursor(0)
 

@@ -61,7 +61,7 @@ def class_words(kind: PlaceKind, shown: ByteMap) -> str:
 
 def item_line(item: ByteItem, shown: ByteMap, used: Runs | None, plan: LivePlan | None) -> str:
     """Return one line about what lies at a byte."""
-    stretch = item.stretch
+    extent = item.extent
     parts: list[str] = []
     if item.kind is PlaceKind.OVERLAP:
         parts.append(f"overlap of {count_text(max(len(item.ranges), 2))}")
@@ -74,21 +74,21 @@ def item_line(item: ByteItem, shown: ByteMap, used: Runs | None, plan: LivePlan 
     if shown.is_nominal:
         parts.append("the whole file, whose size is not known")
     else:
-        parts.append(f"bytes {count_text(stretch.start)} to {count_text(stretch.stop)}")
-        parts.append(size_text(stretch.size))
+        parts.append(f"bytes {count_text(extent.start)} to {count_text(extent.stop)}")
+        parts.append(size_text(extent.size))
     size = shown.facts.size
-    if size is not None and item.ranges and stretch.stop > size:
+    if size is not None and item.ranges and extent.stop > size:
         parts.append(f"past the end of the file ({count_text(size)})")
-    if used is not None and _touches(used, stretch.start, stretch.stop):
+    if used is not None and _touches(used, extent.start, extent.stop):
         parts.append("used by the view")
-    request = None if plan is None else request_at(plan, stretch.start, stretch.stop)
+    request = None if plan is None else request_at(plan, extent.start, extent.stop)
     if request is not None and plan is not None:
         parts.append(f"request {count_text(request + 1)} of {count_text(len(plan.start))} in this file")
     return one_line(GAP.join(parts))
 
 
 def request_at(plan: LivePlan, start: int, stop: int) -> int | None:
-    """Return the number of the first request that has bytes of a stretch."""
+    """Return the number of the first request that has bytes of an extent."""
     at = int(plan.stop.searchsorted(start, side="right"))
     return at if at < len(plan.start) and plan.start[at] < stop else None
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from refbrowser.views.bytes.byte_runs import Ints, Runs, Stretch
+from refbrowser.views.bytes.byte_runs import Extent, Ints, Runs
 from refbrowser.views.bytes.file_source import (
     FileSource,
     FoundRanges,
@@ -83,7 +83,7 @@ class OwnerClass:
             found = found + each.lattice.covered(edges)
         return found
 
-    def next_place(self, byte: int) -> Stretch | None:
+    def next_place(self, byte: int) -> Extent | None:
         """Return the next of its ranges behind a byte, the first one where there is none."""
         found = [run for run in (self.runs.next_run(byte),) if run is not None]
         for each in self.lattices:
@@ -91,7 +91,7 @@ class OwnerClass:
             _, edge = lattice.around(byte)
             following = None if edge is None else next(lattice.starts(edge, lattice.stop, 1), None)
             start = lattice.base if following is None else following[1]
-            found.append(Stretch(start, start + lattice.length))
+            found.append(Extent(start, start + lattice.length))
         behind = [place for place in found if place.start > byte]
         return min(behind or found, default=None)
 
@@ -125,14 +125,14 @@ class ByteItem:
 
     Attributes
     ----------
-    stretch
+    extent
         The bytes around it of which the same can be said.
     ranges
         Those that hold the byte, the first ones of many.
     """
 
     kind: PlaceKind
-    stretch: Stretch
+    extent: Extent
     ranges: tuple[OwnedRange, ...] = ()
 
 
@@ -260,25 +260,25 @@ class ByteMap:
         held = tuple(self._holding(byte))
         overlap = self.overlaps.at(byte)
         if overlap is not None or len(held) > 1:
-            return ByteItem(PlaceKind.OVERLAP, overlap or Stretch(byte, byte + 1), held)
+            return ByteItem(PlaceKind.OVERLAP, overlap or Extent(byte, byte + 1), held)
         if held:
-            return ByteItem(PlaceKind.OWNED, Stretch(held[0].start, held[0].stop), held)
+            return ByteItem(PlaceKind.OWNED, Extent(held[0].start, held[0].stop), held)
         return self._free(byte)
 
     def _free(self, byte: int) -> ByteItem:
         first, size = self.first, self.facts.size
         low, high = self._edges(byte)
         if byte < 0 or byte >= self.end:
-            return ByteItem(PlaceKind.OUTSIDE, Stretch(min(byte, low or 0), byte + 1))
-        stretch = Stretch(low or 0, self.end if high is None else high)
+            return ByteItem(PlaceKind.OUTSIDE, Extent(min(byte, low or 0), byte + 1))
+        extent = Extent(low or 0, self.end if high is None else high)
         for each in self.undecided:
             if each.low <= byte < each.high or not each.high:
-                return ByteItem(PlaceKind.UNDECIDED, stretch)
+                return ByteItem(PlaceKind.UNDECIDED, extent)
         if first is None or byte < first:
-            return ByteItem(PlaceKind.HEADER, stretch)
+            return ByteItem(PlaceKind.HEADER, extent)
         if byte >= self.last and size is not None:
-            return ByteItem(PlaceKind.TAIL, stretch)
-        return ByteItem(PlaceKind.GAP, stretch)
+            return ByteItem(PlaceKind.TAIL, extent)
+        return ByteItem(PlaceKind.GAP, extent)
 
     def _edges(self, byte: int) -> tuple[int | None, int | None]:
         """Return the nearest edges of ranges: at or before a byte, and behind it."""
@@ -369,7 +369,7 @@ def _classes(
     """Yield what is told apart: the owners of most bytes, and all others together."""
     numbers = [number for number, owner in enumerate(owners) if owner.count]
     numbers.sort(key=lambda number: (-owners[number].size, number))
-    groups = [(number,) for number in numbers]
+    groups: list[tuple[int, ...]] = [(number,) for number in numbers]
     if len(groups) > OWNERS_MOST + 1:
         groups = [*groups[:OWNERS_MOST], tuple(numbers[OWNERS_MOST:])]
     for group in groups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +96,7 @@ class ByteViewport:
         self._hold()
 
     def show(self, start: float, stop: float | None = None) -> None:
-        """Move as little as is needed to see a byte, and how the stretch goes on as far as there is room."""
+        """Move as little as is needed to see a byte, and how the extent goes on as far as there is room."""
         last = start if stop is None else max(start, min(stop - 1, start + (self.rows - 1) * self.row_bytes))
         if start < self.first:
             self.first -= ceil((self.first - start) / self.row_bytes) * self.row_bytes
@@ -104,7 +105,7 @@ class ByteViewport:
         self._hold()
 
     def zoom_to(self, start: int, stop: int) -> None:
-        """See a stretch in the middle of the rows, with a little around it."""
+        """See an extent in the middle of the rows, with a little around it."""
         size = max(stop - start, 1)
         self.scale = size * 1.5 / (self.width * self.rows)
         self._hold()
@@ -134,8 +135,8 @@ class ByteViewport:
         row, rest = divmod(byte - self.first, self.row_bytes)
         return int(row), rest / self.scale
 
-    def pieces(self, start: float, stop: float) -> list[tuple[int, float, float]]:
-        """Return row, left and right of the parts of a stretch that are seen, in pixels."""
+    def row_parts(self, start: float, stop: float) -> list[tuple[int, float, float]]:
+        """Return row, left and right of the parts of an extent that are seen, in pixels."""
         low, high = max(start, self.first), min(stop, self.stop)
         if low >= high:
             return []
@@ -221,11 +222,17 @@ def picture_of(
     )
 
 
-def _within(what: object, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+class _Covering(Protocol):
+    def covered(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]: ...
+
+
+def _within(
+    what: _Covering, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     if (low[1:] == high[:-1]).all():
-        edges = what.covered(np.append(low, high[-1:]))  # type: ignore[attr-defined]
+        edges = what.covered(np.append(low, high[-1:]))
         return edges[1:] - edges[:-1]
-    return what.covered(high) - what.covered(low)  # type: ignore[attr-defined, no-any-return]
+    return what.covered(high) - what.covered(low)
 
 
 def _any_within(

@@ -15,7 +15,7 @@ from refbrowser.references.rules.dimensions import INT_ROOM
 Ints = npt.NDArray[np.int64]
 
 
-class Stretch(NamedTuple):
+class Extent(NamedTuple):
     """Bytes `start` to `stop` (not included)."""
 
     start: int
@@ -80,12 +80,12 @@ class Runs:
         inside = np.minimum(edges, self.stop[held]) - self.start[held]
         return np.where(at < 0, 0, self.before[held] + inside)
 
-    def at(self, byte: int) -> Stretch | None:
+    def at(self, byte: int) -> Extent | None:
         """Return the run that a byte lies in, or None."""
         place = int(self.start.searchsorted(byte, side="right")) - 1
         if place < 0 or byte >= self.stop[place]:
             return None
-        return Stretch(int(self.start[place]), int(self.stop[place]))
+        return Extent(int(self.start[place]), int(self.stop[place]))
 
     def around(self, byte: int) -> tuple[int | None, int | None]:
         """Return the last byte edge of a run at or before a byte, and the first one behind it."""
@@ -97,16 +97,16 @@ class Runs:
             return below, int(self.stop[place])
         return below, int(self.start[place + 1]) if place + 1 < len(self) else None
 
-    def next_run(self, byte: int) -> Stretch | None:
+    def next_run(self, byte: int) -> Extent | None:
         """Return the first run that begins behind a byte; the first of all where there is none."""
         if not len(self):
             return None
         place = int(self.start.searchsorted(byte, side="right")) % len(self)
-        return Stretch(int(self.start[place]), int(self.stop[place]))
+        return Extent(int(self.start[place]), int(self.stop[place]))
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LatticeStep:
     """One level of a lattice.
 
     Attributes
@@ -143,10 +143,10 @@ class Lattice:
 
     base: int
     length: int
-    steps: tuple[Step, ...]
+    steps: tuple[LatticeStep, ...]
 
     @classmethod
-    def of(cls, base: int, length: int, steps: list[Step]) -> Lattice | None:
+    def of(cls, base: int, length: int, steps: list[LatticeStep]) -> Lattice | None:
         """Return the lattice of steps in any order; None where ranges overlap, or no file has such bytes."""
         if length < 1 or base < 0:
             return None

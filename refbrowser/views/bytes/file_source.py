@@ -25,7 +25,8 @@ from refbrowser.references.document.table import ODD, TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine, bounds
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.views.bytes.byte_runs import Lattice, Step
+from refbrowser.references.rules.text_columns import TextColumn
+from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -476,7 +477,7 @@ class _Search:
         """Take the ranges of a rule of any size."""
         number, found = self.found.number(owner), self.found
         if isinstance(rule, RangeLayout):
-            step = Step(rule.step, rule.count, 0)
+            step = LatticeStep(rule.step, rule.count, 0)
             lattice = Lattice.of(rule.offset, rule.length, [step])
             if lattice is not None:
                 found.lattices.append(LatticeOf(lattice, number, rule))
@@ -508,7 +509,7 @@ class _Search:
             except RefbrowserError:
                 continue
             grid, number = node.grid.grid_shape, len(self.found.keys)
-            self.found.keys.append(lambda item, node=node, grid=grid: node.manifest.key(_coords(item, grid)))
+            self.found.keys.append(_KeyOf(node, grid))
             count = len(needed.columns)
             items = np.arange(count) if needed.owners is None else np.array([*needed.owners], np.int64)
             if any(text == self.url for text in needed.columns.urls):
@@ -526,6 +527,17 @@ class _Search:
         rows = self._standing(np.flatnonzero(np.isin(table.url, [int(kind) for kind in kinds])))
         offset, length = table.offset[rows].astype(np.int64), table.length[rows].astype(np.int64)
         self.found.add(self._owners_of(rows), 0, rows, offset, length)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyOf:
+    """Gives the keys of the chunks of an array by their numbers."""
+
+    node: ArrayNode
+    grid: tuple[int, ...]
+
+    def __call__(self, item: int) -> str:
+        return self.node.manifest.key(_coords(item, self.grid))
 
 
 def _coords(item: int, grid: tuple[int, ...]) -> tuple[int, ...]:
@@ -575,26 +587,53 @@ def lattices_of(
     return found
 
 
-def _places_of_url(rule: GenRule, url: str) -> list[dict[int, int]] | None:
-    """Return where in the dimensions of its URL a rule leads to a file; None where that is not decided."""
+class RuleUrls(NamedTuple):
+    """The URLs of a rule, one for each combination of those dimensions that they depend on.
+
+    Attributes
+    ----------
+    slots
+        The dimensions, by number.
+    positions
+        Where in each of them each URL is, in the order of `texts`.
+    """
+
+    slots: list[int]
+    positions: tuple[Ints, ...]
+    texts: list[str]
+
+
+def urls_of_rule(rule: GenRule, most: int) -> RuleUrls | None:
+    """Return the URLs of a rule; None where there may be more than `most`."""
     columns = rule.columns
-    assert columns is not None
+    if columns is None or "url" not in rule.fields:
+        return RuleUrls([], (), [])
     slots = sorted(columns.slots("url"))
-    lengths = [rule.space.lengths[slot] for slot in slots]
+    lengths = tuple(rule.space.lengths[slot] for slot in slots)
     count = prod(lengths)
-    if count > URLS_MOST or columns.is_wide:
+    if count > most or columns.is_wide:
         return None
-    shape = tuple(lengths)
-    index = np.unravel_index(np.arange(count), shape) if shape else ()
+    found = np.unravel_index(np.arange(count), lengths) if slots else ()
+    index = tuple(column.astype(np.int64) for column in found)
     none = np.zeros(count, np.int64)
     positions = [
-        index[slots.index(slot)].astype(np.int64) if slot in slots else none
-        for slot in range(len(rule.space.dimensions))
+        index[slots.index(slot)] if slot in slots else none for slot in range(len(rule.space.dimensions))
     ]
     values = columns.column("url", positions, count).values
-    texts = values.texts if hasattr(values, "texts") else list(values)
-    hits = [at for at, text in enumerate(texts) if text == url]
-    return [{slot: int(index[axis][at]) for axis, slot in enumerate(slots)} for at in hits]
+    texts = values.texts if isinstance(values, TextColumn) else values
+    return RuleUrls(slots, index, [str(text or "") for text in texts])
+
+
+def _places_of_url(rule: GenRule, url: str) -> list[dict[int, int]] | None:
+    """Return where in the dimensions of its URL a rule leads to a file; None where that is not decided."""
+    urls = urls_of_rule(rule, URLS_MOST)
+    if urls is None:
+        return None
+    hits = [at for at, text in enumerate(urls.texts) if text == url]
+    return [
+        {slot: int(column[at]) for slot, column in zip(urls.slots, urls.positions, strict=True)}
+        for at in hits
+    ]
 
 
 def _lattice(rule: GenRule, offset: Affine, length: int, fixed: dict[int, int]) -> Lattice | None:
@@ -613,5 +652,5 @@ def _lattice(rule: GenRule, offset: Affine, length: int, fixed: dict[int, int]) 
         else:
             stride = coefficient * dimension.values.step
             base += coefficient * dimension.values.start + min(stride, 0) * (dimension.length - 1)
-            steps.append(Step(abs(stride), dimension.length, slot, stride < 0))
+            steps.append(LatticeStep(abs(stride), dimension.length, slot, stride < 0))
     return Lattice.of(base, length, steps)

@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import prod
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from refbrowser.references.document.table import TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.views.bytes.file_source import DOCUMENT, FileSource
+from refbrowser.views.bytes.file_source import DOCUMENT, FileSource, urls_of_rule
 
 #: Files that are listed; and files of one rule, or objects of one array, that are.
 LISTED_MOST, OF_RULE_MOST = 1_000_000, 20_000
@@ -130,28 +129,18 @@ def _of_generated(rule: Generated, number: int, total: _Sum) -> None:
 
 
 def _of_rule(rule: GenRule, number: int, total: _Sum) -> None:
-    columns = rule.columns
-    if columns is None or "url" not in rule.fields:
+    urls = urls_of_rule(rule, OF_RULE_MOST)
+    if urls is None:
+        total.notes.append(f"gen rule {number} leads to very many files, which are not listed")
         return
-    slots = sorted(columns.slots("url"))
-    lengths = [rule.space.lengths[slot] for slot in slots]
-    files = prod(lengths)
-    if files > OF_RULE_MOST or columns.is_wide:
-        total.notes.append(f"gen rule {number} leads to up to {files:,} files, which are not listed")
+    if not urls.texts:
         return
-    index = np.unravel_index(np.arange(files), tuple(lengths)) if slots else ()
-    none = np.zeros(files, np.int64)
-    positions = [
-        index[slots.index(slot)].astype(np.int64) if slot in slots else none
-        for slot in range(len(rule.space.dimensions))
-    ]
-    values = columns.column("url", positions, files).values
-    each = rule.count // files
+    each = rule.count // len(urls.texts)
     is_whole = "offset" not in rule.fields
-    sizes = [0] * files if is_whole else _sizes(rule, slots, files, each)
-    for at, text in enumerate(values.texts if hasattr(values, "texts") else values):
+    sizes = [0] * len(urls.texts) if is_whole else _sizes(rule, urls.slots, len(urls.texts), each)
+    for text, size in zip(urls.texts, sizes, strict=True):
         if text:
-            total.add(str(text), 0 if is_whole else each, sizes[at], each if is_whole else 0)
+            total.add(text, 0 if is_whole else each, size, each if is_whole else 0)
 
 
 def _sizes(rule: GenRule, slots: list[int], files: int, each: int) -> list[int] | list[None]:
