@@ -41,6 +41,8 @@ DOCUMENT = ""
 LISTED = 1 << 22
 #: Rows that are looked at together.
 _PAGE = 65_536
+#: Keys of no array that are looked up one by one, to know whether a rule replaces them.
+_ASKED = 10_000
 #: URLs of a rule that are compared with that of the file.
 URLS_MOST = 100_000
 _LARGEST = (1 << 63) - 1
@@ -318,7 +320,9 @@ class _Search:
             owner = self.owners.of_key(patch.key)
             if not isinstance(reference, ByteRange | WholeFile) or reference.url != self.url:
                 continue
-            if self._is_looked_at(owner):
+            if self._is_looked_at(owner) and any(
+                self._is_chunk(patch.key, manifest) for manifest in self.owners.manifests[owner.path]
+            ):
                 continue
             offset, length = getattr(reference, "offset", 0), getattr(reference, "length", -1)
             if max(offset, length) > _LARGEST:
@@ -336,9 +340,14 @@ class _Search:
 
     def _add_rows(self, rows: Ints, offset: Ints, length: Ints) -> None:
         owner = self._owners_of(rows)
-        looked = [number for name, number in self.found.owners.items() if self._is_looked_at(name)]
-        if looked:
-            kept = ~np.isin(owner, looked)
+        for name, number in list(self.found.owners.items()):
+            if self._is_looked_at(name):
+                mine = np.flatnonzero(owner == number)
+                kept = np.ones(len(rows), bool)
+                kept[mine[self._are_chunks(rows[mine], name.path)]] = False
+                rows, owner, offset, length = rows[kept], owner[kept], offset[kept], length[kept]
+        if self._generated:
+            kept = self._counting(rows, owner)
             rows, owner, offset, length = rows[kept], owner[kept], offset[kept], length[kept]
         self.found.add(owner, 0, rows, offset, length)
 
@@ -378,6 +387,55 @@ class _Search:
                 fits &= column == number
             owner[fits] = self.found.number(OwnerName(OwnerKind.ARRAY, path))
         return owner
+
+    def _counting(self, rows: Ints, owner: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+        """Return which rows no rule replaces, of those whose keys are no chunks that are looked at."""
+        refs, expansion = self._refs, self._document.expansion
+        kept = np.ones(len(rows), bool)
+        odd = [
+            number
+            for name, number in self.found.owners.items()
+            if name.kind is not OwnerKind.ARRAY or self._is_looked_at(name)
+        ]
+        mine = np.flatnonzero(np.isin(owner, odd))[:_ASKED]
+        for at in mine.tolist():
+            slot = int(rows[at])
+            kept[at] = expansion.find(refs.key_of(slot)) == refs.position(slot)
+        return kept
+
+    def _are_chunks(self, rows: Ints, path: str) -> npt.NDArray[np.bool_]:
+        """Return which rows of the table have keys of chunks within the grid of an array."""
+        table = self._refs.table
+        found = np.zeros(len(rows), bool)
+        groups = table.group.of(rows)
+        for manifest in self.owners.manifests[path]:
+            grid = manifest.grid_shape
+            group = group_of_chunks(manifest.prefix, len(grid), manifest.encoding)
+            number = None if group is None or group[0] not in table.groups else table.groups.index(group[0])
+            mine = np.flatnonzero(groups == number) if number is not None else np.arange(len(rows))
+            if group is None or number is None:
+                keys = table.keys(rows[mine].tolist())
+                found[mine] |= [self._is_chunk(key, manifest) for key in keys]
+                continue
+            size = len(group[1]) + len(grid)
+            codes = table.code[rows[mine]]
+            inside = codes >> np.uint64(BITS) == size
+            columns = unpack_many(codes, size)
+            for column, at in zip(columns, group[1], strict=False):
+                inside &= column == at
+            for column, length in zip(columns[len(group[1]) :], grid, strict=True):
+                inside &= column < length
+            found[mine] |= inside
+        return found
+
+    def _is_chunk(self, key: str, manifest: ExpansionManifest) -> bool:
+        """Tell whether a key is that of a chunk within a grid."""
+        if not key.startswith(manifest.prefix):
+            return False
+        coords = manifest.encoding.decode(key[len(manifest.prefix) :], len(manifest.grid_shape))
+        return coords is not None and all(
+            at < size for at, size in zip(coords, manifest.grid_shape, strict=True)
+        )
 
     def _is_looked_at(self, owner: OwnerName) -> bool:
         """Whether the chunks of an array are looked at one by one, those that stand in refs among them."""
@@ -451,7 +509,20 @@ class _Search:
         for first in range(0, rule.count, _PAGE):
             self.check()
             rows = np.arange(first, min(first + _PAGE, rule.count))
+            rows = self._counting_rows(rule, rows)
             self._take(rule.references(rows), self.found.number(owner), source, rows)
+
+    def _counting_rows(self, rule: GenRule, rows: Ints) -> Ints:
+        """Return the rows of a rule that no later rule replaces."""
+        expansion = self._document.expansion
+        if len(self._near) < 2 or rule.count > _ASKED:
+            return rows
+        first = expansion.row_of(rule.index, 0)
+        keys = rule.rows(int(rows[0]), int(rows[-1]) + 1).keys
+        found = zip(rows.tolist(), keys, strict=True)
+        return np.array(
+            [row for row, key in found if key is not None and expansion.find(key) == first + row], np.int64
+        )
 
     def _take(self, columns: ReferenceColumns, owner: int, source: int, items: Ints) -> None:
         """Take those of the references that lead to the file."""
