@@ -26,6 +26,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import hint_label, one_shot, push_button, scrolled
 from refbrowser.io.access import storage_url
+from refbrowser.io.plan import AUTOMATIC
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.bytes.byte_facts import class_words, faults_line, file_line, item_line, name_of
 from refbrowser.views.bytes.byte_map import ByteItem, PlaceKind
@@ -188,6 +189,8 @@ class ByteMapPane(QWidget):
         self._soon.stop()
         self.loader.set_document(None)
         self.view.set_map(None, ())
+        self.follow.setChecked(True)
+        self.panel.set_choice(AUTOMATIC)
         self._show_hint(_NOTHING)
 
     def leave(self, document: OpenDocument | None) -> None:

@@ -143,6 +143,7 @@ class CostPane(QWidget):
         self._latest.cancel()
         self._soon.stop()
         self._document = self._node = self.table = None
+        self.own.clear()
         self._show_hint(_NOTHING)
 
     def leave(self, document: OpenDocument | None) -> None:

@@ -37,6 +37,7 @@ class PlanPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("planPanel")
         self._choice = AUTOMATIC
+        self._tried: LivePlan | None = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SMALL)
@@ -138,6 +139,7 @@ class PlanPanel(QWidget):
             beside.setText(f"now {before[row][1]}" if differs else "")
             beside.setVisible(differs)
         self.link.set_text("" if usual is None else f"Link {link_words(usual.link)}")
+        self._tried = tried
         self._show_values(tried)
         self.note.setText("Only drawn: the program goes on reading as it plans itself." if is_other else "")
         self.note.setVisible(bool(self.note.text()))
@@ -167,4 +169,5 @@ class PlanPanel(QWidget):
         )
         if choice != self._choice:
             self._choice = choice
+            self._show_values(self._tried)
             self.choiceChanged.emit(choice)

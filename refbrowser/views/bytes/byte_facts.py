@@ -55,7 +55,7 @@ def class_words(kind: PlaceKind, shown: ByteMap) -> str:
             f"behind the last reference: {known or 'what the format has there, or data without references'}"
         )
     if kind is PlaceKind.UNDECIDED:
-        return "not decided: a rule has more rows here than are looked at one by one"
+        return "not decided: more references are computed here than are looked at one by one"
     return "behind the end"
 
 
@@ -128,9 +128,9 @@ def faults_line(shown: ByteMap) -> str:
         parts.append(f"{count_text(shown.faulty)} ranges that no file can have")
     if shown.undecided:
         rows = sum(each.rows for each in shown.undecided)
-        parts.append(f"where {count_text(rows)} rows of rules lie is not decided")
+        parts.append(f"where {count_text(rows)} computed references lie is not decided")
     if shown.lattices and (len(shown.lattices) > 1 or len(shown.ranges)) and shown.owned is None:
-        parts.append("whether ranges of rules overlap others is not decided")
+        parts.append("whether computed ranges overlap others is not decided")
     return "; ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""The plan that is drawn is what the program does; what is tried changes the drawing alone; costs of reading."""
+"""The plan that is drawn is what the program does; what is tried changes the drawing alone; costs."""
 
 from __future__ import annotations
 
