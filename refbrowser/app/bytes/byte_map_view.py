@@ -452,13 +452,16 @@ class ByteMapView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.painting.paint(painter, self, self.cursor_item, self.hover_item)
-        if self.hasFocus():
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QColor(theme.colors().accent))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-        painter.end()
+        try:
+            self.painting.paint(painter, self, self.cursor_item, self.hover_item)
+            if self.hasFocus():
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QColor(theme.colors().accent))
+                painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        finally:
+            # A painter that is left open ends the program with the widget.
+            painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

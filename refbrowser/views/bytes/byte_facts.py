@@ -66,7 +66,8 @@ def item_line(item: ByteItem, shown: ByteMap, used: Runs | None, plan: LivePlan 
     if item.kind is PlaceKind.OVERLAP:
         parts.append(f"overlap of {count_text(max(len(item.ranges), 2))}")
     for each in item.ranges[:_NAMED]:
-        parts.append(f"{shown.key(each) or '?'} ({shown.owners[each.owner].label})")
+        key, label = shown.key(each), shown.owners[each.owner].label
+        parts.append(label if key is None else f"{key} ({label})")
     if len(item.ranges) > _NAMED:
         parts.append(f"and {count_text(len(item.ranges) - _NAMED)} more")
     if not item.ranges:

@@ -582,7 +582,9 @@ class _Search:
             grid, number = node.grid.grid_shape, len(self.found.keys)
             self.found.keys.append(_KeyOf(node, grid))
             count = len(needed.columns)
-            items = np.arange(count) if needed.owners is None else np.array([*needed.owners], np.int64)
+            # Pieces that are of no chunk have no key.
+            owners = [-1] * count if needed.owners is None else [*needed.owners]
+            items = np.array(owners, np.int64)
             if any(text == self.url for text in needed.columns.urls):
                 self._take(needed.columns, self.found.number(owner), number, items)
 
@@ -607,7 +609,9 @@ class _KeyOf:
     node: ArrayNode
     grid: tuple[int, ...]
 
-    def __call__(self, item: int) -> str:
+    def __call__(self, item: int) -> str | None:
+        if not 0 <= item < prod(self.grid):
+            return None
         return self.node.manifest.key(_coords(item, self.grid))
 
 
