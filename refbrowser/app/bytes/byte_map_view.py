@@ -49,9 +49,9 @@ _OFFSETS, _MARGIN = 62, 2
 #: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
 _BORDERED, _BORDERS_MOST = 3, 4000
 #: Ranges that are so wide have their key written in them; and so many of them at most.
-_LABELLED, _LABELS_MOST = 26, 400
+_LABELLED, _LABELS_MOST = 34, 160
 #: Requests that are drawn as boxes; of more only which bytes they have is seen.
-_BOXES_MOST = 3000
+_BOXES_MOST = 600
 #: What is no owner's, in the order of the numbers of `byte_pixels`.
 FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
 #: One notch of the wheel, or one key, makes bytes so many times wider.
@@ -101,7 +101,7 @@ class BytePainter:
         self._draw_offsets(painter, widget, shown)
         area = QRectF(_OFFSETS, 0, self._viewport.width / ratio, widget.height())
         painter.setClipRect(area.adjusted(-3, 0, 3, 0))
-        self._draw_ranges(painter, widget, shown, colors)
+        self._draw_keys(painter, widget, shown)
         self._draw_requests(painter, colors)
         for item, color, width in (
             (hover, QColor(colors.text), 1.0),
@@ -139,6 +139,7 @@ class BytePainter:
         ] = strong
         band = slice(top + high + round(ratio), top + high + round(ratio) + below)
         pixels[:, band][np.broadcast_to(picture.used[:, None, :], (rows, below, wide))] = soft
+        self._draw_borders(pixels, shown, slice(top, top + high), QColor(colors.surface).rgb())
         if picture.overlaps.any():
             self._mark_overlaps(pixels, picture.overlaps, round(ratio))
         # The image shares the memory of the array, which must live as long.
@@ -185,63 +186,66 @@ class BytePainter:
             text = offset_text(byte, viewport.row_bytes)
             painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _draw_ranges(self, painter: QPainter, widget: QWidget, shown: ByteMap, colors: theme.Colors) -> None:
-        """Draw borders between ranges, and their keys where there is room."""
+    def _draw_borders(self, pixels: np.ndarray, shown: ByteMap, rows: slice, color: int) -> None:
+        """Draw a line where each range begins, where these are wide enough."""
         viewport = self._viewport
         low, high = int(viewport.first), int(min(viewport.stop, shown.end)) + 1
         count = shown.count_within(low, high)
         if count > _BORDERS_MOST or count * _BORDERED * viewport.ratio > viewport.rows * viewport.width:
             return
-        ranges = shown.within(low, high, _BORDERS_MOST)
-        painter.setPen(QPen(QColor(colors.surface), 1))
-        for each in ranges:
-            row, x = viewport.place_of(each.start)
-            if 0 <= row < viewport.rows:
-                band = self.band(row, x, x)
-                painter.drawLine(band.topLeft(), band.bottomLeft())
-        labelled = [
-            each for each in ranges if (each.stop - each.start) / viewport.scale >= _LABELLED * viewport.ratio
-        ]
-        if len(labelled) > _LABELS_MOST:
+        place = np.floor((shown.starts_within(low, high) - viewport.first) / viewport.scale + 0.5)
+        row, x = np.divmod(place.astype(np.int64), viewport.width)
+        seen = (place >= 0) & (row < viewport.rows)
+        pixels[row[seen], rows, x[seen]] = color
+
+    def _draw_keys(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
+        """Write the keys of ranges in them, where there is room."""
+        viewport = self._viewport
+        low, high = int(viewport.first), int(min(viewport.stop, shown.end)) + 1
+        least = _LABELLED * viewport.ratio * viewport.scale
+        wide = shown.wide_within(low, high, least, _LABELS_MOST)
+        if len(wide) > _LABELS_MOST:
             return
         font = widget.font()
         font.setPixelSize(10)
         painter.setFont(font)
         measure = QFontMetricsF(font)
-        by_owner = {
-            owner: style
+        looks = {
+            owner: (ink_on(style), *look_of(style))
             for each, style in zip(shown.classes, self.styles, strict=True)
             for owner in each.owners
         }
-        for each in labelled:
-            self._draw_label(painter, shown, each, by_owner.get(each.owner), measure)
+        for each in wide:
+            look = looks.get(each.owner)
+            if look is not None and shown.overlaps.at(each.start) is None:
+                self._draw_key(painter, shown.key(each) or "", each, look, measure)
 
-    def _draw_label(
+    def _draw_key(
         self,
         painter: QPainter,
-        shown: ByteMap,
+        key: str,
         each: OwnedRange,
-        style: MapClass | None,
+        look: tuple[QColor, QColor, QColor, str],
         measure: QFontMetricsF,
     ) -> None:
         parts = self._viewport.row_parts(each.start, each.stop)
-        if not parts or style is None:
+        if not parts:
             return
         # In the widest part, of several rows the first one.
         row, left, right = max(parts, key=lambda part: (part[2] - part[1], -part[0]))
         band = self.band(row, left, right)
-        key = shown.key(each) or ""
-        name, last = key, key.rsplit("/", 1)[-1]
         room = band.width() - 8
-        text = next((text for text in (name, last) if measure.horizontalAdvance(text) <= room), "")
-        if not text or shown.overlaps.at(each.start) is not None:
-            return
-        around = measure.boundingRect(text).adjusted(-3, 0, 3, 0)
-        around.moveCenter(band.center())
-        ground, _, pattern = look_of(style)
+        text = key
+        if measure.horizontalAdvance(text) > room:
+            text = key.rsplit("/", 1)[-1]
+            if measure.horizontalAdvance(text) > room:
+                return
+        ink, ground, _, pattern = look
         if pattern:
+            around = measure.boundingRect(text).adjusted(-3, 0, 3, 0)
+            around.moveCenter(band.center())
             painter.fillRect(around.intersected(band), ground)
-        painter.setPen(ink_on(style))
+        painter.setPen(ink)
         painter.drawText(band, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_requests(self, painter: QPainter, colors: theme.Colors) -> None:

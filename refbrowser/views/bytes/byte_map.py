@@ -323,6 +323,29 @@ class ByteMap:
             each.lattice.count_below(high) - each.lattice.count_below(low) for each in self.lattices
         )
 
+    def starts_within(self, low: int, high: int) -> Ints:
+        """Return where ranges begin from one byte to another, as a column."""
+        start = self.ranges.start
+        found = [start[int(start.searchsorted(low)) : int(start.searchsorted(high))]]
+        for each in self.lattices:
+            count = each.lattice.count_below(high) - each.lattice.count_below(low)
+            some = each.lattice.starts(low, high, count + 1)
+            found.append(np.fromiter((at for _, at in some), np.int64))
+        return np.concatenate(found)
+
+    def wide_within(self, low: int, high: int, least: float, most: int) -> list[OwnedRange]:
+        """Return the ranges of so many bytes at least from `low` to `high`; of many one more than `most`."""
+        ranges = self.ranges
+        first = int(self._reach.searchsorted(low, side="right"))
+        last = int(ranges.start.searchsorted(high))
+        wide = first + np.flatnonzero(ranges.stop[first:last] - ranges.start[first:last] >= least)
+        found = [self._listed(row) for row in wide[: most + 1].tolist() if ranges.stop[row] > low]
+        for number, each in enumerate(self.lattices):
+            if each.lattice.length >= least:
+                some = each.lattice.starts(low, high, most + 1 - len(found))
+                found += [self._of_lattice(number, item, start) for item, start in some]
+        return found
+
     def within(self, low: int, high: int, most: int) -> list[OwnedRange]:
         """Return the ranges that have bytes from `low` to `high`, at most so many."""
         ranges = self.ranges
@@ -376,7 +399,8 @@ def _classes(
         if len(groups) == 1:
             start, stop = ranges.start, ranges.stop
         else:
-            mine = ranges.owner == group[0] if len(group) == 1 else np.isin(ranges.owner, group)
+            is_mine = ranges.owner == group[0] if len(group) == 1 else np.isin(ranges.owner, group)
+            mine = np.flatnonzero(is_mine)
             start, stop = ranges.start[mine], ranges.stop[mine]
         label = owners[group[0]].label if len(group) == 1 else f"{len(group)} other arrays"
         yield OwnerClass(

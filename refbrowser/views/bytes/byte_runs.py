@@ -46,21 +46,24 @@ class Runs:
     @classmethod
     def of(cls, start: Ints, stop: Ints) -> Self:
         """Return the bytes of ranges in any order, which may overlap and be empty."""
-        held = stop > start
-        if not held.all():
-            start, stop = start[held], stop[held]
-        if (start[1:] < start[:-1]).any():
+        size = stop - start
+        if size.min(initial=1) < 1:
+            held = size > 0
+            start, stop, size = start[held], stop[held], size[held]
+        if not (start[1:] >= start[:-1]).all():
             order = np.argsort(start, kind="stable")
-            start, stop = start[order], stop[order]
+            start, stop, size = start[order], stop[order], size[order]
         if not len(start):
             return cls(start, stop, start)
-        reach = np.maximum.accumulate(stop)
-        opens = np.ones(len(start), bool)
-        opens[1:] = start[1:] > reach[:-1]
-        first = np.flatnonzero(opens)
-        start, stop = start[first], reach[np.append(first[1:], len(reach)) - 1]
+        opens = start[1:] > stop[:-1]
+        if not opens.all():
+            # Some touch or overlap: they are put together.
+            reach = np.maximum.accumulate(stop)
+            first = np.concatenate([[0], 1 + np.flatnonzero(start[1:] > reach[:-1])])
+            start, stop = start[first], reach[np.concatenate([first[1:] - 1, [len(reach) - 1]])]
+            size = stop - start
         before = np.zeros(len(start), np.int64)
-        np.cumsum((stop - start)[:-1], out=before[1:])
+        np.cumsum(size[:-1], out=before[1:])
         return cls(start, stop, before)
 
     def __len__(self) -> int:

@@ -171,15 +171,17 @@ class FoundRanges:
     ) -> None:
         """Add references to the file; a length of -1 is all of it."""
         owners = np.broadcast_to(np.asarray(owner, np.int32), item.shape)
-        whole = np.flatnonzero(length < 0)
-        if len(whole):
+        least = length.min(initial=0)
+        if least < 0:
+            whole = np.flatnonzero(length < 0)
             self.whole_count += len(whole)
             some = whole[: max(0, WHOLE_KEPT - len(self.whole))]
             more = zip(owners[some].tolist(), [source] * len(some), item[some].tolist(), strict=True)
             self.whole.extend(more)
-        good = (offset >= 0) & (length >= 0) & (length <= _LARGEST - np.maximum(offset, 0))
-        self.faulty += int((~good & (length >= 0)).sum())
-        if not good.all():
+        is_usual = least >= 0 and offset.min(initial=0) >= 0
+        if not is_usual or max(offset.max(initial=0), length.max(initial=0)) > _LARGEST // 2:
+            good = (offset >= 0) & (length >= 0) & (length <= _LARGEST - np.maximum(offset, 0))
+            self.faulty += int((~good & (length >= 0)).sum())
             owners, item, offset, length = owners[good], item[good], offset[good], length[good]
         if len(item):
             sources = np.full(len(item), source, np.int32)
@@ -306,7 +308,8 @@ class _Search:
         if numbers and len(table):
             is_mine = table.url == numbers[0] if len(numbers) == 1 else np.isin(table.url, numbers)
             rows = self._standing(np.flatnonzero(is_mine))
-            self._add_rows(rows, table.offset[rows].astype(np.int64), table.length[rows].astype(np.int64))
+            some: Ints | slice = slice(None) if len(rows) == len(table) else rows
+            self._add_rows(rows, table.offset[some].astype(np.int64), table.length[some].astype(np.int64))
         for slot, patch in (
             *refs.replaced.items(),
             *((-2 - number, patch) for number, patch in enumerate(refs.appended.values())),
@@ -356,9 +359,7 @@ class _Search:
         table, found = self._refs.table, self.found
         groups = table.group.of(rows)
         owner = np.zeros(len(rows), np.int32)
-        present = np.unique(groups).tolist() if len(rows) and groups[0] != groups[-1] else None
-        if present is None:
-            present = np.flatnonzero(np.bincount(groups)).tolist() if len(rows) else []
+        present = np.flatnonzero(np.bincount(groups)).tolist() if len(rows) else []
         for group in present:
             mine = slice(None) if len(present) == 1 else np.flatnonzero(groups == group)
             if group == ODD:

@@ -16,6 +16,8 @@ from PySide6.QtGui import QGuiApplication, QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
+from test_responsiveness import GAP as LONGEST
+from test_responsiveness import GapGuard
 from window_fixtures import Open
 
 from refbrowser.app.bytes.byte_map_pane import ByteMapPane
@@ -338,6 +340,30 @@ class TestPointing:
             theme.apply(qapp, theme.LIGHT)
         assert len(light) > 6
         assert len(dark - light) > 3
+
+
+class TestLarge:
+    def test_the_event_loop_is_not_held(self, shown: Shown, opened: Open, tmp_path: Path) -> None:
+        metadata = json.loads(shown.refs["mask/.zarray"]) | {"shape": [300, 400], "chunks": [1, 1]}
+        refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}', "many/.zarray": json.dumps(metadata)}
+        for number, (row, column) in enumerate(np.ndindex(300, 400)):
+            refs[f"many/{row}.{column}"] = ["many.bin", number * 5, 2]
+        path = tmp_path / "many.json"
+        path.write_text(json.dumps({"version": 1, "refs": refs}))
+        opened(path)
+        shown.wait()
+        shown.pane.show_file(DOCUMENT)
+        shown.wait()
+        guard = GapGuard()
+        shown.pane.show_file("many.bin")
+        shown.wait()
+        for _ in range(20):
+            shown.view.zoom_by(1)
+            shown.view.repaint()
+        assert guard.worst() < LONGEST
+        found = shown.pane.loader.shown
+        assert found is not None
+        assert found.count == 120_000
 
 
 class TestPlan:
