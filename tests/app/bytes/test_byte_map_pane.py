@@ -350,12 +350,14 @@ class TestLarge:
             refs[f"many/{row}.{column}"] = ["many.bin", number * 5, 2]
         path = tmp_path / "many.json"
         path.write_text(json.dumps({"version": 1, "refs": refs}))
-        opened(path)
-        shown.wait()
+        shown.document = opened(path)
+        shown.show("/many")
+        shown.qtbot.waitUntil(lambda: shown.pane.loader.files is not None)
         shown.pane.show_file(DOCUMENT)
         shown.wait()
         guard = GapGuard()
         shown.pane.show_file("many.bin")
+        shown.qtbot.waitUntil(lambda: shown.pane.loader.shown is not None)
         shown.wait()
         for _ in range(20):
             shown.view.zoom_by(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTabBar
+from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
@@ -25,7 +25,7 @@ def shown_bars(window: MainWindow) -> list[list[str]]:
 
 LOW = [
     ["Attributes", "Explain", "Editor", "History"],
-    ["Chunk map", "Preview", "Problems", "Jobs"],
+    ["Chunk map", "Byte map", "Cost", "Preview", "Problems", "Jobs"],
 ]
 HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
 
@@ -114,3 +114,16 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
         assert height(other) == expected
         assert other.focusWidget() is other.hierarchy.tree
         other.close()
+
+
+def test_docks_that_a_kept_layout_does_not_know_have_their_place(qtbot: QtBot, styled: QApplication) -> None:
+    """As after an update of the program that brought one more."""
+    first = again(qtbot)
+    dock = first.docks["costDock"]
+    first.removeDockWidget(dock)
+    dock.setObjectName("unknownToTheLayout")
+    first.settings.set_layout(first.saveGeometry(), first.saveState())
+    first.close()
+    second = again(qtbot)
+    docks = second.docks
+    assert docks["costDock"] in second.tabifiedDockWidgets(docks["chunkMapDock"])
