@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QTabBar
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.shell import docks
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -44,15 +45,15 @@ def test_each_dock_has_one_tab_at_the_first_start(window: MainWindow, qtbot: QtB
 
 
 def test_reset_puts_every_dock_back(window: MainWindow, qtbot: QtBot) -> None:
-    docks = window.docks
-    docks["jobsDock"].setFloating(True)
-    docks["problemsDock"].hide()
-    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, docks["attributesDock"])
+    made = window.docks
+    made["jobsDock"].setFloating(True)
+    made["problemsDock"].hide()
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, made["attributesDock"])
     qtbot.wait(50)
     qtbot.keyClick(window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    assert [dock.objectName() for dock in docks.all() if dock.isFloating() or dock.isHidden()] == []
+    assert [dock.objectName() for dock in made.all() if dock.isFloating() or dock.isHidden()] == []
     for name, _title, area, _hint in DOCKS:
-        assert window.dockWidgetArea(docks[name]) == area
+        assert window.dockWidgetArea(made[name]) == area
     qtbot.waitUntil(lambda: shown_bars(window) == LOW)
 
 
@@ -116,14 +117,22 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
         other.close()
 
 
-def test_docks_that_a_kept_layout_does_not_know_have_their_place(qtbot: QtBot, styled: QApplication) -> None:
-    """As after an update of the program that brought one more."""
-    first = again(qtbot)
-    dock = first.docks["costDock"]
-    first.removeDockWidget(dock)
-    dock.setObjectName("unknownToTheLayout")
-    first.settings.set_layout(first.saveGeometry(), first.saveState())
-    first.close()
+def test_docks_that_a_kept_layout_does_not_know_have_their_place(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an update of the program that brought two more."""
+    new = ("byteMapDock", "costDock")
+    with monkeypatch.context() as older:
+        older.setattr(docks, "DOCKS", tuple(dock for dock in DOCKS if dock[0] not in new))
+        groups = (tuple(name for name in group if name not in new) for group in docks.TABBED)
+        older.setattr(docks, "TABBED", tuple(groups))
+        first = MainWindow()
+        qtbot.addWidget(first)
+        first.show()
+        state = first.saveGeometry(), first.saveState()
+        first.deleteLater()
+    window.settings.set_layout(*state)
     second = again(qtbot)
-    docks = second.docks
-    assert docks["costDock"] in second.tabifiedDockWidgets(docks["chunkMapDock"])
+    beside = second.tabifiedDockWidgets(second.docks["chunkMapDock"])
+    assert {second.docks[name] for name in new} <= {*beside}
+    second.close()
