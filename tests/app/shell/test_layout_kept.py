@@ -127,8 +127,6 @@ def test_docks_that_a_kept_layout_does_not_know_have_their_place(
         groups = (tuple(name for name in group if name not in new) for group in docks.TABBED)
         older.setattr(docks, "TABBED", tuple(groups))
         first = MainWindow()
-        qtbot.addWidget(first)
-        first.show()
         state = first.saveGeometry(), first.saveState()
         first.deleteLater()
     window.settings.set_layout(*state)
