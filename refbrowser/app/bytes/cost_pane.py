@@ -83,7 +83,7 @@ class CostPane(QWidget):
         grid.setShowGrid(False)
         grid.setAlternatingRowColors(True)
         grid.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        grid.verticalHeader().setDefaultSectionSize(38)
+        grid.verticalHeader().setDefaultSectionSize(36)
         grid.horizontalHeader().setDefaultAlignment(
             Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         )

@@ -11,6 +11,10 @@ from refbrowser.views.bytes.reading_costs import Chunking, Cost, CostTable, Reac
 from refbrowser.views.words import count_text, one_line, size_text
 
 
+#: Characters of the dimensions that stand in the head of a row; the tool tips have all of them.
+_DETAIL = 20
+
+
 def chunking_words(chunking: Chunking) -> str:
     """Return the head of a column."""
     return f"{chunking.title}: {' × '.join(map(str, chunking.shape))}"
@@ -18,7 +22,8 @@ def chunking_words(chunking: Chunking) -> str:
 
 def row_words(reach: Reach) -> str:
     """Return the head of a row."""
-    return f"{reach.title}\n{one_line(reach.detail)}"
+    detail = one_line(reach.detail)
+    return f"{reach.title}\n{detail if len(detail) <= _DETAIL else f'{detail[: _DETAIL - 1]}…'}"
 
 
 def cell_words(cost: Cost | RefbrowserError) -> tuple[str, str]:
