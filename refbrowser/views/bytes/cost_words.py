@@ -10,7 +10,6 @@ from refbrowser.views.bytes.live_plan import link_words, seconds_words
 from refbrowser.views.bytes.reading_costs import Chunking, Cost, CostTable, Reach
 from refbrowser.views.words import count_text, one_line, size_text
 
-
 #: Characters of the dimensions that stand in the head of a row; the tool tips have all of them.
 _DETAIL = 20
 

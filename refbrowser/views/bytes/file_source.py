@@ -482,22 +482,22 @@ class _Search:
 
     def _object(self, manifest: ExpansionManifest, owner: OwnerName, numbers: list[int]) -> None:
         """Take the chunk that is the file."""
-        grid, source = manifest.grid_shape, len(self.found.keys)
-        self.found.keys.append(lambda item: manifest.key(_coords(item, grid)))
+        grid = manifest.grid_shape
         for number in numbers:
             layout = self._generated[number]
             assert isinstance(layout, ChunkLayout)
             coords = manifest.encoding.decode(self.url[len(layout.head) :], len(grid))
             if coords is None or any(at >= size for at, size in zip(coords, grid, strict=True)):
                 continue
-            item = int(np.ravel_multi_index(coords, grid)) if grid else 0
+            source, key = len(self.found.keys), manifest.key(coords)
+            self.found.keys.append(lambda _item, key=key: key)
             one = np.array([coords], np.int64).reshape(1, len(grid))
-            self._take(manifest.columns(one), self.found.number(owner), source, np.array([item]))
+            self._take(manifest.columns(one), self.found.number(owner), source, np.zeros(1, np.int64))
 
     def _chunk_by_chunk(self, manifest: ExpansionManifest, owner: OwnerName) -> None:
         grid, found = manifest.grid_shape, self.found
         size, source = prod(grid), len(found.keys)
-        found.keys.append(lambda item: manifest.key(_coords(item, grid)))
+        found.keys.append(lambda item: manifest.key(coords_of(item, grid)))
         for first in range(0, size, _PAGE):
             self.check()
             items = np.arange(first, min(first + _PAGE, size))
@@ -613,11 +613,16 @@ class _KeyOf:
     def __call__(self, item: int) -> str | None:
         if not 0 <= item < prod(self.grid):
             return None
-        return self.node.manifest.key(_coords(item, self.grid))
+        return self.node.manifest.key(coords_of(item, self.grid))
 
 
-def _coords(item: int, grid: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(at) for at in np.unravel_index(item, grid)) if grid else ()
+def coords_of(item: int, grid: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the coordinates of a chunk by its number in C order, in grids of any size."""
+    found = []
+    for size in reversed(grid):
+        item, at = divmod(item, size)
+        found.append(at)
+    return tuple(reversed(found))
 
 
 def may_lead_to(rule: Generated, url: str) -> bool:

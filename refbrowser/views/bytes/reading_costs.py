@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.views.bytes.file_source import coords_of
 from refbrowser.views.plot.coordinates import AxisRole
 from refbrowser.views.plot.reading import coordinate_nodes, roles_of
 from refbrowser.views.plot.slicing import SliceState, dimension_names, first_slice
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _SAMPLED = 4096
 #: Chunks that are planned one by one; of a selection of more the cost is computed by arithmetic.
 PLANNED = 1 << 20
+#: Shapes of chunks that are tried to find a balanced one.
+_TRIED = 4096
 #: Bytes of a chunk, decoded, that are aimed at: of the chunks there are, but within these.
 _LEAST, _MOST = 1 << 20, 16 << 20
 
@@ -285,7 +289,7 @@ def _balanced(
     if not axes or not run or run[0] in axes:
         return None
     best: tuple[float, tuple[int, ...]] | None = None
-    for lengths in _powers([shape[axis] for axis in free]):
+    for lengths in islice(_powers([shape[axis] for axis in free]), _TRIED):
         deep = prod(lengths)
         if deep > elements:
             continue
@@ -389,10 +393,10 @@ def _stored(node: ArrayNode) -> tuple[float | None, str]:
     count = min(grid.size, _SAMPLED)
     if not count:
         return None, ""
-    numbers = np.unique(np.linspace(0, grid.size - 1, count).astype(np.int64))
-    shape = grid.grid_shape
-    coords = np.stack(np.unravel_index(numbers, shape), axis=1) if shape else np.zeros((1, 0), np.int64)
-    columns = node.manifest.columns(coords.astype(np.int64))
+    # In Python's integers: how many chunks there are says a file.
+    numbers = [at * (grid.size - 1) // max(count - 1, 1) for at in range(count)]
+    coords = np.array([coords_of(number, grid.grid_shape) for number in numbers], np.int64)
+    columns = node.manifest.columns(coords.reshape(count, len(grid.grid_shape)))
     has_url = np.flatnonzero(columns.url >= 0)
     url = columns.urls[columns.url[has_url[0]]] if len(has_url) else ""
     sizes = columns.length[columns.kind == ReferenceKind.RANGE]
