@@ -220,6 +220,21 @@ class TestCost:
         for shape in shapes.values():
             assert np.prod(shape) * 4 <= 16 << 20
 
+    @pytest.mark.parametrize("shape", [[2**61, 3], [10**12, 10**6], [2] * 32, [1], [5, 1, 1]])
+    def test_shapes_that_a_file_says(self, tmp_path: Path, shape: list[int]) -> None:
+        path = write_set(tmp_path)
+        text = json.loads(path.read_text())
+        metadata = json.loads(text["refs"]["field/.zarray"])
+        text["refs"]["field/.zarray"] = json.dumps(metadata | {"shape": shape, "chunks": [1] * len(shape)})
+        text["refs"]["field/.zattrs"] = "{}"
+        path.write_text(json.dumps(text))
+        with refbrowser.open(path, allow=[HOST]) as dataset:
+            node = dataset["/field"].node
+            table = cost_table(dataset.session, dataset.access, node, reaches_of(dataset.hierarchy, node))
+        assert json.dumps(cost_json(table))
+        for chunking in table.chunkings:
+            assert all(0 < side <= length for side, length in zip(chunking.shape, shape, strict=True))
+
     def test_words_and_json(self, table: CostTable) -> None:
         now, one = table.chunkings[0], table.reaches[0]
         head, more = cell_words(table.cost(now, one))
