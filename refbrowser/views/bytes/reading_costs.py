@@ -272,7 +272,7 @@ def _shared(lengths: tuple[int, ...], elements: int) -> tuple[int, ...]:
         sides = tuple(ceil(length / count) for length, count in zip(lengths, counts, strict=True))
         if prod(sides) <= elements or all(side == 1 for side in sides):
             return sides
-        # By a tenth at least: lengths are what files say, and one more of so many parts is no more as a float.
+        # By a tenth at least: lengths are what files say, and one part more may be none as a float.
         wanted = (prod(sides) / elements) ** (1 / len(lengths)) * 0.9
         parts = max(parts + 1, parts * min(4.0, max(wanted, 1.1)))
 
