@@ -14,7 +14,7 @@ import numpy.typing as npt
 from refbrowser.engine.reading.found_members import known_ranges, members_of
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
-from refbrowser.io.access import is_chained, storage_url
+from refbrowser.io.access import is_chained
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind, WholeFile
@@ -23,10 +23,9 @@ from refbrowser.references.document.chunk_codes import BITS, Group, group_of_chu
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, TextTable
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.rules.integer_expressions import Affine, bounds
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.references.rules.text_columns import TextColumn
 from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep
+from refbrowser.views.bytes.rule_lattices import lattices_of, may_lead_to
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
@@ -43,8 +42,6 @@ LISTED = 1 << 22
 _PAGE = 65_536
 #: Keys of no array that are looked up one by one, to know whether a rule replaces them.
 _ASKED = 10_000
-#: URLs of a rule that are compared with that of the file.
-URLS_MOST = 100_000
 _LARGEST = (1 << 63) - 1
 
 
@@ -490,7 +487,7 @@ class _Search:
             if coords is None or any(at >= size for at, size in zip(coords, grid, strict=True)):
                 continue
             source, key = len(self.found.keys), manifest.key(coords)
-            self.found.keys.append(lambda _item, key=key: key)
+            self.found.keys.append({0: key}.get)
             one = np.array([coords], np.int64).reshape(1, len(grid))
             self._take(manifest.columns(one), self.found.number(owner), source, np.zeros(1, np.int64))
 
@@ -623,115 +620,3 @@ def coords_of(item: int, grid: tuple[int, ...]) -> tuple[int, ...]:
         item, at = divmod(item, size)
         found.append(at)
     return tuple(reversed(found))
-
-
-def may_lead_to(rule: Generated, url: str) -> bool:
-    """Tell whether references that something makes may lead to a file; False is certain."""
-    if isinstance(rule, RangeLayout):
-        return rule.head == url
-    if isinstance(rule, ChunkLayout):
-        head = storage_url(rule.head + rule.tail)
-        return head == url if is_chained(rule.head) else url.startswith(rule.head) and not rule.tail
-    assert isinstance(rule, GenRule)
-    if "url" not in rule.fields:
-        return False
-    start = rule.static_origin()
-    return url.startswith(start) or start.startswith(url)
-
-
-def lattices_of(
-    rule: GenRule, url: str
-) -> list[tuple[Lattice, tuple[tuple[int, int], ...]]] | tuple[int, int]:
-    """Return the ranges of a rule in a file by arithmetic, each with the dimensions that the URL fixes.
-
-    Where that cannot be, the bytes between which they are: from the first to behind the last, or twice 0.
-    """
-    columns = rule.columns
-    if columns is None:
-        return []
-    offset, length = columns.integers.get("offset"), columns.integers.get("length")
-    if offset is None or length is None:
-        return 0, 0
-    reach, sizes = bounds(offset, rule.space), bounds(length, rule.space)
-    if reach is None or sizes is None:
-        return 0, 0
-    span = max(reach[0], 0), min(max(reach[1] + sizes[1], 0), _LARGEST)
-    places = _places_of_url(rule, url)
-    if places is None or not isinstance(offset, Affine) or sizes[0] != sizes[1]:
-        return span
-    found = []
-    for fixed in places:
-        lattice = _lattice(rule, offset, sizes[0], fixed)
-        if lattice is None:
-            return span
-        found.append((lattice, tuple(fixed.items())))
-    return found
-
-
-class RuleUrls(NamedTuple):
-    """The URLs of a rule, one for each combination of those dimensions that they depend on.
-
-    Attributes
-    ----------
-    slots
-        The dimensions, by number.
-    positions
-        Where in each of them each URL is, in the order of `texts`.
-    """
-
-    slots: list[int]
-    positions: tuple[Ints, ...]
-    texts: list[str]
-
-
-def urls_of_rule(rule: GenRule, most: int) -> RuleUrls | None:
-    """Return the URLs of a rule; None where there may be more than `most`."""
-    columns = rule.columns
-    if columns is None or "url" not in rule.fields:
-        return RuleUrls([], (), [])
-    slots = sorted(columns.slots("url"))
-    lengths = tuple(rule.space.lengths[slot] for slot in slots)
-    count = prod(lengths)
-    if count > most or columns.is_wide:
-        return None
-    found = np.unravel_index(np.arange(count), lengths) if slots else ()
-    index = tuple(column.astype(np.int64) for column in found)
-    none = np.zeros(count, np.int64)
-    positions = [
-        index[slots.index(slot)] if slot in slots else none for slot in range(len(rule.space.dimensions))
-    ]
-    values = columns.column("url", positions, count).values
-    texts = values.texts if isinstance(values, TextColumn) else values
-    return RuleUrls(slots, index, [str(text or "") for text in texts])
-
-
-def _places_of_url(rule: GenRule, url: str) -> list[dict[int, int]] | None:
-    """Return where in the dimensions of its URL a rule leads to a file; None where that is not decided."""
-    urls = urls_of_rule(rule, URLS_MOST)
-    if urls is None:
-        return None
-    hits = [at for at, text in enumerate(urls.texts) if text == url]
-    return [
-        {slot: int(column[at]) for slot, column in zip(urls.slots, urls.positions, strict=True)}
-        for at in hits
-    ]
-
-
-def _lattice(rule: GenRule, offset: Affine, length: int, fixed: dict[int, int]) -> Lattice | None:
-    terms, base = dict(offset.terms), offset.constant
-    steps = []
-    for slot, dimension in enumerate(rule.space.dimensions):
-        coefficient = terms.get(slot, 0)
-        if slot in fixed:
-            base += coefficient * dimension.values[fixed[slot]] if coefficient else 0
-        elif not coefficient:
-            if dimension.length > 1:
-                # The same bytes again and again.
-                return None
-        elif not isinstance(dimension.values, range):
-            return None
-        else:
-            stride = coefficient * dimension.values.step
-            base += coefficient * dimension.values.start + min(stride, 0) * (dimension.length - 1)
-            steps.append(LatticeStep(abs(stride), dimension.length, slot, stride < 0))
-    return Lattice.of(base, length, steps)

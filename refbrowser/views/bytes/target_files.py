@@ -21,7 +21,8 @@ from refbrowser.references.document.table import TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.views.bytes.file_source import DOCUMENT, FileSource, urls_of_rule
+from refbrowser.views.bytes.file_source import DOCUMENT, FileSource
+from refbrowser.views.bytes.rule_lattices import urls_of_rule
 
 #: Files that are listed; and files of one rule, or objects of one array, that are.
 LISTED_MOST, OF_RULE_MOST = 1_000_000, 20_000
