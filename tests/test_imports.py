@@ -406,6 +406,7 @@ JOBS = {
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.format_places": "loads modules, once",
     "refbrowser.app.panes.chunk_map_dock": "loads modules, once",
+    "refbrowser.app.bytes.byte_docks": "loads modules, once",
     "refbrowser.app.shell.following": "looks for lost edits, once",
     "refbrowser.app.shell.housekeeping": "loads modules, once",
     "refbrowser.app.shell.main_window": "loads modules, once",

@@ -1,12 +1,28 @@
-"""Show the range plan of a selection: requests, useful and wasted bytes. Nothing is read."""
+"""Show the range plan of a selection: requests, useful and wasted bytes; or what an array costs to read.
+
+Nothing is read.
+"""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import plain, size_text, tell_damage, write_json_list, write_line, write_lines
+from refbrowser.cli.console import (
+    plain,
+    size_text,
+    tell_damage,
+    write_json,
+    write_json_list,
+    write_line,
+    write_lines,
+)
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="what to open")
     parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
     parser.add_argument("--select", default="", metavar="TEXT", help="for example 0,:,10:20:2")
+    parser.add_argument(
+        "--cost",
+        action="store_true",
+        help="what a map, a series, a profile and all of the array cost to read, with other chunks too",
+    )
+    parser.add_argument(
+        "--chunks",
+        action="append",
+        default=[],
+        metavar="SIDES",
+        help="with --cost: chunks of your own, for example 1,180,360; : is a whole axis (repeatable)",
+    )
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -21,10 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
-    """Plan the selection and print the plan."""
+    """Plan the selection and print the plan, or what reading costs."""
+    if arguments.chunks and not arguments.cost:
+        raise RefbrowserError(ErrorKind.USAGE, "--chunks is of no use without --cost")
+    if arguments.select and arguments.cost:
+        raise RefbrowserError(ErrorKind.USAGE, "--select is of no use with --cost")
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         tell_damage(array.damage)
+        if arguments.cost:
+            _print_cost(array, arguments)
+            return 0
         plan = array.plan(array.selection(arguments.select))
     if arguments.json:
         counts = {
@@ -48,3 +83,20 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         for url, start, stop in plan.ranges.each_request()
     )
     return 0
+
+
+def _print_cost(array: Array, arguments: argparse.Namespace) -> None:
+    """Print what it costs to read an array."""
+    from refbrowser.engine.session import readable_grid
+    from refbrowser.views.bytes.cost_words import cost_json, cost_lines
+    from refbrowser.views.bytes.reading_costs import cost_table, own_chunkings, reaches_of
+
+    dataset, node = array.dataset, array.node
+    readable_grid(node)
+    reaches = reaches_of(dataset.hierarchy, node)
+    own = own_chunkings(arguments.chunks, node.shape)
+    table = cost_table(dataset.session, dataset.access, node, reaches, own)
+    if arguments.json:
+        write_json(cost_json(table))
+    else:
+        write_lines(map(plain, cost_lines(table)))

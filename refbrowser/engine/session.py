@@ -20,7 +20,7 @@ from refbrowser.model.selection import Selection
 # What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
     from refbrowser.engine.reading.parts import EndedPart, Parts, Progress, ReadOptions
-    from refbrowser.engine.reading.reader import Reader, ReadPlan
+    from refbrowser.engine.reading.reader import Needed, Reader, ReadPlan
     from refbrowser.io.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
@@ -118,6 +118,18 @@ class Session(Resources):
         reader.tell()
         return reader
 
+    def needs(self, node: ArrayNode, access: Access, selection: Selection) -> Needed:
+        """Return which bytes a selection needs, as far as it is known where they lie; nothing is read.
+
+        Raises
+        ------
+        RefbrowserError
+            The array is not readable, or the selection touches too many chunks to look at.
+        """
+        from refbrowser.engine.reading.kinds import reading_of
+
+        return reading_of(node).known(access, selection)
+
     def plan(self, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
         """Return the requests that reading a selection needs; nothing is read.
 
@@ -126,9 +138,7 @@ class Session(Resources):
         RefbrowserError
             The array is not readable.
         """
-        from refbrowser.engine.reading.kinds import reading_of
-
-        return reading_of(node).plan(self.fetcher, access, selection)
+        return self.needs(node, access, selection).planned(self.fetcher, access)
 
 
 def check_count(node: ArrayNode, selection: Selection) -> None:

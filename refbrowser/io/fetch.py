@@ -20,7 +20,16 @@ from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.locks.lock import SAMPLE
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
-from refbrowser.io.plan import LOCAL, TO_THE_END, Link, LinkModels, RangePlan, plan_ranges
+from refbrowser.io.plan import (
+    AUTOMATIC,
+    LOCAL,
+    TO_THE_END,
+    Link,
+    LinkModels,
+    PlanChoice,
+    RangePlan,
+    plan_ranges,
+)
 from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
@@ -93,12 +102,26 @@ class Fetcher:
         """Return what is known of the link to a host, by the text of its origin."""
         return self._models.of(origin).link
 
-    def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
-        """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
-        # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
-        links: dict[Origin, Link] = {}
+    def plan(self, columns: ReferenceColumns, access: Access, choice: PlanChoice = AUTOMATIC) -> RangePlan:
+        """Return the plan for reading `columns`, by what is known of the links; reads nothing.
+
+        Parameters
+        ----------
+        choice
+            What to plan in the place of what the links say, to be looked at.
+        """
         named = with_used_urls(columns)
-        return plan_ranges(named, [self._link(url, access, links) for url in named.urls])
+        return plan_ranges(named, self.links(named.urls, access, choice))
+
+    def links(self, urls: Iterable[str], access: Access, choice: PlanChoice = AUTOMATIC) -> list[Link]:
+        """Return the link to each URL as it is known now."""
+        # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
+        known: dict[Origin, Link] = {}
+        chosen: dict[int, Link] = {}
+        found = [self._link(url, access, known) for url in urls]
+        if choice == AUTOMATIC:
+            return found
+        return [chosen.setdefault(id(link), choice.link(link)) for link in found]
 
     def fetch(
         self,

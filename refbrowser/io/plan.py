@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,8 @@ class Link:
         Bytes of the smallest and largest request that splitting makes.
     blocks
         Requests that a large read is split into, at least.
+    gap
+        Bytes between two ranges that are read over at most; None for what takes the least time.
     """
 
     host: str = ""
@@ -55,6 +57,17 @@ class Link:
     most: int = LIMITS.connections_per_host
     block: tuple[int, int] = (64 << 10, 8 << 20)
     blocks: int = 64
+    gap: int | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether anything of it was learned from requests: else it is what a link is taken for at first."""
+        first = Link()
+        return (self.latency, self.per_connection, self.total) != (
+            first.latency,
+            first.per_connection,
+            first.total,
+        )
 
     def connections(self, size: float, requests: float) -> int:
         """Return how many connections `requests` for `size` bytes should use (Little's law)."""
@@ -77,6 +90,37 @@ class Link:
 
 #: Local files: gaps are never read, neighbours are, and nothing is gained by many requests.
 LOCAL = Link("", latency=0, request_cost=0, per_connection=2e9, total=2e9, block=(4 << 20, 4 << 20), blocks=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChoice:
+    """What is tried in the place of what the model of a link says; None is what it says.
+
+    Attributes
+    ----------
+    gap
+        Bytes between two ranges that are read over at most.
+    block
+        Bytes of one request, about.
+    connections
+        Connections that are used at most.
+    """
+
+    gap: int | None = None
+    block: int | None = None
+    connections: int | None = None
+
+    def link(self, link: Link) -> Link:
+        """Return a link by which is planned so."""
+        if self == AUTOMATIC:
+            return link
+        block, blocks = (link.block, link.blocks) if self.block is None else ((self.block, self.block), 1)
+        most = link.most if self.connections is None else self.connections
+        return replace(link, block=block, blocks=blocks, most=most, gap=self.gap)
+
+
+#: What the program does.
+AUTOMATIC = PlanChoice()
 
 
 class LinkModel:
@@ -224,6 +268,8 @@ class RangePlan:
         Distinct bytes that rows need, without whole files.
     wasted_bytes
         Bytes that are requested beside those.
+    links
+        The link of each URL by which it was planned.
     """
 
     urls: tuple[str, ...]
@@ -241,6 +287,7 @@ class RangePlan:
     faults: dict[int, RefbrowserError]
     useful_bytes: int
     wasted_bytes: int
+    links: tuple[Link, ...]
 
     @property
     def segments(self) -> int:
@@ -252,13 +299,44 @@ class RangePlan:
         """Number of requests."""
         return len(self.request_start)
 
+    @property
+    def request_url(self) -> Ints:
+        """For each request the position of its URL in `urls`."""
+        return np.repeat(self.segment_url, np.diff(self.requests_of))
+
+    @property
+    def unknown_sizes(self) -> int:
+        """Number of requests for whole files, whose sizes are not known."""
+        return int((self.request_stop == TO_THE_END).sum())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it should take by the models of the links, which are used at the same time.
+
+        What whole files of unknown size hold is not counted.
+        """
+        url = self.request_url
+        size = np.where(self.request_stop == TO_THE_END, 0, self.request_stop - self.request_start)
+        numbers: dict[int, int] = {}
+        links = [numbers.setdefault(id(link), len(numbers)) for link in self.links]
+        host = np.array(links, np.int64)[url]
+        sizes = np.bincount(host, size.astype(np.float64), len(numbers)).tolist()
+        counts = np.bincount(host, minlength=len(numbers)).tolist()
+        by_number = {number: link for link, number in zip(self.links, links, strict=True)}
+        times = (
+            by_number[number].time(sizes[number], counts[number])
+            for number in range(len(numbers))
+            if counts[number]
+        )
+        return max(times, default=0.0)
+
     def requests(self) -> list[Request]:
         """Return the requests as values, by URL and first byte."""
         return list(self.each_request())
 
     def each_request(self) -> Iterator[Request]:
         """Yield the requests, as `requests` lists them."""
-        numbers = np.repeat(self.segment_url, np.diff(self.requests_of))
+        numbers = self.request_url
         for first in range(0, len(numbers), _AT_A_TIME):
             some = slice(first, first + _AT_A_TIME)
             starts, stops = self.request_start[some].tolist(), self.request_stop[some].tolist()
@@ -319,6 +397,7 @@ def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
         faults=faults,
         useful_bytes=useful,
         wasted_bytes=int((segment_stop - segment_start).sum()) - useful,
+        links=tuple(links),
     )
 
 
@@ -345,6 +424,7 @@ def _only_range(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan |
         faults={},
         useful_bytes=size,
         wasted_bytes=0,
+        links=tuple(links),
     )
 
 
@@ -428,6 +508,8 @@ def _segment_starts(
 
 def _best_gap(gaps: Ints, useful: int, streams: int, link: Link) -> tuple[int, int]:
     """Return the widest gap to read over, and the bytes that are then read."""
+    if link.gap is not None:
+        return link.gap, useful + int(gaps[gaps <= link.gap].sum())
     if not len(gaps) or link.latency == 0:
         return 0, useful
     ordered = np.sort(gaps)

@@ -196,6 +196,11 @@ class ExplainCommands(CommandGroup):
         self._show(document, Question(array=node.path, index=(0,) * len(node.shape)))
         return True
 
+    def explain_key(self, key: str) -> None:
+        """Explain a key of the current document."""
+        if self._current is not None:
+            self._explain_key(self._current, key)
+
     def _explain_key(self, document: OpenDocument, key: str) -> bool:
         from refbrowser.views.explain.explain import Question
 

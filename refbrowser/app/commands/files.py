@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.commands.actions import Actions
+    from refbrowser.app.dialogs.export_dialog import ExportDialog
     from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
@@ -223,7 +224,13 @@ class FileCommands(CommandGroup):
         """Show the export dialog for the current document."""
         self.export_as("")
 
-    def export_as(self, name: str) -> None:
+    def export_with_chunks(self, path: str, chunks: str) -> None:
+        """Show the export dialog with the chunks of an array filled in."""
+        dialog = self.export_as("")
+        if dialog is not None:
+            dialog.choose_chunks(path, chunks)
+
+    def export_as(self, name: str) -> ExportDialog | None:
         """Show the export dialog with a format chosen, by its name; the first one when empty."""
         from refbrowser.app.dialogs.export_dialog import ExportDialog
 
@@ -239,6 +246,8 @@ class FileCommands(CommandGroup):
             dialog.changeCompute.connect(self._change_compute)
             self._frame.documents.computeChanged.connect(dialog.refresh)
             dialog.show()
+            return dialog
+        return None
 
     # Making references
 

@@ -455,6 +455,18 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     ActionSpec("cancel_newest", "Cancel the &newest job", shortcut="Esc", when="is_busy"),
     ActionSpec("show_jobs", "Show &jobs"),
     None,
+    ActionSpec(
+        "show_byte_map",
+        "&Byte map",
+        shortcut="Ctrl+Shift+B",
+        tip="Show whose the bytes of a file are, what the view uses of them, and how they are requested",
+    ),
+    ActionSpec(
+        "show_cost",
+        "What rea&ding costs",
+        tip="Show what a map, a series, a profile and all of the array cost to read, with other chunks too",
+    ),
+    None,
     ActionSpec("show_problems", "Show &problems"),
     ActionSpec(
         "look_again",

@@ -14,6 +14,7 @@ from refbrowser.app.shell.keyboard import move_to_pane
 from refbrowser.app.shell.preferences import THEMES
 
 if TYPE_CHECKING:
+    from refbrowser.app.bytes.byte_docks import ByteDocks
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
@@ -39,6 +40,7 @@ class ViewCommands(CommandGroup):
         jobs: JobsPane,
         plot_alone: PlotAlone,
         layout_kept: LayoutKept,
+        byte_docks: ByteDocks,
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -47,11 +49,12 @@ class ViewCommands(CommandGroup):
         self._jobs = jobs
         self._plot_alone = plot_alone
         self._layout_kept = layout_kept
+        self._byte_docks = byte_docks
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = by_name(self.find_node, self.plot_alone, self.reset_layout, self.show_jobs)
-        own |= by_name(self.next_pane, self.previous_pane)
+        own |= by_name(self.next_pane, self.previous_pane, self.show_byte_map, self.show_cost)
         return {**own, **self._centre.tab_commands(), "cancel_newest": self._jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
@@ -88,6 +91,14 @@ class ViewCommands(CommandGroup):
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""
         self._docks.raise_("jobsDock")
+
+    def show_byte_map(self) -> None:
+        """Bring the byte map to the front, with the keyboard in it."""
+        self._byte_docks.show_byte_map()
+
+    def show_cost(self) -> None:
+        """Bring the costs of reading to the front."""
+        self._byte_docks.show_cost()
 
 
 class FindCommands(CommandGroup):

@@ -64,6 +64,14 @@ class ArraysTable(QTreeWidget):
             if item.data(_NAME, Qt.ItemDataRole.UserRole) == path:
                 self.setCurrentItem(item)
 
+    def set_chunks(self, path: str, text: str) -> None:
+        """Type the chunks of an array, which is ticked and made the current row."""
+        for item in self._rows():
+            if item.data(_NAME, Qt.ItemDataRole.UserRole) == path:
+                item.setCheckState(_NAME, Qt.CheckState.Checked)
+                item.setText(_CHUNKS, text)
+                self.setCurrentItem(item)
+
     def choices(self) -> list[tuple[str, str]] | None:
         """Return path and selection text of what is ticked; None for the whole dataset."""
         rows = self._rows()

@@ -287,6 +287,12 @@ class ExportDialog(WorkingDialog):
         """Choose a format by its name."""
         self._format.setCurrentIndex(self._format.findData(name))
 
+    def choose_chunks(self, path: str, chunks: str) -> None:
+        """Fill in the chunks of an array, in a format that has any to choose."""
+        if not has_chunks_of_arrays(self.format):
+            self.choose_format(next(form.name for form in self.formats if has_chunks_of_arrays(form)))
+        self.arrays.set_chunks(path, chunks)
+
     def _format_chosen(self) -> None:
         for each in self._forms.values():
             each.set_format(self.format)

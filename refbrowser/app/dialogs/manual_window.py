@@ -53,6 +53,7 @@ PAGES = (
     "files",
     "awkward",
     "plots",
+    "bytes",
     "templates",
     "editing",
     "permissions",

@@ -50,6 +50,13 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("N", "Go to the next chunk like this one"),
         Key("R", "Show all chunks"),
     ),
+    "In the byte map": (
+        Key("Left, Right", "Go to the bytes before or behind: ranges and gaps"),
+        Key("Return, Ctrl+Return", "Select the key of the bytes; show it in References"),
+        Key("N, O", "Go to the next bytes of the same array; to the next overlap"),
+        Key("Z, R", "Enlarge the bytes under the cursor; show the whole file"),
+        Key("+, -", "Make bytes wider, or narrower"),
+    ),
     "In the table of values": (
         Key("Ctrl+G", "Go to a row and column, or to the whole index of an element"),
         Key("Ctrl+C", "Copy the selected cells with all their digits"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,10 @@ GLYPHS = {
     "changed": "Δ",
     "added": "+",
     "removed": "−",
+    "overlap": "!",
+    "requested": "▔",
+    "used": "▁",
+    "undecided": "?",
 }
 #: Colours of URLs in their order; patterns change when all were used.
 _URLS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#ff9da7", "#9c755f")
@@ -78,6 +82,13 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "changed": (colors.changed, "#8a5cb4" if dark else "#a877cf", "diagonal"),
         "added": (colors.good, "#3f8f5c" if dark else "#66b487", "grid"),
         "removed": (colors.fault_soft, colors.fault, "lines"),
+        "gap": ("#252b34" if dark else "#eef1f5", colors.muted, ""),
+        "header": ("#3b4350" if dark else "#d5dbe3", colors.muted, "lines"),
+        "tail": ("#3b4350" if dark else "#d5dbe3", colors.muted, "dots"),
+        "undecided": (colors.warning_soft, colors.warning, "diagonal"),
+        "overlap": (colors.fault_soft, colors.fault, "cross"),
+        "requested": (colors.surface, colors.accent, ""),
+        "used": (colors.surface, colors.changed, ""),
     }
     if entry.style in simple:
         ground_name, mark_name, pattern = simple[entry.style]
@@ -161,6 +172,10 @@ def ink_on(entry: MapClass) -> QColor:
     return QColor("#10151c" if bright > 0.52 else "#ffffff")
 
 
+#: What is a line above or below others, by name.
+_LINES = ("requested", "used")
+
+
 def swatch(entry: MapClass, ratio: float, width: int = 20, height: int = 14) -> QPixmap:
     """Return a sample of a class for the legend."""
     picture = QPixmap(round(width * ratio), round(height * ratio))
@@ -178,7 +193,11 @@ def swatch(entry: MapClass, ratio: float, width: int = 20, height: int = 14) -> 
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(ink_on(entry))
-        painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, glyph)
+        if entry.style in _LINES:
+            high = height - 5 if entry.style == "used" else 2
+            painter.fillRect(QRectF(2, high, width - 4, 3), look_of(entry)[1])
+        else:
+            painter.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, glyph)
     painter.end()
     return picture
 
@@ -372,31 +391,61 @@ _GAP = 2
 _LOW = "QToolButton { padding: 0 5px 0 1px; }"
 
 
-class MapLegend(QWidget):
-    """One button for each class that is on the map.
+class LegendEntry(NamedTuple):
+    """One entry of a legend.
+
+    Attributes
+    ----------
+    number
+        What `SwatchLegend.wanted` tells.
+    look
+        How it is painted.
+    text, tip
+        Its words, and those of its tool tip.
+    name, accessible
+        Of its button.
+    """
+
+    number: int
+    look: MapClass
+    text: str
+    tip: str
+    name: str
+    accessible: str
+
+
+class SwatchLegend(QWidget):
+    """One button for each class that is in a picture.
 
     Signals
     -------
     wanted(int)
-        The next chunk of a class (its number) is wanted.
+        The next place of a class (its number) is wanted.
     """
 
     wanted = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("chunkMapLegend")
+        self.setObjectName(f"{name}Legend")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._flow = FlowLayout(self, spacing=_GAP)
         self._buttons: list[QToolButton] = []
         self._more = plain_label("", role="muted", wrap=False)
-        self._more.setObjectName("chunkMapMore")
+        self._more.setObjectName(f"{name}More")
         self._more.setContentsMargins(theme.SMALL, 0, theme.SMALL, 0)
         self._flow.addWidget(self._more)
-        self._shown: ColouredMap | None = None
+        self._entries: tuple[LegendEntry, ...] = ()
         self._note = ""
         self._used = self._present = 0
         self._beside = False
+        self._lines_most = LINES_MOST
+
+    def set_lines(self, most: int) -> None:
+        """Take at most so many lines under the picture."""
+        if most != self._lines_most:
+            self._lines_most = most
+            self._fit()
 
     def set_beside(self, beside: bool) -> None:
         """Stand as a column beside the map, where it is low, or as lines under it."""
@@ -409,22 +458,24 @@ class MapLegend(QWidget):
             self.setMaximumSize(_UNLIMITED, _UNLIMITED)
             self._fit()
 
-    def set_map(self, shown: ColouredMap | None, note: str = "") -> None:
-        """Explain a map; `note` is said beside the entries."""
-        self._shown, self._note = shown, note
-        entries = [] if shown is None else _shown_entries(shown)
-        self._present = 0 if shown is None else sum(1 for each in shown.legend[1:] if each.count)
+    def set_entries(self, entries: Sequence[LegendEntry], present: int, note: str = "") -> None:
+        """Show entries, of so many that there are; `note` is said beside them."""
+        self._entries, self._present, self._note = tuple(entries), present, note
         while len(self._buttons) < len(entries):
             self._add_button()
         self._used = len(entries)
-        for button, (number, entry) in zip(self._buttons, entries, strict=False):
-            assert shown is not None
-            self._fill(button, number, entry, shown)
+        for button, entry in zip(self._buttons, entries, strict=False):
+            button.setObjectName(entry.name)
+            button.setProperty("class", entry.number)
+            button.setIcon(QIcon(swatch(entry.look, self.devicePixelRatioF())))
+            button.setText(entry.text)
+            button.setAccessibleName(entry.accessible)
+            button.setToolTip(theme.plain_tooltip(entry.tip))
         self._fit()
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        self.set_map(self._shown, self._note)
+        self.set_entries(self._entries, self._present, self._note)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -437,7 +488,7 @@ class MapLegend(QWidget):
             # First of all: it may call this method again.
             self.setFixedWidth(max((each.sizeHint().width() for each in self._buttons[:kept]), default=0))
         line = max(part.sizeHint().height() for part in (*self._buttons, self._more)) + self._flow.spacing()
-        most = max(1, self.height() // line) if self._beside else LINES_MOST
+        most = max(1, self.height() // line) if self._beside else self._lines_most
         while True:
             hidden = self._present - kept
             words = [f"and {hidden} more"] if hidden > 0 else []
@@ -482,17 +533,32 @@ class MapLegend(QWidget):
         # Before the words at the end.
         self._flow.insert(place, button)
 
-    def _fill(self, button: QToolButton, number: int, entry: MapClass, shown: ColouredMap) -> None:
-        text = class_text(entry, shown.by)
-        count = count_text(entry.count)
-        button.setObjectName(f"chunkMapLegend_{entry.style}{entry.number if entry.total > 1 else ''}")
-        button.setProperty("class", number)
-        button.setIcon(QIcon(swatch(entry, self.devicePixelRatioF())))
-        button.setText(f"{text}  {count}")
-        chunks = "chunk" if entry.count == 1 else "chunks"
-        button.setAccessibleName(f"{text}: {count} {chunks}; go to the next one")
-        whole = entry.label if entry.style == "url" else text
-        button.setToolTip(theme.plain_tooltip(f"{whole}: {count} {chunks}. Click to go to the next one."))
+
+class MapLegend(SwatchLegend):
+    """One button for each class that is on the chunk map."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("chunkMap", parent)
+
+    def set_map(self, shown: ColouredMap | None, note: str = "") -> None:
+        """Explain a map; `note` is said beside the entries."""
+        entries = [] if shown is None else [_entry(*each, shown) for each in _shown_entries(shown)]
+        present = 0 if shown is None else sum(1 for each in shown.legend[1:] if each.count)
+        self.set_entries(entries, present, note)
+
+
+def _entry(number: int, entry: MapClass, shown: ColouredMap) -> LegendEntry:
+    text, count = class_text(entry, shown.by), count_text(entry.count)
+    chunks = "chunk" if entry.count == 1 else "chunks"
+    whole = entry.label if entry.style == "url" else text
+    return LegendEntry(
+        number,
+        entry,
+        f"{text}  {count}",
+        f"{whole}: {count} {chunks}. Click to go to the next one.",
+        f"chunkMapLegend_{entry.style}{entry.number if entry.total > 1 else ''}",
+        f"{text}: {count} {chunks}; go to the next one",
+    )
 
 
 def _shown_entries(shown: ColouredMap) -> list[tuple[int, MapClass]]:

@@ -51,6 +51,8 @@ DOCKS = (
     ),
     ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
     ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
+    ("byteMapDock", "Byte map", _BOTTOM, "The bytes of the files that are referred to appear here."),
+    ("costDock", "Cost", _BOTTOM, "What it costs to read the plotted array appears here."),
     (
         "previewDock",
         "Preview",
@@ -64,8 +66,10 @@ DOCKS = (
 TABBED = (
     ("attributesDock", "explainDock"),
     ("editorDock", "historyDock"),
-    ("chunkMapDock", "previewDock", "problemsDock", "jobsDock"),
+    ("chunkMapDock", "byteMapDock", "costDock", "previewDock", "problemsDock", "jobsDock"),
 )
+#: Docks whose panes are made when they are first seen: until then they show their words.
+LATE = ("byteMapDock", "costDock")
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
 #: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
@@ -126,6 +130,20 @@ class Docks:
         for group in groups:
             self._docks[group[0]].raise_()
         self._show_titles()
+
+    def place_new(self) -> None:
+        """Put docks that a layout kept earlier does not know beside those that they share a place with."""
+        for name, _title, area, _hint in DOCKS:
+            dock = self._docks[name]
+            if dock.isFloating() or self._window.dockWidgetArea(dock) != _Area.NoDockWidgetArea:
+                continue
+            group = next((group for group in TABBED if name in group), (name,))
+            others = [self._docks[each] for each in group if each != name]
+            beside = next((each for each in others if not each.isFloating() and not each.isHidden()), None)
+            self._window.addDockWidget(area, dock)
+            if beside is not None:
+                self._window.tabifyDockWidget(beside, dock)
+                beside.raise_()
 
     def share_out(self) -> None:
         """Give the docks their first sizes; the window must have its size for that."""
@@ -238,7 +256,7 @@ class Docks:
         layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
         # A dock that is behind another one is not seen before its pane is there.
         is_behind = any(name in group[1:] for group in TABBED) or name == "editorDock"
-        layout.addWidget(QLabel() if is_behind else hint_label(hint))
+        layout.addWidget(QLabel() if is_behind and name not in LATE else hint_label(hint))
         dock.setWidget(frame)
         return dock
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         QResizeEvent,
     )
 
+    from refbrowser.app.bytes.byte_docks import ByteDocks
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
     from refbrowser.app.controller.documents import Documents
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
     centre: Centre
     navigation: Navigation
     chunk_map: ChunkMapDock
+    byte_docks: ByteDocks
     commands: Commands
     context_menus: ContextMenus
     status: StatusLine
@@ -127,6 +129,7 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
+        from refbrowser.app.bytes.byte_docks import ByteDocks
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
@@ -186,6 +189,7 @@ class MainWindow(QMainWindow):
             summary=self.summary,
         )
         self.chunk_map = ChunkMapDock(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
+        self.byte_docks = ByteDocks(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
         self.plot_alone = PlotAlone(
             self, centre=self.centre, docks=self.docks, tool_bar=self.tool_bar, actions=self.actions_
         )
@@ -312,6 +316,7 @@ class MainWindow(QMainWindow):
                 jobs=self.jobs,
                 plot_alone=self.plot_alone,
                 layout_kept=self.layout_kept,
+                byte_docks=self.byte_docks,
             ),
             find=FindCommands(self, docks=self.docks, navigation=self.navigation, actions=self.actions_),
             preferences=preferences,
@@ -372,6 +377,8 @@ class MainWindow(QMainWindow):
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
         self.commands.explain.connect_view()
         self.chunk_map.made.connect(self.commands.explain.connect_map)
+        self.byte_docks.explainWanted.connect(self.commands.explain.explain_key)
+        self.byte_docks.exportWanted.connect(self.commands.files.export_with_chunks)
         self.follower.damaged.connect(self.formats.read_again)
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()
@@ -410,6 +417,8 @@ class MainWindow(QMainWindow):
             room = self.screen().availableSize()
             self.resize(min(1280, room.width()), min(800, room.height() - FRAME))
             self.lay_out_anew()
+        else:
+            self.docks.place_new()
 
     def _restore_docks(self) -> None:
         layout, focused = self.settings.layout(), self.focusWidget()

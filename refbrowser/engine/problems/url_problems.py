@@ -85,11 +85,11 @@ def url_findings(document: Document, left: SearchTime) -> list[Finding]:
 
 def _beyond(document: Document, urls: tuple[str, ...], left: SearchTime) -> Iterator[Finding]:
     """Yield relative names that lead out of the folder of the document."""
-    from refbrowser.references.edits.many_edits import is_relative  # Who only looks loads no edits.
+    beyond = [number for number in _with_steps(urls, left) if _leads_out(urls[number])]
+    if beyond:
+        from refbrowser.references.edits.many_edits import is_relative  # Who only looks loads no edits.
 
-    beyond = [
-        number for number in _with_steps(urls, left) if is_relative(urls[number]) and _leads_out(urls[number])
-    ]
+        beyond = [number for number in beyond if is_relative(urls[number])]
     for number in beyond[:TOLD]:
         yield _finding(document, number, BEYOND, "the name leads out of the folder of the document")
     if len(beyond) > TOLD:

@@ -26,7 +26,7 @@ from refbrowser.engine.reading.parts import EndedPart, Parts, PartState, ReadOpt
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.plan import RangePlan, Request
+from refbrowser.io.plan import AUTOMATIC, PlanChoice, RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
@@ -92,6 +92,11 @@ class ReadPlan:
         """The requests, by URL and first byte."""
         return self.ranges.requests()
 
+    @property
+    def seconds(self) -> float:
+        """Seconds that it should take by the models of the links."""
+        return self.ranges.seconds
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Needed:
@@ -117,6 +122,19 @@ class Needed:
     inline: int = 0
     faulty: int = 0
     gaps: int = 0
+
+    def planned(self, fetcher: Fetcher, access: Access, choice: PlanChoice = AUTOMATIC) -> ReadPlan:
+        """Return the plan for it; nothing is read."""
+        ranges = fetcher.plan(self.columns, access, choice)
+        return ReadPlan(
+            ranges,
+            useful_bytes=ranges.useful_bytes - self.gaps,
+            wasted_bytes=ranges.wasted_bytes + self.gaps,
+            chunks=self.chunks,
+            missing_chunks=self.missing,
+            inline_chunks=self.inline,
+            faulty_chunks=self.faulty,
+        )
 
 
 class Reading(ABC):
@@ -147,8 +165,10 @@ class Reading(ABC):
         """Return what to ask before a selection is read; None where nothing of it is large."""
         return self.chunk_question()
 
-    def plan(self, fetcher: Fetcher, access: Access, selection: Selection) -> ReadPlan:
-        """Plan the reading of a selection.
+    def known(self, access: Access, selection: Selection) -> Needed:
+        """Return what a selection needs, as far as it is known where that lies; nothing is read.
+
+        Members of archives are the ranges that they are where a directory was read.
 
         Raises
         ------
@@ -162,17 +182,19 @@ class Reading(ABC):
             gone = (columns.kind == ReferenceKind.MISSING) & (needed.columns.kind != ReferenceKind.MISSING)
             absent = {needed.owners[row] for row in np.flatnonzero(gone).tolist()}
         # Members have a URL each, of which nothing is needed any more.
-        needed = replace(needed, columns=columns)
-        ranges = fetcher.plan(columns, access)
-        return ReadPlan(
-            ranges,
-            useful_bytes=ranges.useful_bytes - needed.gaps,
-            wasted_bytes=ranges.wasted_bytes + needed.gaps,
-            chunks=needed.chunks,
-            missing_chunks=needed.missing + len(absent),
-            inline_chunks=needed.inline,
-            faulty_chunks=needed.faulty,
-        )
+        return replace(needed, columns=columns, missing=needed.missing + len(absent))
+
+    def plan(
+        self, fetcher: Fetcher, access: Access, selection: Selection, choice: PlanChoice = AUTOMATIC
+    ) -> ReadPlan:
+        """Plan the reading of a selection.
+
+        Raises
+        ------
+        RefbrowserError
+            As `needed` does.
+        """
+        return self.known(access, selection).planned(fetcher, access, choice)
 
     def check_count(self, selection: Selection) -> None:
         """Raise E_BUDGET where a selection touches more chunks than are planned at once."""

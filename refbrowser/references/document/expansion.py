@@ -456,7 +456,7 @@ class Expansion:
         """
         slots = self._refs.find_chunks(prefix, coords, encoding)
         stored = columns = self._view.columns(slots)
-        for number, rule in self._rules_of(prefix):
+        for number, rule in self.rules_of(prefix):
             hit, made, undecided = rule.chunks(prefix, coords, encoding)
             if len(hit):
                 columns = merged(columns, hit, made)
@@ -469,7 +469,7 @@ class Expansion:
         lost = self._lost_below(prefix) if len(missing) else None
         return columns if lost is None else merged(columns, missing, _faulty(lost, len(missing)))
 
-    def _rules_of(self, prefix: str) -> list[tuple[int, Generated]]:
+    def rules_of(self, prefix: str) -> list[tuple[int, Generated]]:
         """Return what may give chunks of an array, each with its number."""
         rules = ((number, self.generated[number]) for number in self._index.below(prefix))
         return [(number, rule) for number, rule in rules if rule.count and rule.may_give(prefix)]
@@ -491,7 +491,7 @@ class Expansion:
     ) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every chunk of an array, in the shape of its grid."""
         kinds = self._view.grid_kinds(prefix, grid_shape, encoding)
-        rules = self._rules_of(prefix)
+        rules = self.rules_of(prefix)
         if rules:
             coords, stored = _all_coords(grid_shape), kinds.copy()
             for _, rule in rules:
@@ -518,7 +518,7 @@ class Expansion:
         if size > COUNTED:
             return None
         stored = self._refs.grid_slots(prefix, grid_shape, encoding) != -1
-        rules = self._rules_of(prefix)
+        rules = self.rules_of(prefix)
         if rules:
             coords = _all_coords(grid_shape)
             for _, rule in rules:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.shell import docks
 from refbrowser.app.shell.docks import DOCKS
 from refbrowser.app.shell.main_window import MainWindow
 
@@ -25,7 +26,7 @@ def shown_bars(window: MainWindow) -> list[list[str]]:
 
 LOW = [
     ["Attributes", "Explain", "Editor", "History"],
-    ["Chunk map", "Preview", "Problems", "Jobs"],
+    ["Chunk map", "Byte map", "Cost", "Preview", "Problems", "Jobs"],
 ]
 HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
 
@@ -44,15 +45,15 @@ def test_each_dock_has_one_tab_at_the_first_start(window: MainWindow, qtbot: QtB
 
 
 def test_reset_puts_every_dock_back(window: MainWindow, qtbot: QtBot) -> None:
-    docks = window.docks
-    docks["jobsDock"].setFloating(True)
-    docks["problemsDock"].hide()
-    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, docks["attributesDock"])
+    made = window.docks
+    made["jobsDock"].setFloating(True)
+    made["problemsDock"].hide()
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, made["attributesDock"])
     qtbot.wait(50)
     qtbot.keyClick(window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    assert [dock.objectName() for dock in docks.all() if dock.isFloating() or dock.isHidden()] == []
+    assert [dock.objectName() for dock in made.all() if dock.isFloating() or dock.isHidden()] == []
     for name, _title, area, _hint in DOCKS:
-        assert window.dockWidgetArea(docks[name]) == area
+        assert window.dockWidgetArea(made[name]) == area
     qtbot.waitUntil(lambda: shown_bars(window) == LOW)
 
 
@@ -114,3 +115,22 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
         assert height(other) == expected
         assert other.focusWidget() is other.hierarchy.tree
         other.close()
+
+
+def test_docks_that_a_kept_layout_does_not_know_have_their_place(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an update of the program that brought two more."""
+    new = ("byteMapDock", "costDock")
+    with monkeypatch.context() as older:
+        older.setattr(docks, "DOCKS", tuple(dock for dock in DOCKS if dock[0] not in new))
+        groups = (tuple(name for name in group if name not in new) for group in docks.TABBED)
+        older.setattr(docks, "TABBED", tuple(groups))
+        first = MainWindow()
+        state = first.saveGeometry(), first.saveState()
+        first.deleteLater()
+    window.settings.set_layout(*state)
+    second = again(qtbot)
+    beside = second.tabifiedDockWidgets(second.docks["chunkMapDock"])
+    assert {second.docks[name] for name in new} <= {*beside}
+    second.close()

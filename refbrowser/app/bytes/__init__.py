@@ -1,0 +1,1 @@
+"""The byte map, the plan that is drawn over it, and the table of costs."""

@@ -1,0 +1,650 @@
+"""The bytes of a file as a widget: rows that are painted, moved, enlarged, with a cursor for the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+
+from refbrowser.app.panes.chunk_map_controls import ink_on, look_of, tiles
+from refbrowser.app.widgets import theme
+from refbrowser.views.bytes.byte_facts import offset_text
+from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
+from refbrowser.views.bytes.byte_pixels import OVERLAP, ByteViewport, picture_of
+from refbrowser.views.chunks.chunk_colouring import MapClass
+from refbrowser.views.chunks.chunk_facts import GAP
+from refbrowser.views.chunks.chunk_pixels import TILE
+
+if TYPE_CHECKING:
+    from refbrowser.views.bytes.byte_map import ByteMap
+    from refbrowser.views.bytes.byte_runs import Runs
+    from refbrowser.views.bytes.live_plan import LivePlan
+
+#: Device independent pixels of a row, from above: requests, bytes, what the view uses, and free ones between.
+_REQUESTS, _BYTES, _USED, _BETWEEN = 4, 13, 3, 3
+_PITCH = _REQUESTS + _BYTES + _USED + _BETWEEN
+#: Before the rows, for offsets, and around them.
+_OFFSETS, _MARGIN = 62, 2
+#: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
+_BORDERED, _BORDERS_MOST = 3, 4000
+#: Ranges that are so wide have their key written in them; and so many of them at most.
+_LABELLED, _LABELS_MOST = 34, 160
+#: Requests that are drawn as boxes; of more only which bytes they have is seen.
+_BOXES_MOST = 600
+#: What is no owner's, in the order of the numbers of `byte_pixels`.
+FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
+#: One notch of the wheel, or one key, makes bytes so many times wider.
+ZOOM = 1.4
+
+
+class BytePainter:
+    """Keeps the image of the rows until they, their colours or what is seen change."""
+
+    def __init__(self, viewport: ByteViewport) -> None:
+        self._viewport = viewport
+        self.shown: ByteMap | None = None
+        self.styles: tuple[MapClass, ...] = ()
+        self.used: Runs | None = None
+        self.plan: LivePlan | None = None
+        self._key: tuple[object, ...] | None = None
+        self._tiles: tuple[tuple[object, ...], np.ndarray] | None = None
+        self._image: QImage | None = None
+        self._pixels: np.ndarray | None = None
+
+    def set_map(self, shown: ByteMap | None, styles: Sequence[MapClass]) -> None:
+        """Paint another file; a style for each of its classes."""
+        self.shown, self.styles, self._key = shown, tuple(styles), None
+
+    def set_needs(self, used: Runs | None, plan: LivePlan | None) -> None:
+        """Mark what the view needs, and how that would be requested."""
+        self.used, self.plan, self._key = used, plan, None
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self._key = self._tiles = None
+
+    def paint(
+        self, painter: QPainter, widget: QWidget, cursor: ByteItem | None, hover: ByteItem | None
+    ) -> None:
+        """Paint everything on a widget."""
+        colors, shown = theme.colors(), self.shown
+        painter.fillRect(widget.rect(), QColor(colors.surface))
+        if shown is None or not shown.end:
+            return
+        ratio = widget.devicePixelRatioF()
+        self._make_image(shown, colors, ratio)
+        if self._image is None:
+            return
+        self._image.setDevicePixelRatio(ratio)
+        painter.drawImage(QPointF(_OFFSETS, _MARGIN), self._image)
+        self._draw_offsets(painter, widget, shown)
+        area = QRectF(_OFFSETS, 0, self._viewport.width / ratio, widget.height())
+        painter.setClipRect(area.adjusted(-3, 0, 3, 0))
+        self._draw_keys(painter, widget, shown)
+        self._draw_requests(painter, colors)
+        for item, color, width in (
+            (hover, QColor(colors.text), 1.0),
+            (cursor, QColor(colors.accent if widget.hasFocus() else colors.text), 2.0),
+        ):
+            if item is not None:
+                self._draw_frame(painter, item, color, width, colors)
+        painter.setClipping(False)
+
+    def _make_image(self, shown: ByteMap, colors: theme.Colors, ratio: float) -> None:
+        viewport = self._viewport
+        key = (id(shown), colors, *viewport.state())
+        if key == self._key:
+            return
+        self._key = key
+        plan = self.plan
+        high = round(_BYTES * ratio)
+        picture = picture_of(shown, viewport, high, self.used, None if plan is None else plan.runs)
+        if self._tiles is None or self._tiles[0] != (self.styles, colors):
+            free = tuple(MapClass(style) for style in FREE_STYLES)
+            self._tiles = (self.styles, colors), tiles((*free, *self.styles))
+        numbers = picture.classes
+        rows, _, wide = numbers.shape
+        if len(shown.overlaps):
+            numbers = np.where(picture.overlaps[:, None, :], np.uint8(OVERLAP), numbers)
+        tile = np.arange(high)[:, None] % TILE * TILE + np.arange(wide)[None, :] % TILE
+        bytes_ = self._tiles[1].reshape(-1)[numbers.astype(np.int32) * (TILE * TILE) + tile.astype(np.int32)]
+        pitch = round(_PITCH * ratio)
+        top, below = round(_REQUESTS * ratio), round(_USED * ratio)
+        pixels = np.full((rows, pitch, wide), QColor(colors.surface).rgb(), np.uint32)
+        pixels[:, top : top + high] = bytes_
+        strong, soft = QColor(colors.accent).rgb(), QColor(colors.changed).rgb()
+        pixels[:, : max(top - round(ratio), 1)][
+            np.broadcast_to(picture.requested[:, None, :], (rows, max(top - round(ratio), 1), wide))
+        ] = strong
+        band = slice(top + high + round(ratio), top + high + round(ratio) + below)
+        pixels[:, band][np.broadcast_to(picture.used[:, None, :], (rows, below, wide))] = soft
+        self._draw_borders(pixels, shown, slice(top, top + high), QColor(colors.surface).rgb())
+        if picture.overlaps.any():
+            self._mark_overlaps(pixels, picture.overlaps, round(ratio))
+        # The image shares the memory of the array, which must live as long.
+        image = self._pixels = pixels.reshape(rows * pitch, wide)
+        self._image = QImage(image.data, wide, rows * pitch, wide * 4, QImage.Format.Format_RGB32)
+
+    def _mark_overlaps(self, pixels: np.ndarray, overlaps: np.ndarray, line: int) -> None:
+        """Draw a line on both sides of overlaps, over all of a row: they are seen however narrow they are."""
+        strong = QColor(theme.colors().fault).rgb()
+        wide = overlaps.shape[1]
+        edges = np.zeros((overlaps.shape[0], wide + 4 * line), bool)
+        inside = np.zeros_like(edges)
+        inside[:, 2 * line : 2 * line + wide] = overlaps
+        for shift in range(1, line + 1):
+            edges |= np.roll(inside, shift, axis=1) | np.roll(inside, -shift, axis=1)
+        edges &= ~inside
+        marked = edges[:, 2 * line : 2 * line + wide]
+        pixels[np.broadcast_to(marked[:, None, :], pixels.shape)] = strong
+        # The band above tells of them too, where bytes are so many that no pattern is seen.
+        pixels[:, : max(_REQUESTS * line, 1)][
+            np.broadcast_to((marked | overlaps)[:, None, :], (len(pixels), max(_REQUESTS * line, 1), wide))
+        ] = strong
+
+    # Over the rows
+
+    def band(self, row: int, left: float, right: float) -> QRectF:
+        """Return where a part of a row of bytes is, in the widget."""
+        ratio = self._viewport.ratio
+        x = _OFFSETS + left / ratio
+        return QRectF(x, _MARGIN + row * _PITCH + _REQUESTS, max((right - left) / ratio, 0.5), _BYTES)
+
+    def _draw_offsets(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
+        if shown.is_nominal:
+            return
+        font = theme.mono_font(-1.5)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.colors().muted))
+        viewport = self._viewport
+        for row in range(viewport.rows):
+            byte = viewport.byte_at(row, 0)
+            if byte >= shown.end:
+                break
+            area = QRectF(0, _MARGIN + row * _PITCH + _REQUESTS, _OFFSETS - 6, _BYTES)
+            text = offset_text(byte, viewport.row_bytes)
+            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _draw_borders(self, pixels: np.ndarray, shown: ByteMap, rows: slice, color: int) -> None:
+        """Draw a line where each range begins, where these are wide enough."""
+        viewport = self._viewport
+        low, high = int(viewport.first), int(min(viewport.stop, shown.end)) + 1
+        count = shown.count_within(low, high)
+        if count > _BORDERS_MOST or count * _BORDERED * viewport.ratio > viewport.rows * viewport.width:
+            return
+        place = np.floor((shown.starts_within(low, high) - viewport.first) / viewport.scale + 0.5)
+        row, x = np.divmod(place.astype(np.int64), viewport.width)
+        seen = (place >= 0) & (row < viewport.rows)
+        pixels[row[seen], rows, x[seen]] = color
+
+    def _draw_keys(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
+        """Write the keys of ranges in them, where there is room."""
+        viewport = self._viewport
+        low, high = int(viewport.first), int(min(viewport.stop, shown.end)) + 1
+        least = _LABELLED * viewport.ratio * viewport.scale
+        wide = shown.wide_within(low, high, least, _LABELS_MOST)
+        if len(wide) > _LABELS_MOST:
+            return
+        font = widget.font()
+        font.setPixelSize(10)
+        painter.setFont(font)
+        measure = QFontMetricsF(font)
+        looks = {
+            owner: (ink_on(style), *look_of(style))
+            for each, style in zip(shown.classes, self.styles, strict=True)
+            for owner in each.owners
+        }
+        for each in wide:
+            look = looks.get(each.owner)
+            if look is not None and shown.overlaps.at(each.start) is None:
+                self._draw_key(painter, shown.key(each) or "", each, look, measure)
+
+    def _draw_key(
+        self,
+        painter: QPainter,
+        key: str,
+        each: OwnedRange,
+        look: tuple[QColor, QColor, QColor, str],
+        measure: QFontMetricsF,
+    ) -> None:
+        parts = self._viewport.row_parts(each.start, each.stop)
+        if not parts:
+            return
+        # In the widest part, of several rows the first one.
+        row, left, right = max(parts, key=lambda part: (part[2] - part[1], -part[0]))
+        band = self.band(row, left, right)
+        room = band.width() - 8
+        text = key
+        if measure.horizontalAdvance(text) > room:
+            text = key.rsplit("/", 1)[-1]
+            if measure.horizontalAdvance(text) > room:
+                return
+        ink, ground, _, pattern = look
+        if pattern:
+            around = measure.boundingRect(text).adjusted(-3, 0, 3, 0)
+            around.moveCenter(band.center())
+            painter.fillRect(around.intersected(band), ground)
+        painter.setPen(ink)
+        painter.drawText(band, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _draw_requests(self, painter: QPainter, colors: theme.Colors) -> None:
+        """Draw the requests in sight as boxes around what they bring."""
+        plan, viewport = self.plan, self._viewport
+        if plan is None or not len(plan.start):
+            return
+        first = int(plan.stop.searchsorted(viewport.first, side="right"))
+        last = int(plan.start.searchsorted(viewport.stop))
+        if last - first > _BOXES_MOST:
+            return
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(colors.accent), 1.4))
+        for number in range(first, last):
+            start, stop = int(plan.start[number]), min(int(plan.stop[number]), viewport.size)
+            if (stop - start) / viewport.scale < 3 * viewport.ratio:
+                continue
+            for row, left, right in viewport.row_parts(start, stop):
+                band = self.band(row, left, right)
+                box = QRectF(
+                    band.left(), band.top() - _REQUESTS + 0.7, band.width(), _BYTES + _REQUESTS + 0.6
+                )
+                painter.drawLine(box.topLeft(), box.topRight())
+                # A request that goes on in the next row is open there.
+                if viewport.byte_at(row, left) <= start + viewport.scale:
+                    painter.drawLine(box.topLeft(), box.bottomLeft())
+                if viewport.byte_at(row, right) >= stop - viewport.scale:
+                    painter.drawLine(box.topRight(), box.bottomRight())
+
+    def _draw_frame(
+        self, painter: QPainter, item: ByteItem, color: QColor, width: float, colors: theme.Colors
+    ) -> None:
+        """Draw a frame around an extent; around a few pixels where it is narrower."""
+        extent = item.extent
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for row, left, right in self._viewport.row_parts(extent.start, extent.stop):
+            band = self.band(row, left, right)
+            if band.width() < 5:
+                band = QRectF(band.center().x() - 2.5, band.top(), 5, band.height())
+            painter.setPen(QPen(QColor(colors.surface), width + 2))
+            painter.drawRect(band)
+            painter.setPen(QPen(color, width))
+            painter.drawRect(band)
+
+
+class ByteMapView(QWidget):
+    """The rows of bytes of one file.
+
+    Signals
+    -------
+    hovered(object)
+        The `ByteItem` under the pointer, None when it leaves.
+    cursorMoved(object)
+        The keyboard, or a click, put the cursor on an item.
+    chosen(object), opened(object)
+        An item was clicked, or Return was pressed on it; it was double-clicked.
+    viewMoved()
+        Other bytes are seen.
+    copyAsked()
+        The key under the cursor is to be copied.
+    menuAsked(object)
+        A menu for the item under the cursor is wanted at a global position.
+    """
+
+    hovered = Signal(object)
+    cursorMoved = Signal(object)
+    chosen = Signal(object)
+    opened = Signal(object)
+    viewMoved = Signal()
+    copyAsked = Signal()
+    menuAsked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("byteMapView")
+        self.setAccessibleName("Byte map")
+        self.setToolTip("")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumSize(140, _PITCH + 2 * _MARGIN)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.viewport = ByteViewport()
+        self.painting = BytePainter(self.viewport)
+        self.cursor_item: ByteItem | None = None
+        #: The byte that the cursor is on, within its item.
+        self.cursor_byte = 0
+        self.hover_item: ByteItem | None = None
+        self._pressed: QPointF | None = None
+        self._dragged: QPointF | None = None
+        self._is_drag = False
+        #: Part of a row that a drag went down and that was not moved.
+        self._rest = 0.0
+
+    # What is shown
+
+    def set_map(self, shown: ByteMap | None, styles: Sequence[MapClass], *, same: bool = False) -> None:
+        """Show another file, all of it; of the `same` file, looked at anew, what is seen stays."""
+        self.painting.set_map(shown, styles)
+        size = 0 if shown is None else shown.end
+        if same and shown is not None:
+            self.viewport.size = size
+            self.viewport.zoom(1.0, 0, 0)
+            self.cursor_item = None if self.cursor_item is None else shown.at(self.cursor_byte)
+        else:
+            self.viewport.set_size(size)
+            self.cursor_item, self.cursor_byte = None, 0
+        self.hover_item = None
+        self._moved()
+
+    def set_needs(self, used: Runs | None, plan: LivePlan | None) -> None:
+        """Mark what the view needs, and how that would be requested."""
+        self.painting.set_needs(used, plan)
+        self.update()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self.painting.restyle()
+        self.update()
+
+    def place_cursor(self, byte: int) -> None:
+        """Put the cursor on what lies at a byte, and see it."""
+        shown = self.painting.shown
+        if shown is None or not shown.end:
+            return
+        self.cursor_byte = min(max(byte, 0), shown.end - 1)
+        item = self.cursor_item = shown.at(self.cursor_byte)
+        self.viewport.show(self.cursor_byte, item.extent.stop if item.extent.start == byte else None)
+        self._moved()
+        self.cursorMoved.emit(item)
+
+    def say(self, text: str) -> None:
+        """Tell screen readers of what is under the cursor."""
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def fit(self) -> None:
+        """See the whole file."""
+        self.viewport.fit()
+        self._moved()
+
+    def zoom_by(self, steps: float, at: QPointF | None = None) -> None:
+        """Make bytes wider (or narrower), around a position of the widget, the cursor, or the middle."""
+        row, x = self._middle() if at is None else self._pixel(at)
+        self.viewport.zoom(ZOOM**steps, row, x)
+        self._moved()
+
+    def zoom_to(self, item: ByteItem) -> None:
+        """See an item as wide as fits."""
+        self.viewport.zoom_to(item.extent.start, item.extent.stop)
+        self._moved()
+
+    def item_at(self, position: QPointF) -> tuple[int, ByteItem] | None:
+        """Return the byte at a position of the widget, and what lies there."""
+        shown = self.painting.shown
+        row, x = self._pixel(position)
+        inside = 0 <= row < self.viewport.rows and 0 <= x < self.viewport.width
+        if shown is None or not inside:
+            return None
+        byte = int(self.viewport.byte_at(row, x))
+        if not 0 <= byte < shown.end:
+            return None
+        item = shown.at(byte)
+        return byte, self._widest(shown, item, byte)
+
+    def _widest(self, shown: ByteMap, item: ByteItem, byte: int) -> ByteItem:
+        """Return the most telling item among the bytes of a pixel: one that is narrower can be pointed at."""
+        scale = self.viewport.scale
+        if item.kind is PlaceKind.OVERLAP or scale < 2:
+            return item
+        low, high = int(byte - scale), int(byte + scale) + 1
+        overlap = shown.overlaps.next_run(low - 1)
+        if overlap is not None and low <= overlap.start < high:
+            return shown.at(overlap.start)
+        if not item.ranges:
+            near = shown.within(low, high, 1)
+            if near:
+                return shown.at(max(near[0].start, low))
+        return item
+
+    def place_of(self, byte: int) -> QPointF:
+        """Return where the middle of a byte is, in the widget."""
+        row, x = self.viewport.place_of(byte)
+        band = self.painting.band(row, x, x + 1 / self.viewport.scale)
+        return QPointF(min(band.center().x(), band.left() + 6), band.center().y())
+
+    def _pixel(self, position: QPointF) -> tuple[int, float]:
+        """Return row and pixel of a position of the widget."""
+        return int((position.y() - _MARGIN) // _PITCH), (position.x() - _OFFSETS) * self.viewport.ratio
+
+    def _middle(self) -> tuple[int, float]:
+        """Return what stays in place when keys zoom: the cursor, else the middle."""
+        if self.cursor_item is not None:
+            row, x = self.viewport.place_of(self.cursor_byte)
+            if 0 <= row < self.viewport.rows:
+                return row, x
+        return self.viewport.rows // 2, self.viewport.width / 2
+
+    # Events
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            facts = self.accessibleDescription() if self.hover_item is not None else ""
+            QToolTip.showText(event.globalPos(), theme.plain_tooltip(facts.replace(GAP, "\n")), self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        try:
+            self.painting.paint(painter, self, self.cursor_item, self.hover_item)
+            if self.hasFocus():
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QColor(theme.colors().accent))
+                painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        finally:
+            # A painter that is left open ends the program with the widget.
+            painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        ratio = self.devicePixelRatioF()
+        wide = round((self.width() - _OFFSETS - 2 * _MARGIN) * ratio)
+        self.viewport.resize(wide, (self.height() - 2 * _MARGIN) // _PITCH, ratio)
+        self._moved()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta().y() or event.angleDelta().x()
+        if turned and self.painting.shown is not None:
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self.viewport.pan(turned / 120, 0)
+                self._moved()
+            else:
+                self.zoom_by(turned / 120, event.position())
+            self._point_at(event.position())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._pressed = self._dragged = event.position()
+            self._is_drag, self._rest = False, 0.0
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None or self._dragged is None:
+            self._point_at(event.position())
+            return
+        moved = (event.position() - self._pressed).manhattanLength()
+        self._is_drag = self._is_drag or moved >= QApplication.startDragDistance()
+        if self._is_drag:
+            step = event.position() - self._dragged
+            self._dragged = event.position()
+            # Rows move as wholes.
+            rows, self._rest = divmod(self._rest + step.y() / _PITCH, 1.0)
+            self.viewport.pan(rows, step.x() * self.viewport.ratio)
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            self._moved()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        clicked = self._pressed is not None and not self._is_drag
+        self._pressed = self._dragged = None
+        self.unsetCursor()
+        if clicked and event.button() == Qt.MouseButton.LeftButton:
+            self._take(event.position(), self.chosen)
+        self._point_at(event.position())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._take(event.position(), self.opened)
+        event.accept()
+
+    def _take(self, position: QPointF, told: object) -> None:
+        """Put the cursor on what lies at a position, and tell it."""
+        found = self.item_at(position)
+        if found is not None:
+            byte, item = found
+            extent = item.extent
+            self.place_cursor(byte if extent.start <= byte < extent.stop else extent.start)
+            told.emit(self.cursor_item)  # type: ignore[attr-defined]
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._set_hover(None)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        place = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Mouse:
+            found = self.item_at(QPointF(event.pos()))
+            if found is not None:
+                self.place_cursor(found[0])
+        elif self.cursor_item is not None:
+            place = self.mapToGlobal(self.place_of(self.cursor_byte).toPoint())
+        if self.cursor_item is not None:
+            self.menuAsked.emit(place)
+        event.accept()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.painting.shown is None or not self._use_key(event):
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+    def _use_key(self, event: QKeyEvent) -> bool:
+        """Do what a key means; whether it means anything."""
+        key, text = Qt.Key(event.key()), event.text()
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        viewport = self.viewport
+        moves = {
+            Qt.Key.Key_Up: -viewport.row_bytes,
+            Qt.Key.Key_Down: viewport.row_bytes,
+            Qt.Key.Key_PageUp: -viewport.row_bytes * viewport.rows,
+            Qt.Key.Key_PageDown: viewport.row_bytes * viewport.rows,
+        }
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copyAsked.emit()
+        elif key in moves:
+            self.place_cursor(int(self.cursor_byte + moves[key]) if self.cursor_item else int(viewport.first))
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self._step(key == Qt.Key.Key_Right)
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.place_cursor(viewport.size - 1 if key == Qt.Key.Key_End else 0)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            if self.cursor_item is not None:
+                (self.opened if control else self.chosen).emit(self.cursor_item)
+        elif text in ("+", "="):
+            self.zoom_by(1)
+        elif text in ("-", "_"):
+            self.zoom_by(-1)
+        elif text.lower() == "r" and not control:
+            self.fit()
+        elif text.lower() == "z" and not control and self.cursor_item is not None:
+            self.zoom_to(self.cursor_item)
+        elif text.lower() in ("n", "o") and not control:
+            self.go_to_next(overlap=text.lower() == "o")
+        else:
+            return False
+        return True
+
+    def _step(self, forward: bool) -> None:
+        """Move the cursor to the item before or behind; at first to the first one that is seen."""
+        shown = self.painting.shown
+        assert shown is not None
+        item = self.cursor_item
+        if item is None:
+            self.place_cursor(int(self.viewport.first))
+        elif forward:
+            self.place_cursor(max(item.extent.stop, self.cursor_byte + 1))
+        elif item.extent.start:
+            self.place_cursor(shown.at(item.extent.start - 1).extent.start)
+        else:
+            self.place_cursor(0)
+
+    def go_to_next(self, *, overlap: bool) -> None:
+        """Go to the next overlap, or to the next place like the one under the cursor."""
+        shown, item = self.painting.shown, self.cursor_item
+        if shown is None:
+            return
+        if overlap:
+            place = shown.overlaps.next_run(self.cursor_byte)
+            if place is not None:
+                self.place_cursor(place.start)
+            return
+        owner = item.ranges[0].owner if item is not None and item.ranges else None
+        number = next((at for at, each in enumerate(shown.classes) if owner in each.owners), None)
+        if number is not None:
+            self.go_to_class(number)
+
+    def go_to_class(self, number: int) -> None:
+        """Go to the next bytes of a class."""
+        shown = self.painting.shown
+        place = None if shown is None else shown.classes[number].next_place(self.cursor_byte)
+        if place is not None:
+            self.place_cursor(place.start)
+
+    def row_area(self) -> QRect:
+        """Return where the rows are, in the widget."""
+        wide = round(self.viewport.width / self.viewport.ratio)
+        return QRect(_OFFSETS, _MARGIN, wide, self.viewport.rows * _PITCH)
+
+    def _point_at(self, position: QPointF) -> None:
+        found = self.item_at(position)
+        self._set_hover(None if found is None else found[1])
+
+    def _set_hover(self, item: ByteItem | None) -> None:
+        if item != self.hover_item:
+            self.hover_item = item
+            self.hovered.emit(item)
+            self.update()
+
+    def _moved(self) -> None:
+        self.update()
+        self.viewMoved.emit()

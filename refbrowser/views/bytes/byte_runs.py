@@ -1,0 +1,254 @@
+"""Bytes of a file that belong together: as runs that were put in order, or as steps within steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.references.rules.dimensions import INT_ROOM
+
+Ints = npt.NDArray[np.int64]
+
+
+class Extent(NamedTuple):
+    """Bytes `start` to `stop` (not included)."""
+
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Stretches of bytes that do not touch each other, rising.
+
+    Attributes
+    ----------
+    start, stop
+        Of each, int64.
+    before
+        Bytes of all runs before each one.
+    """
+
+    start: Ints
+    stop: Ints
+    before: Ints
+
+    @classmethod
+    def of(cls, start: Ints, stop: Ints) -> Self:
+        """Return the bytes of ranges in any order, which may overlap and be empty."""
+        size = stop - start
+        if size.min(initial=1) < 1:
+            held = size > 0
+            start, stop, size = start[held], stop[held], size[held]
+        if not (start[1:] >= start[:-1]).all():
+            order = np.argsort(start, kind="stable")
+            start, stop, size = start[order], stop[order], size[order]
+        if not len(start):
+            return cls(start, stop, start)
+        opens = start[1:] > stop[:-1]
+        if not opens.all():
+            # Some touch or overlap: they are put together.
+            reach = np.maximum.accumulate(stop)
+            first = np.concatenate([[0], 1 + np.flatnonzero(start[1:] > reach[:-1])])
+            start, stop = start[first], reach[np.concatenate([first[1:] - 1, [len(reach) - 1]])]
+            size = stop - start
+        before = np.zeros(len(start), np.int64)
+        np.cumsum(size[:-1], out=before[1:])
+        return cls(start, stop, before)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return int(self.before[-1] + self.stop[-1] - self.start[-1]) if len(self) else 0
+
+    def covered(self, edges: Ints) -> Ints:
+        """Return how many bytes of the runs lie below each of `edges`."""
+        if not len(self):
+            return np.zeros(len(edges), np.int64)
+        at = self.start.searchsorted(edges, side="right") - 1
+        held = np.maximum(at, 0)
+        inside = np.minimum(edges, self.stop[held]) - self.start[held]
+        return np.where(at < 0, 0, self.before[held] + inside)
+
+    def at(self, byte: int) -> Extent | None:
+        """Return the run that a byte lies in, or None."""
+        place = int(self.start.searchsorted(byte, side="right")) - 1
+        if place < 0 or byte >= self.stop[place]:
+            return None
+        return Extent(int(self.start[place]), int(self.stop[place]))
+
+    def around(self, byte: int) -> tuple[int | None, int | None]:
+        """Return the last byte edge of a run at or before a byte, and the first one behind it."""
+        place = int(self.start.searchsorted(byte, side="right")) - 1
+        below = None
+        if place >= 0:
+            below = int(self.stop[place]) if self.stop[place] <= byte else int(self.start[place])
+        if place >= 0 and self.stop[place] > byte:
+            return below, int(self.stop[place])
+        return below, int(self.start[place + 1]) if place + 1 < len(self) else None
+
+    def next_run(self, byte: int) -> Extent | None:
+        """Return the first run that begins behind a byte; the first of all where there is none."""
+        if not len(self):
+            return None
+        place = int(self.start.searchsorted(byte, side="right")) % len(self)
+        return Extent(int(self.start[place]), int(self.stop[place]))
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeStep:
+    """One level of a lattice.
+
+    Attributes
+    ----------
+    stride
+        Bytes from one of what lies below to the next.
+    count
+        How many there are.
+    slot
+        The dimension of the rule that runs so.
+    is_turned
+        The dimension runs towards the beginning of the file.
+    """
+
+    stride: int
+    count: int
+    slot: int
+    is_turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Ranges of equal length that lie in steps within steps, none touched by another: known, never listed.
+
+    Attributes
+    ----------
+    base
+        Where the first one begins.
+    length
+        Bytes of each.
+    steps
+        The widest first.
+    """
+
+    base: int
+    length: int
+    steps: tuple[LatticeStep, ...]
+
+    @classmethod
+    def of(cls, base: int, length: int, steps: list[LatticeStep]) -> Lattice | None:
+        """Return the lattice of steps in any order; None where ranges overlap, or no file has such bytes."""
+        if length < 1 or base < 0:
+            return None
+        ordered = sorted((step for step in steps if step.count > 1), key=lambda step: step.stride)
+        extent = length
+        for step in ordered:
+            if step.stride < extent:
+                return None
+            extent += step.stride * (step.count - 1)
+        if base + extent > INT_ROOM:
+            return None
+        return cls(base, length, tuple(reversed(ordered)))
+
+    @property
+    def count(self) -> int:
+        """Number of ranges."""
+        return prod(step.count for step in self.steps)
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self.count * self.length
+
+    @property
+    def stop(self) -> int:
+        """Where the last range ends."""
+        return self.base + self.length + sum(step.stride * (step.count - 1) for step in self.steps)
+
+    def covered(self, edges: Ints) -> Ints:
+        """Return how many bytes of the ranges lie below each of `edges`."""
+        rest = np.maximum(edges - self.base, 0)
+        found = np.zeros(len(edges), np.int64)
+        unit = self.size
+        for step in self.steps:
+            unit //= step.count
+            number = np.minimum(rest // step.stride, step.count - 1)
+            found += number * unit
+            rest = rest - number * step.stride
+        return found + np.minimum(rest, self.length)
+
+    def place(self, byte: int) -> tuple[tuple[int, ...], int]:
+        """Return the number along each step of the last range that begins at or before a byte, and its start.
+
+        That of the first one where none does.
+        """
+        rest = max(byte - self.base, 0)
+        numbers = []
+        start = self.base
+        for step in self.steps:
+            number = min(rest // step.stride, step.count - 1)
+            rest -= number * step.stride
+            start += number * step.stride
+            numbers.append(number)
+        return tuple(numbers), start
+
+    def number(self, numbers: tuple[int, ...]) -> int:
+        """Return the number of a range in the order of bytes."""
+        found = 0
+        for number, step in zip(numbers, self.steps, strict=True):
+            found = found * step.count + number
+        return found
+
+    def numbers(self, number: int) -> tuple[int, ...]:
+        """Return the number along each step of a range, counted in the order of bytes."""
+        found = []
+        for step in reversed(self.steps):
+            number, one = divmod(number, step.count)
+            found.append(one)
+        return tuple(reversed(found))
+
+    def starts(self, low: int, high: int, most: int) -> Iterator[tuple[int, int]]:
+        """Yield number and start of the ranges that have bytes from `low` to `high`, at most so many."""
+        numbers, start = self.place(low)
+        first = self.number(numbers) + (start + self.length <= low)
+        for number in range(first, min(first + most, self.count)):
+            places = self.numbers(number)
+            start = self.base + sum(
+                place * step.stride for place, step in zip(places, self.steps, strict=True)
+            )
+            if start >= high:
+                return
+            yield number, start
+
+    def count_below(self, edge: int) -> int:
+        """Return how many ranges begin below a byte."""
+        if edge <= self.base:
+            return 0
+        numbers, _ = self.place(edge - 1)
+        return self.number(numbers) + 1
+
+    def around(self, byte: int) -> tuple[int | None, int | None]:
+        """Return the last byte edge of a range at or before a byte, and the first one behind it."""
+        if byte < self.base:
+            return None, self.base
+        numbers, start = self.place(byte)
+        if byte < start + self.length:
+            return start, start + self.length
+        following = self.number(numbers) + 1
+        if following >= self.count:
+            return start + self.length, None
+        places = zip(self.numbers(following), self.steps, strict=True)
+        return start + self.length, self.base + sum(place * step.stride for place, step in places)
