@@ -30,6 +30,8 @@ VERBS = {
     "plan": "show which byte ranges a selection needs",
     "export": "write a dataset in another format",
     "make": "make references of files of data, a document for each or one of all",
+    "diff": "tell how two datasets of any format differ",
+    "merge": "merge what two sides changed of one reference document",
     "fold": "fold references that stand one by one into templates and gen rules",
     "serve": "offer a dataset as CDM Remote, on this machine",
     "append": "add files to a reference document, or values to a stream of messages",
