@@ -3,6 +3,7 @@
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
 dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
 ``expand`` gives the Version 0 view of a document, and ``fold`` the same with templates and gen rules;
+``diff`` tells how two datasets differ, ``merge`` puts together what two sides changed of a document;
 ``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
 streams of messages, compacts and repairs them. What they need is imported when they are first used.
 """
@@ -15,7 +16,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import combine, expand, export, fold, make, open
+    from refbrowser.api import combine, diff, expand, export, fold, make, merge, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -27,10 +28,12 @@ __all__ = [
     "RefbrowserError",
     "__version__",
     "combine",
+    "diff",
     "expand",
     "export",
     "fold",
     "make",
+    "merge",
     "ncstream",
     "open",
     "to_virtualizarr",
@@ -45,8 +48,10 @@ _PLACES = {
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
     "combine": "refbrowser.api",
+    "diff": "refbrowser.api",
     "fold": "refbrowser.api",
     "make": "refbrowser.api",
+    "merge": "refbrowser.api",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
 }

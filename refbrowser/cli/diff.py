@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, tell_damage, write_json, write_line, write_lines
@@ -15,14 +16,14 @@ from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.comparing.comparison import CompareRequest
-    from refbrowser.engine.comparing.differences import Comparison, DifferenceKind
+    from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.views.comparing.comparison_words import ComparedRow
 
 #: The exit code when datasets differ.
 DIFFERS = 2
 #: What git gives for a file that one side does not have.
 _NOTHING = "/dev/null"
-#: Arguments that git calls its external diff with: path; file, hash and mode of both sides; renamed: two more.
+#: How many arguments git gives: path; file, hash and mode of both sides; of a renamed file two more.
 _OF_GIT = (7, 9)
 
 
@@ -51,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
     parser.add_argument(
-        "--git", action="store_true", help="take the arguments of git's external diff; exit code 0 when compared"
+        "--git",
+        action="store_true",
+        help="take the arguments of git's external diff; exit code 0 when compared",
     )
     add_json(parser)
     add_reading(parser)
@@ -89,20 +92,10 @@ def exit_code(comparison: Comparison) -> int:
 
 def _request(arguments: argparse.Namespace) -> CompareRequest:
     from refbrowser.engine.comparing.comparison import CompareRequest
+    from refbrowser.engine.comparing.differences import difference_kind
 
-    return CompareRequest(
-        arguments.values, tuple(arguments.array), frozenset(map(_kind, arguments.ignore))
-    )
-
-
-def _kind(word: str) -> DifferenceKind:
-    from refbrowser.engine.comparing.differences import DifferenceKind
-
-    try:
-        return DifferenceKind(word)
-    except ValueError:
-        message = f"{quoted(word)} is no kind of difference"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(DifferenceKind)}") from None
+    ignored = frozenset(map(difference_kind, arguments.ignore))
+    return CompareRequest(arguments.values, tuple(arguments.array), ignored)
 
 
 def _compared(
@@ -117,10 +110,10 @@ def _compared(
             with ProgressBar("opening") as bar:
                 opened = open_dataset(opening_of(path, arguments), job_control(token, bar))
             datasets.append(stack.enter_context(opened))
-        for dataset in datasets:
-            tell_damage(dataset.damage)
+            tell_damage(opened.damage)
+        here, there = datasets
         with ProgressBar("comparing") as bar:
-            return compare_datasets(*datasets, request, job_control(token, bar))
+            return compare_datasets(here, there, request, job_control(token, bar))
 
 
 def _write_html(path: str, comparison: Comparison) -> None:
@@ -186,5 +179,6 @@ def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
         return 0
     if arguments.html:
         _write_html(os.fspath(arguments.html), comparison)
-    write_lines(_told(comparison))
+    # Git has the old file in a folder of its own: nothing is to be noted of that.
+    write_lines(_told(replace(comparison, notes=())))
     return 0

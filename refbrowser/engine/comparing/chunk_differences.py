@@ -1,4 +1,4 @@
-"""How the references of one array differ, chunk by chunk: columns of both sides, a block of the grid at a time.
+"""How the references of one array differ, chunk by chunk: by columns, a block of the grid at a time.
 
 URLs are the same where their texts are, after templates and rules; and where relative ones, put behind the
 folder of their document, or paths that begin with ``file:``, lead to the same place.
@@ -314,22 +314,20 @@ class _Chunks:
         ]
         return columns[0] == columns[1]
 
-    def _in_own_files(
-        self, mine: Ints, theirs: Ints, sides: tuple[_Side, _Side]
-    ) -> npt.NDArray[np.bool_]:
+    def _in_own_files(self, mine: Ints, theirs: Ints, sides: tuple[_Side, _Side]) -> npt.NDArray[np.bool_]:
         """Return which of pairs lie in what one dataset is, and the other is not."""
         own = np.zeros(len(mine), bool)
         if not any(side.dataset.document.rules_are_made for side in sides):
             return own
-        for column, side, other in ((mine, *sides), (theirs, *reversed(sides))):
+        one, two = sides
+        for column, side, other in ((mine, one, two), (theirs, two, one)):
             distinct, at = np.unique(column, return_inverse=True)
             texts = [self.urls.texts[number] for number in distinct.tolist()]
-            own |= np.array([side.is_own(text) and not other.is_own(text) for text in texts], bool)[at]
+            lies = [side.is_own(text) and not other.is_own(text) for text in texts]
+            own |= np.array(lies, dtype=np.bool_)[at]
         return own
 
-    def _by_bytes(
-        self, mine: _Full, theirs: _Full, both: npt.NDArray[np.bool_], states: States
-    ) -> None:
+    def _by_bytes(self, mine: _Full, theirs: _Full, both: npt.NDArray[np.bool_], states: States) -> None:
         """Compare chunks of which a document has the bytes."""
         inline = mine.kind == ReferenceKind.INLINE, theirs.kind == ReferenceKind.INLINE
         held = both & (inline[0] | inline[1])
@@ -342,9 +340,7 @@ class _Chunks:
             self.left -= 1
             states[at] = _state_of_bytes(_data(mine, at), _data(theirs, at))
 
-    def _by_faults(
-        self, mine: _Full, theirs: _Full, both: npt.NDArray[np.bool_], states: States
-    ) -> None:
+    def _by_faults(self, mine: _Full, theirs: _Full, both: npt.NDArray[np.bool_], states: States) -> None:
         """Compare references that cannot be read: they are the same where the reason is."""
         faulty = mine.kind == ReferenceKind.FAULTY, theirs.kind == ReferenceKind.FAULTY
         for at in np.flatnonzero(both & (faulty[0] | faulty[1])).tolist():

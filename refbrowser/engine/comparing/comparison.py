@@ -132,13 +132,17 @@ class _Comparing:
     ) -> Iterator[Difference]:
         groups = _groups(self.here.hierarchy), _groups(self.there.hierarchy)
         is_one_format = self.here.format == self.there.format
+        nodes = (*mine.values(), *theirs.values())
+        used = {name for node in nodes for name in node.dimension_paths if name is not None}
         for path in dict.fromkeys((*groups[0], *groups[1])):
             if path not in groups[1]:
                 yield Difference(DifferenceKind.GROUP, path, "", Side.HERE, here="group")
             elif path not in groups[0]:
                 yield Difference(DifferenceKind.GROUP, path, "", Side.THERE, there="group")
             else:
-                yield from group_differences(groups[0][path], groups[1][path], is_one_format=is_one_format)
+                yield from group_differences(
+                    groups[0][path], groups[1][path], is_one_format=is_one_format, used=used
+                )
         for path, other in renamed.items():
             note = "the same references, and at least one"
             yield Difference(DifferenceKind.ARRAY, path, "renamed", Side.BOTH, path, other, note)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.edits.compare import Side
 
 
@@ -36,6 +36,22 @@ class DifferenceKind(StrEnum):
     RULE = "rules"
     MEMBER = "members"
     KEY = "keys"
+
+
+def difference_kind(word: str) -> DifferenceKind:
+    """Return the kind of a word.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is none.
+    """
+    try:
+        return DifferenceKind(word)
+    except ValueError:
+        message = f"{quoted(word)} is no kind of difference"
+        advice = f"known: {', '.join(DifferenceKind)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,13 @@ from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.references.document.chunk_codes import Group, group_of_chunks, split_key
 from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.edits.compare import Side, other_keys
+from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.rules.layouts import NotDecided
 
 #: Rows of one rule, and of all rules, that are looked up in the other document.
 RULE_ROWS, ALL_ROWS = 20_000, 60_000
 #: Rows that are asked for at a time.
 _BLOCK = 1_000
-#: Members of a document that are compared as such.
-_KNOWN = ("version", "templates", "gen", "refs")
 
 
 class DocumentDifferences:
@@ -64,7 +63,7 @@ class DocumentDifferences:
             return
         mine, theirs = (text.node.to_python() for text in texts)
         for each in _compared(DifferenceKind.MEMBER, mine, theirs):
-            if each.name not in _KNOWN:
+            if each.name not in KNOWN_MEMBERS:
                 self.differences.append(each)
 
     def _compare_templates(self) -> None:
@@ -89,13 +88,17 @@ class DocumentDifferences:
         for number in sorted({*left[0], *left[1]}):
             self._note_rule(number, texts, told)
 
-    def _note_rule(self, number: int, texts: list[list[str]], told: list[dict[int, tuple[bool, str]]]) -> None:
+    def _note_rule(
+        self, number: int, texts: list[list[str]], told: list[dict[int, tuple[bool, str]]]
+    ) -> None:
         both = number in told[0] and number in told[1]
         for at, side in enumerate((Side.HERE, Side.THERE)):
             if number not in told[at]:
                 continue
             differs, note = told[at][number]
-            mine, theirs = (rules[number] if number in found else "" for rules, found in zip(texts, told, strict=True))
+            mine, theirs = (
+                rules[number] if number in found else "" for rules, found in zip(texts, told, strict=True)
+            )
             if both:
                 differs = differs or told[1][number][0]
                 note = note or told[1][number][1]
@@ -122,7 +125,11 @@ class DocumentDifferences:
             rows = rule.rows(start, stop)
             for place, key in enumerate(rows.keys):
                 checked += 1
-                if key is None or place in rows.faults or not _gives_alike(mine.expansion, theirs.expansion, key):
+                if (
+                    key is None
+                    or place in rows.faults
+                    or not _gives_alike(mine.expansion, theirs.expansion, key)
+                ):
                     different += 1
                     first = first or (key or f"row {start + place}")
         if different:
@@ -150,7 +157,8 @@ class DocumentDifferences:
         grids: dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
         for side in self._sides:
             _add_grids(side.hierarchy, grids)
-        part = other_keys(*(side.document for side in self._sides), grids, self._control.check)
+        here, there = (side.document for side in self._sides)
+        part = other_keys(here, there, grids, self._control.check)
         for each in part.examples:
             self.differences.append(
                 Difference(DifferenceKind.KEY, "", each.name, each.side, each.here, each.there)
@@ -163,7 +171,9 @@ class DocumentDifferences:
                 self.differences.append(Difference(DifferenceKind.KEY, "", name, side_of))
 
 
-def _compared(kind: DifferenceKind, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Difference]:
+def _compared(
+    kind: DifferenceKind, mine: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> Iterator[Difference]:
     for name in dict.fromkeys((*mine, *theirs)):
         if name not in theirs:
             yield Difference(kind, "", name, Side.HERE, here=_text(mine[name]))

@@ -8,7 +8,7 @@ one value is that value, as in netCDF; 1 and 1.0 are the same number.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,9 @@ _TEXTS = frozenset({"char", "string"})
 READ_ALIKE = "chunks are decoded alike: the settings matter to what is written only"
 
 
-def group_differences(here: GroupNode, there: GroupNode, *, is_one_format: bool) -> Iterator[Difference]:
+def group_differences(
+    here: GroupNode, there: GroupNode, *, is_one_format: bool, used: Collection[str]
+) -> Iterator[Difference]:
     """Yield what differs in a group, its members aside.
 
     Parameters
@@ -41,17 +43,19 @@ def group_differences(here: GroupNode, there: GroupNode, *, is_one_format: bool)
     is_one_format
         Both are of one format: dimensions that no array has, and whether they are unlimited, are compared
         too. Other formats may have no place for them.
+    used
+        Full names of the dimensions that arrays have: names and lengths of these differ there.
     """
     if _text_of(here.error) != _text_of(there.error):
         yield _problem(here.path, "the group", here.error, there.error)
         return
     for name in dict.fromkeys((*here.dimensions, *there.dimensions)):
         mine, theirs = here.dimensions.get(name), there.dimensions.get(name)
-        if mine is None or theirs is None:
-            if is_one_format:
-                yield _one(DifferenceKind.DIMENSION, here.path, name, _side(mine, theirs), mine, theirs)
-        elif mine.size != theirs.size or (is_one_format and mine.unlimited != theirs.unlimited):
-            yield _one(DifferenceKind.DIMENSION, here.path, name, Side.BOTH, mine, theirs)
+        is_used = f"{here.path.rstrip('/')}/{name}" in used
+        if not is_one_format or mine == theirs:
+            continue
+        if not is_used or (mine is not None and theirs is not None and mine.unlimited != theirs.unlimited):
+            yield _one(DifferenceKind.DIMENSION, here.path, name, _side(mine, theirs), mine, theirs)
     yield from _attribute_differences(here, there)
 
 
@@ -71,9 +75,7 @@ def array_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]
     if _names(here) != _names(there):
         yield _pair(DifferenceKind.DIMENSION, path, "dimensions", _names(here), _names(there))
     if _type_key(here) != _type_key(there):
-        yield Difference(
-            DifferenceKind.TYPE, path, "type", Side.BOTH, _type_words(here), _type_words(there)
-        )
+        yield Difference(DifferenceKind.TYPE, path, "type", Side.BOTH, _type_words(here), _type_words(there))
     else:
         yield from _fill_differences(here, there)
     yield from _layout_differences(here, there)
@@ -144,7 +146,7 @@ def _type_words(node: ArrayNode) -> str:
 
 
 def _fill_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]:
-    """Yield whether chunks that are not stored hold something else, or something else marks missing values."""
+    """Yield whether chunks that are not stored hold something else, or other values mean missing ones."""
     if here.dtype is None or there.dtype is None:
         return
     untold = here.fill_value is None or there.fill_value is None
@@ -254,8 +256,9 @@ def _codec(codec: CodecSpec, itemsize: int) -> tuple[str, dict[str, Any], dict[s
     if left.get("elementsize") == 0:
         # netcdf-c writes it so: the size of an element.
         left["elementsize"] = itemsize
-    settings = Settings(row.name, left, row.settings)
-    deciding, others = {}, {}
+    settings = Settings(row.name, dict(left), row.settings)
+    deciding: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     for each in row.settings:
         left.pop(each.name, None)
         try:
@@ -283,9 +286,7 @@ def _codec_words(pipeline: Pipeline) -> str:
 # Attributes
 
 
-def _attribute_differences(
-    here: ArrayNode | GroupNode, there: ArrayNode | GroupNode
-) -> Iterator[Difference]:
+def _attribute_differences(here: ArrayNode | GroupNode, there: ArrayNode | GroupNode) -> Iterator[Difference]:
     mine, theirs = here.attributes, there.attributes
     for name in dict.fromkeys((*mine, *theirs)):
         if name == DIMENSIONS_ATTRIBUTE:

@@ -1,7 +1,7 @@
 """How the values of one array differ: read by blocks on both sides, all of them or some spread over it.
 
-Stored values are compared; physical ones where both sides pack them in another way (scale, offset, type). What
-cannot be read on either side is counted, and never equal.
+Stored values are compared; physical ones where both sides pack them in another way (scale, offset, sign).
+What cannot be read on either side is counted, and never equal.
 """
 
 from __future__ import annotations
@@ -41,7 +41,12 @@ _ERRORS = 5
 
 
 def compare_values(
-    here: Array, there: Array, control: JobControl, *, sample: bool, first: npt.NDArray[np.int64] | None = None
+    here: Array,
+    there: Array,
+    control: JobControl,
+    *,
+    sample: bool,
+    first: npt.NDArray[np.int64] | None = None,
 ) -> ValueComparison:
     """Return how the values of an array differ.
 
@@ -150,7 +155,7 @@ class _Values:
         most = max(BLOCK // (_OBJECT if dtype.hasobject else dtype.itemsize), 1)
         if node.nested is not None or dtype.hasobject:
             most = _ROWS
-        for axis, size in enumerate(shape):
+        for axis in range(len(shape)):
             while prod(sides) > most and sides[axis] > 1:
                 sides[axis] = -(-sides[axis] // 2)
         if not self.sample:
@@ -213,9 +218,12 @@ class _Values:
             self._failed([error], number, prod(shape))
             return np.zeros(shape, array.node.known_dtype), np.ones(shape, bool)
         mask = np.ma.getmaskarray(found.values)
+        if mask.dtype.names is not None:
+            # A mask for each member: what is lost is lost as a whole.
+            mask = np.ascontiguousarray(mask).view("?").reshape(*shape, -1).any(axis=-1)
         if found.errors:
             self._failed(list(found.errors), number, int(mask.sum()))
-        return np.asarray(found.values.data), np.asarray(mask, bool)
+        return np.asarray(found.values.data), mask
 
     def _failed(self, errors: list[RefbrowserError], number: int, count: int) -> None:
         self.unread[number] += count
@@ -292,9 +300,7 @@ def _absent(node: ArrayNode, box: Box) -> Mask | None:
     if not node.has_manifest:
         return None
     sides = node.grid.chunk_shape
-    ranges = [
-        range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)
-    ]
+    ranges = [range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)]
     if not ranges:
         coords = np.zeros((1, 0), np.int64)
     else:
@@ -352,7 +358,7 @@ def _same_object(one: Any, other: Any) -> bool:
 
 def _amounts(mine: Values, theirs: Values) -> tuple[Values, Values]:
     """Return by how much numbers differ, and the size of the larger ones, exact for 64 bits."""
-    wide = np.longdouble
+    wide: type[np.generic] = np.longdouble
     if "c" in mine.dtype.kind + theirs.dtype.kind:
         wide = np.clongdouble
     with np.errstate(over="ignore", invalid="ignore"):

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.chunk_codes import Group, join_key, pack, split_key
 from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import Value, ValueKind
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import ODD, grid_positions
+from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.text.typed_values import from_difference
 
 Codes = npt.NDArray[np.uint64]
@@ -142,7 +144,7 @@ def _top(here: ReferenceText, there: ReferenceText) -> Part:
         return part
     mine, theirs = (document.node.to_python() for document in (here, there))
     for name in dict.fromkeys((*mine, *theirs)):
-        if name not in ("version", "templates", "gen", "refs"):
+        if name not in KNOWN_MEMBERS:
             _note_values(part, name, mine, theirs)
     return part
 
@@ -217,12 +219,12 @@ def _refs(
         if grids is None or not (is_metadata_key(key) or _is_in(grids, key)):
             _compare_key(part, key, here.refs, there.refs)
     edited = _codes_of(single)
-    groups = dict.fromkeys((*here.refs.table.groups[ODD + 1 :], *there.refs.table.groups[ODD + 1 :]))
     texts = _Texts(here.refs, there.refs, part, pause)
-    for group in groups:
+    for group in _groups(here.refs, there.refs):
         pause()
         inside = () if grids is None else grids.get(group, ())
-        _compare_group(part, group, texts, edited.get(group, _NO_CODES), inside)
+        for side, codes in _differing(group, texts, edited.get(group, _NO_CODES), inside):
+            _note_rows(part, side, group, codes, texts)
     return part
 
 
@@ -243,7 +245,7 @@ def _is_in(grids: Grids, key: str) -> bool:
 _NO_CODES = np.zeros(0, np.uint64)
 
 
-def _single_keys(here: References, there: References, part: Part) -> list[str]:
+def _single_keys(here: References, there: References, part: Part, most: int = SINGLE) -> list[str]:
     """Return the keys that are compared one by one, in document order."""
     keys: dict[str, None] = {}
     for refs in (here, there):
@@ -252,8 +254,8 @@ def _single_keys(here: References, there: References, part: Part) -> list[str]:
         keys.update(dict.fromkeys(refs.table.keys(touched)) if touched else {})
         keys.update((patch.key, None) for patch in (*refs.replaced.values(), *refs.appended.values()))
     found = list(keys)
-    part.skipped += max(0, len(found) - SINGLE)
-    return found[:SINGLE]
+    part.skipped += max(0, len(found) - most)
+    return found[:most]
 
 
 def _codes_of(keys: list[str]) -> dict[Group, Codes]:
@@ -331,20 +333,49 @@ class _Texts:
                 yield at
 
 
-def _compare_group(
-    part: Part,
+def changed_keys(
+    here: References, there: References, most: int, pause: Callable[[], None] = lambda: None
+) -> list[str] | None:
+    """Return the keys whose value is another one, or that are on one side alone; None where more than `most`.
+
+    Values of text are told apart by how they are written: some of the keys may mean the same. Nothing is
+    passed over.
+    """
+    part = Part("References")
+    texts = _Texts(here, there, part, pause, left=LIMITS.references)
+    single = _single_keys(here, there, part, LIMITS.references)
+    edited = _codes_of(single)
+    found = [
+        key
+        for key in single
+        if _value_text(here, here.find_slot(key)) != _value_text(there, there.find_slot(key))
+    ]
+    for group in _groups(here, there):
+        pause()
+        for _, codes in _differing(group, texts, edited.get(group, _NO_CODES), ()):
+            if len(found) + len(codes) > most:
+                return None
+            found += [join_key(group, code) for code in codes.tolist()]
+    return found if len(found) <= most else None
+
+
+def _groups(here: References, there: References) -> list[Group]:
+    return list(dict.fromkeys((*here.table.groups[ODD + 1 :], *there.table.groups[ODD + 1 :])))
+
+
+def _differing(
     group: Group,
     texts: _Texts,
     edited: Codes,
     grids: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
-) -> None:
-    """Compare the chunk keys of one array by columns, those in `grids` aside."""
+) -> Iterator[tuple[Side, Codes]]:
+    """Yield which chunk keys of one array differ, by columns, those in `grids` aside."""
     codes, rows = _outside(grids, *_standing(texts.here, group, edited))
     other_codes, other_rows = _outside(grids, *_standing(texts.there, group, edited))
     both = np.isin(codes, other_codes, assume_unique=True)
     back = np.isin(other_codes, codes, assume_unique=True)
-    for side, alone in ((Side.HERE, codes[~both]), (Side.THERE, other_codes[~back])):
-        _note_rows(part, side, group, alone, texts)
+    yield Side.HERE, codes[~both]
+    yield Side.THERE, other_codes[~back]
     mine, theirs = rows[both], other_rows[back]
     if not len(mine):
         return
@@ -359,7 +390,7 @@ def _compare_group(
     by_text = np.flatnonzero(~has_url & same_url)
     if len(by_text):
         changed[by_text[list(texts.different(mine[by_text], theirs[by_text]))]] = True
-    _note_rows(part, Side.BOTH, group, codes[both][changed], texts)
+    yield Side.BOTH, codes[both][changed]
 
 
 def _standing(refs: References, group: Group, edited: Codes) -> tuple[Codes, Rows]:

@@ -106,7 +106,9 @@ def chunk_words(chunks: ChunkComparison) -> str:
     if chunks.why:
         return f"not compared: {chunks.why}"
     counts = (
-        (count, state) for state, count in chunks.counts.items() if count and state is not ChunkState.UNDECIDED
+        (count, state)
+        for state, count in chunks.counts.items()
+        if count and state is not ChunkState.UNDECIDED
     )
     words = [f"{count:,} {state.words}" for count, state in counts]
     if chunks.undecided:
