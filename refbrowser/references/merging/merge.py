@@ -144,8 +144,12 @@ class Conflict:
         if self.part is MergePart.TEMPLATE:
             edits = _template_edits(document, self.name, value)
         elif self.part is MergePart.MEMBER:
-            whole = with_member_at(top_members(document).get(self.name, ABSENT), self.path, value)
-            edits = (RemoveMember(self.name) if whole is ABSENT else SetMember(self.name, whole),)
+            now = top_members(document).get(self.name, ABSENT)
+            whole = with_member_at(now, self.path, value)
+            if whole is not ABSENT:
+                edits = (SetMember(self.name, whole),)
+            elif now is not ABSENT:
+                edits = (RemoveMember(self.name),)
         elif self.part is MergePart.RULE:
             edits = self._rule_edits(document, value)
         elif self.part is MergePart.METADATA and self.path:

@@ -1,4 +1,4 @@
-"""Comparing datasets: each kind of difference in known numbers, and none between equal ones of other formats."""
+"""Comparing datasets: each kind of difference in known numbers, none between equal ones of other formats."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from documents_made import DocumentMaker
 import refbrowser
 from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ChunkState, Comparison, DifferenceKind
+from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.engine.jobs import JobControl
 
 Refs = dict[str, Any]
 ZARRAY = {
@@ -260,7 +260,9 @@ def test_bytes_in_documents(compared: Callable[..., Comparison]) -> None:
     assert states(compared(refs, there)) == {"same": 2, "changed": 1, "moved": 1}
 
 
-def test_urls_that_lead_to_one_place_are_the_same(compared: Callable[..., Comparison], tmp_path: Path) -> None:
+def test_urls_that_lead_to_one_place_are_the_same(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
     refs = references()
     there = {**refs, "a/0.0": [f"{tmp_path}/a.bin", 0, 12], "a/0.1": [f"file://{tmp_path}/a.bin", 12, 12]}
     there["a/1.0"] = ["./a.bin", 24, 12]
@@ -366,7 +368,9 @@ def test_fill_where_nothing_is_stored(compared: Callable[..., Comparison], tmp_p
 
 
 @pytest.mark.parametrize("values", ["sample", "all"])
-def test_what_cannot_be_read_is_told_and_never_equal(compared: Callable[..., Comparison], values: str) -> None:
+def test_what_cannot_be_read_is_told_and_never_equal(
+    compared: Callable[..., Comparison], values: str
+) -> None:
     refs = {**references(), "a/0.1": ["gone.bin", 0, 12]}
     found = compared(refs, refs, values=values)
     told = found.arrays[0].values
@@ -381,7 +385,9 @@ def test_numbers_that_are_none(compared: Callable[..., Comparison], tmp_path: Pa
     for name, numbers in (("f1", [np.nan, np.nan, 1, np.inf]), ("f2", [np.nan, 2, np.nan, np.inf])):
         (tmp_path / f"{name}.bin").write_bytes(np.array(numbers, "<f4").tobytes())
         array = {**ZARRAY, "shape": [4], "chunks": [4], "dtype": "<f4", "fill_value": None}
-        sides.append({".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array), "v/0": [f"{name}.bin"]})
+        sides.append(
+            {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array), "v/0": [f"{name}.bin"]}
+        )
     found = compared(*sides, values="all").arrays[0].values
     assert found is not None
     assert (found.different, found.nan_here, found.nan_there, found.absolute) == (2, 1, 1, None)
