@@ -217,10 +217,11 @@ class _Values:
         except RefbrowserError as error:
             self._failed([error], number, prod(shape))
             return np.zeros(shape, array.node.known_dtype), np.ones(shape, bool)
-        mask = np.ma.getmaskarray(found.values)
+        mask: Values = np.ma.getmaskarray(found.values)
         if mask.dtype.names is not None:
             # A mask for each member: what is lost is lost as a whole.
-            mask = np.ascontiguousarray(mask).view("?").reshape(*shape, -1).any(axis=-1)
+            members = np.ascontiguousarray(mask).view("?").reshape(*shape, -1)
+            mask = np.asarray(members.any(axis=-1))
         if found.errors:
             self._failed(list(found.errors), number, int(mask.sum()))
         return np.asarray(found.values.data), mask

@@ -432,6 +432,34 @@ def test_a_sample_is_the_same_each_time_and_looks_at_what_was_moved(tmp_path: Pa
     assert told["first"]["index"] == [1_234]
 
 
+@pytest.mark.parametrize("values", ["sample", "all"])
+def test_arrays_without_dimensions_or_elements(tmp_path: Path, values: str) -> None:
+    import zarr
+
+    for name, number in (("one", 1), ("two", 2)):
+        group = zarr.create_group(tmp_path / name, zarr_format=3)
+        group.create_array("scalar", shape=(), dtype="<f8")[...] = number
+        group.create_array("empty", shape=(0, 3), chunks=(1, 3), dtype="<f8")
+    found = refbrowser.diff(tmp_path / "one", tmp_path / "two", values=values)
+    told = {each.path: each.values for each in found.arrays if each.values is not None}
+    assert (told["/empty"].elements, told["/empty"].compared) == (0, 0)
+    assert told["/scalar"].absolute is not None
+    assert (told["/scalar"].different, told["/scalar"].absolute.amount) == (1, 1.0)
+    assert told["/scalar"].absolute.index == ()
+
+
+@pytest.mark.parametrize(("place", "expected"), [(2**63 - 1, 2**64 - 1), (0, 2**63)])
+def test_whole_numbers_of_64_bits_are_exact(tmp_path: Path, place: int, expected: int) -> None:
+    import zarr
+
+    for name, number in (("one", -(2**63)), ("two", place)):
+        zarr.create_array(tmp_path / name, shape=(1,), chunks=(1,), dtype="<i8", zarr_format=2)[:] = number
+    found = refbrowser.diff(tmp_path / "one", tmp_path / "two", values="all").arrays[0].values
+    assert found is not None
+    assert found.absolute is not None
+    assert found.absolute.amount == float(expected)
+
+
 def test_texts_structures_and_rows_are_compared(tmp_path: Path) -> None:
     import zarr
 
