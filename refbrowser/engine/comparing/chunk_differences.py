@@ -100,17 +100,6 @@ class _Side:
         rows = np.flatnonzero(inside)
         return self.node.manifest.columns(coords if len(rows) == len(coords) else coords[rows]), rows
 
-    def absolute(self, url: str) -> str:
-        """Return where a URL leads, as text: without looking at files."""
-        if url.startswith("file:///"):
-            url = url[len("file://") :]
-        access = self.dataset.access
-        if not is_relative(url) or not access.base:
-            return url
-        if access.from_network:
-            return urljoin(access.base, url)
-        return os.path.normpath(os.path.join(access.base, url))
-
     def is_own(self, url: str) -> bool:
         """Tell whether a URL lies in the store or file that the dataset is."""
         return self.dataset.document.is_at_place(url)
@@ -303,7 +292,7 @@ class _Chunks:
         for column, side in zip((mine, theirs), sides, strict=True):
             distinct, at = np.unique(column, return_inverse=True)
             texts = [self.urls.texts[number] for number in distinct.tolist()]
-            places = [side.absolute(each) if _may_lead(each) else each for each in texts]
+            places = [absolute_url(each, side.dataset) if _may_lead(each) else each for each in texts]
             numbers.append((texts, places, at))
         if all(texts == places for texts, places, _ in numbers):
             # Nothing was said in another way.
@@ -372,6 +361,18 @@ class _Chunks:
                 keys = [side.node.manifest.key(place) for side in sides]
                 texts = [_reference_text(full, at) for full in (mine, theirs)]
                 self.examples.append(ChunkExample(state, place, *keys, *texts))
+
+
+def absolute_url(url: str, dataset: Dataset) -> str:
+    """Return where a URL of a document leads, as text: without looking at files."""
+    if url.startswith("file:///"):
+        url = url[len("file://") :]
+    access = dataset.access
+    if not is_relative(url) or not access.base:
+        return url
+    if access.from_network:
+        return urljoin(access.base, url)
+    return os.path.normpath(os.path.join(access.base, url))
 
 
 def _may_lead(url: str) -> bool:

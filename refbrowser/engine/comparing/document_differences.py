@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from refbrowser.engine.comparing.chunk_differences import absolute_url
 from refbrowser.engine.comparing.differences import Difference, DifferenceKind
 from refbrowser.engine.comparing.node_differences import value_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode, Hierarchy
+from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.chunk_codes import Group, group_of_chunks, split_key
-from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.edits.compare import Side, other_keys
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.rules.layouts import NotDecided
@@ -114,8 +116,8 @@ class DocumentDifferences:
 
     def _rows_differ(self, at: int, number: int) -> tuple[bool, str]:
         """Return whether a rule gives a key something else than the other document has, and words for it."""
-        mine, theirs = self._sides[at].document, self._sides[1 - at].document
-        rule = mine.rules[number]
+        mine, theirs = self._sides[at], self._sides[1 - at]
+        rule = mine.document.rules[number]
         if rule.structure_faults:
             return True, rule.structure_faults[0].message
         checked = different = 0
@@ -125,11 +127,7 @@ class DocumentDifferences:
             rows = rule.rows(start, stop)
             for place, key in enumerate(rows.keys):
                 checked += 1
-                if (
-                    key is None
-                    or place in rows.faults
-                    or not _gives_alike(mine.expansion, theirs.expansion, key)
-                ):
+                if key is None or place in rows.faults or not _gives_alike(mine, theirs, key):
                     different += 1
                     first = first or (key or f"row {start + place}")
         if different:
@@ -194,14 +192,23 @@ def _rule_text(fields: Any) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _gives_alike(mine: Expansion, theirs: Expansion, key: str) -> bool:
-    found = []
-    for expansion in (mine, theirs):
+def _gives_alike(mine: Dataset, theirs: Dataset, key: str) -> bool:
+    """Tell whether a key stands for the same bytes on both sides; one that is on neither does not."""
+    found: list[Any] = []
+    for side in (mine, theirs):
         try:
-            found.append(expansion.reference(key))
+            found.append(side.document.expansion.reference(key))
         except RefbrowserError as error:
-            found.append(error.message)  # type: ignore[arg-type]
-    return not any(each is None or isinstance(each, NotDecided) for each in found) and found[0] == found[1]
+            found.append(error.message)
+    if any(each is None or isinstance(each, NotDecided) for each in found):
+        return False
+    if found[0] == found[1]:
+        return True
+    places = [
+        replace(each, url=absolute_url(each.url, side)) if isinstance(each, ByteRange | WholeFile) else each
+        for each, side in zip(found, (mine, theirs), strict=True)
+    ]
+    return bool(places[0] == places[1])
 
 
 def _add_grids(

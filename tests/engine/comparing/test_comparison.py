@@ -309,6 +309,16 @@ def test_a_rule_of_other_words_is_no_difference(compared: Callable[..., Comparis
     assert len(found.spelled) == 1
 
 
+def test_a_rule_whose_urls_lead_to_the_same_place_is_no_difference(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
+    refs = {key: value for key, value in references().items() if key[:3] not in ("a/0", "a/1")}
+    here = {"version": 1, "gen": [RULE], "refs": refs}
+    found = compared(here, {**here, "gen": [{**RULE, "url": f"{tmp_path}/a.bin"}]})
+    assert found.is_equal
+    assert [each.note for each in found.spelled] == ["the same 4 references"]
+
+
 def test_long_rules_are_not_decided_rather_than_equal(
     compared: Callable[..., Comparison], monkeypatch: pytest.MonkeyPatch
 ) -> None:
