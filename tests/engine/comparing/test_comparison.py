@@ -254,6 +254,22 @@ def test_references_in_every_state(compared: Callable[..., Comparison]) -> None:
     assert found.chunks_different == 5
 
 
+def test_whole_files(compared: Callable[..., Comparison]) -> None:
+    refs = {**references(), "a/0.0": ["a.bin"], "a/0.1": ["a.bin"], "a/1.0": ["a.bin"]}
+    there = {**refs, "a/0.1": ["z.bin"], "a/1.0": ["a.bin", 0, 12]}
+    assert states(compared(refs, there)) == {"same": 2, "moved": 1, "changed": 1}
+
+
+def test_a_fill_value_that_is_not_told_differs_where_chunks_are_missing(
+    compared: Callable[..., Comparison],
+) -> None:
+    refs = changed(references(), "a/.zarray", fill_value=5)
+    untold = {**refs, "a/.zarray": json.dumps({**ZARRAY, "fill_value": None})}
+    assert [each.name for each in compared(refs, untold).differences] == ["mark of missing values"]
+    del refs["a/0.0"], untold["a/0.0"]
+    assert [each.name for each in compared(refs, untold).differences] == ["fill value"]
+
+
 def test_bytes_in_documents(compared: Callable[..., Comparison]) -> None:
     refs = {**references(), "a/0.0": "x" * 12, "a/0.1": "x" * 12, "a/1.0": "base64:AAAA", "a/1.1": "y" * 12}
     there = {**refs, "a/0.1": "z" * 12, "a/1.1": ["a.bin", 0, 12]}
@@ -388,6 +404,13 @@ def test_what_cannot_be_read_is_told_and_never_equal(
     assert (told.compared, told.unread_here, told.unread_there, told.different) == (18, 6, 6, 0)
     assert not told.is_complete
     assert found.unread
+
+
+def test_what_one_side_alone_cannot_read_is_not_compared(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    told = compared(refs, {**refs, "a/0.1": ["gone.bin", 12, 12]}, values="all").arrays[0].values
+    assert told is not None
+    assert (told.compared, told.unread_here, told.unread_there, told.different) == (18, 0, 6, 0)
 
 
 def test_numbers_that_are_none(compared: Callable[..., Comparison], tmp_path: Path) -> None:

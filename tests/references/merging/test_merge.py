@@ -275,6 +275,17 @@ def test_consolidated_metadata_follows() -> None:
     assert json.loads(refs[".zmetadata"]) == json.loads(consolidated(a=both, c=ZARRAY))
 
 
+def test_a_conflict_is_told_once_and_not_of_the_copy_too() -> None:
+    sides = []
+    for fill in (0, 1, 2):
+        array = {**ZARRAY, "fill_value": fill}
+        sides.append(document({"a/.zarray": json.dumps(array), ".zmetadata": consolidated(a=array)}))
+    merged = merge_documents(*sides)
+    assert [(each.name, each.path) for each in merged.conflicts] == [("a/.zarray", ("fill_value",))]
+    settled = merged.document.apply(merged.conflicts[0].edit(merged.document, Choice.THEIRS))
+    assert value(settled) == value(sides[2])
+
+
 def test_consolidated_metadata_of_version_3_follows() -> None:
     def root(**arrays: Any) -> str:
         inner = {"kind": "inline", "metadata": arrays}
