@@ -150,7 +150,7 @@ def _fill_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]
     if here.dtype is None or there.dtype is None:
         return
     untold = here.fill_value is None or there.fill_value is None
-    # Where one says nothing of chunks that are not stored, and there are none, nothing reads as another value.
+    # One says nothing of chunks that are not stored, and there are none: nothing reads as another value.
     unseen = untold and is_complete(here) and is_complete(there)
     if not unseen and not _same_scalar(_element(here), _element(there)):
         yield _pair(DifferenceKind.FILL, here.path, "fill value", here.fill_value, there.fill_value)
