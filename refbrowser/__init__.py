@@ -4,6 +4,7 @@
 dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
 ``expand`` gives the Version 0 view of a document, and ``fold`` the same with templates and gen rules;
 ``audit`` looks at what its references lead to, ``lock`` writes down what its files are now;
+``diff`` tells how two datasets differ, ``merge`` puts together what two sides changed of a document;
 ``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
 streams of messages, compacts and repairs them. What they need is imported when they are first used.
 """
@@ -16,7 +17,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import audit, combine, expand, export, fold, lock, make, open
+    from refbrowser.api import audit, combine, diff, expand, export, fold, lock, make, merge, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -29,11 +30,13 @@ __all__ = [
     "__version__",
     "audit",
     "combine",
+    "diff",
     "expand",
     "export",
     "fold",
     "lock",
     "make",
+    "merge",
     "ncstream",
     "open",
     "to_virtualizarr",
@@ -49,9 +52,11 @@ _PLACES = {
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
     "combine": "refbrowser.api",
+    "diff": "refbrowser.api",
     "fold": "refbrowser.api",
     "lock": "refbrowser.api",
     "make": "refbrowser.api",
+    "merge": "refbrowser.api",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
 }

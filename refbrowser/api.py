@@ -1,10 +1,14 @@
-"""What ``import refbrowser`` gives to programs: open, audit, export, expand, fold, make, combine, lock."""
+"""What ``import refbrowser`` gives to programs.
+
+That is: open, audit, export, expand, fold, make, combine, lock, diff, merge.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +22,7 @@ from refbrowser.references.document.document import Document, ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_plan import AuditPlan
     from refbrowser.engine.audit.audit_result import AuditResult
+    from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.engine.locking import LockWritten
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_documents import VirtualSource
     from refbrowser.references.edits.fold import Folding
+    from refbrowser.references.merging.merge import Merged
 
 Path = str | os.PathLike[str]
 
@@ -537,6 +543,121 @@ def lock(
     opened = open_document(request)
     with Fetcher() as fetcher:
         return write_lock_of(path, opened.document, opened.access, fetcher, order, control)
+
+
+def diff(
+    here: Dataset | Path,
+    there: Dataset | Path,
+    *,
+    values: str = "none",
+    arrays: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    html: Path | None = None,
+    allow: Iterable[str] = (),
+    progress: Callable[..., None] | None = None,
+) -> Comparison:
+    """Tell how two datasets of any format differ.
+
+    Parameters
+    ----------
+    here, there
+        Opened datasets, or what to open.
+    values
+        ``none``, ``sample`` (some blocks of each array, always the same ones) or ``all``.
+    arrays
+        Paths of the arrays that are compared; all when there are none.
+    ignore
+        Kinds of differences that do not count: ``layout``, ``references``, ``attributes``...
+    html
+        The file of a report as one page.
+    allow
+        Origins that may be read from, where a dataset is a path.
+    progress
+        Called as `progress(done, total, note=...)`.
+
+    Returns
+    -------
+    Comparison
+        `is_equal`, `differences` (whole, one for each thing), `arrays` (references as grids of states, and
+        values), and `to_json()`.
+
+    Raises
+    ------
+    RefbrowserError
+        One cannot be opened; neither has an array of `arrays`; there is no kind of `ignore`.
+    """
+    from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
+    from refbrowser.engine.comparing.differences import DifferenceKind, difference_kind
+
+    kinds: frozenset[DifferenceKind] = frozenset(map(difference_kind, _texts(ignore)))
+    request = CompareRequest(values, _texts(arrays), kinds)
+    with ExitStack() as stack:
+        one, other = (
+            each if isinstance(each, Dataset) else stack.enter_context(open(each, allow=allow))
+            for each in (here, there)
+        )
+        found = compare_datasets(one, other, request, _control(progress))
+    if html is not None:
+        from refbrowser.io.atomic import write_atomically
+        from refbrowser.views.comparing.comparison_html import comparison_html
+
+        write_atomically(os.fspath(html), [comparison_html(found).encode("utf-8", "replace")])
+    return found
+
+
+def merge(
+    base: Path,
+    ours: Path,
+    theirs: Path,
+    target: Path | None = None,
+    *,
+    favor: str | None = None,
+    force: bool = False,
+    progress: Callable[..., None] | None = None,
+) -> Merged:
+    """Merge what two sides changed of a reference document.
+
+    Parameters
+    ----------
+    base
+        The document that both sides began with.
+    ours, theirs
+        What became of it; the result is `ours` with edits.
+    target
+        The file to be made, which may be `ours`; None for none.
+    favor
+        ``ours`` or ``theirs``: whose value is taken where both changed a place.
+    force
+        Replace the target.
+    progress
+        Called as `progress(done, total, note=...)`.
+
+    Returns
+    -------
+    Merged
+        The merged `document`, its `edits`, the `conflicts` that are left (place, the three values, and the
+        `edit` that settles it), and `warnings`.
+
+    Raises
+    ------
+    RefbrowserError
+        A document cannot be read, or is none; the target is there.
+    """
+    from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
+    from refbrowser.references.merging.merge import Choice
+
+    if favor not in (None, Choice.OURS, Choice.THEIRS):
+        raise RefbrowserError(ErrorKind.USAGE, f"favor is 'ours' or 'theirs', not {quoted(favor)}")
+    before, mine, other = (OpenRequest(os.fspath(each)) for each in (base, ours, theirs))
+    request = MergeRequest(
+        before,
+        mine,
+        other,
+        target=None if target is None else os.fspath(target),
+        favor=None if favor is None else Choice(favor),
+        force=force,
+    )
+    return merge_files(request, _control(progress))
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

@@ -31,6 +31,8 @@ VERBS = {
     "plan": "show which byte ranges a selection needs",
     "export": "write a dataset in another format",
     "make": "make references of files of data, a document for each or one of all",
+    "diff": "tell how two datasets of any format differ",
+    "merge": "merge what two sides changed of one reference document",
     "fold": "fold references that stand one by one into templates and gen rules",
     "lock": "write what is known of the files of a document, to notice when one is replaced",
     "serve": "offer a dataset as CDM Remote, on this machine",

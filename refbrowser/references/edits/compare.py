@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.limits import LIMITS
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.chunk_codes import Group, join_key, pack, split_key
 from refbrowser.references.document.content import DocumentContent, ReferenceText
 from refbrowser.references.document.reference_values import Value, ValueKind
 from refbrowser.references.document.refs import References
-from refbrowser.references.document.table import ODD
+from refbrowser.references.document.table import ODD, grid_positions
+from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.text.typed_values import from_difference
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]
+#: The grids of arrays by the group that their chunk keys are in: coordinates in front of each, and the shape.
+Grids = Mapping[Group, Sequence[tuple[tuple[int, ...], tuple[int, ...]]]]
 
 #: Examples of each kind of difference in each part.
 EXAMPLES = 5
@@ -116,6 +121,21 @@ def compared(
     return tuple(part for part in parts if part.count or part.skipped)
 
 
+def other_keys(
+    here: DocumentContent, there: DocumentContent, grids: Grids, pause: Callable[[], None] = lambda: None
+) -> Part:
+    """Return how the keys differ that are neither metadata nor chunks of an array, as they are written.
+
+    Parameters
+    ----------
+    grids
+        The grids of all arrays: chunks in them are left out.
+    pause
+        Called often; may raise to end the work.
+    """
+    return _refs(here, there, pause, grids)
+
+
 def _top(here: ReferenceText, there: ReferenceText) -> Part:
     part = Part("Document")
     if here.version != there.version:
@@ -124,7 +144,7 @@ def _top(here: ReferenceText, there: ReferenceText) -> Part:
         return part
     mine, theirs = (document.node.to_python() for document in (here, there))
     for name in dict.fromkeys((*mine, *theirs)):
-        if name not in ("version", "templates", "gen", "refs"):
+        if name not in KNOWN_MEMBERS:
             _note_values(part, name, mine, theirs)
     return part
 
@@ -189,25 +209,43 @@ def _members(fields: Any) -> dict[str, Any]:
 # References
 
 
-def _refs(here: DocumentContent, there: DocumentContent, pause: Callable[[], None]) -> Part:
+def _refs(
+    here: DocumentContent, there: DocumentContent, pause: Callable[[], None], grids: Grids | None = None
+) -> Part:
     part = Part("References")
     single = _single_keys(here.refs, there.refs, part)
     for key in single:
         pause()
-        _compare_key(part, key, here.refs, there.refs)
+        if grids is None or not (is_metadata_key(key) or _is_in(grids, key)):
+            _compare_key(part, key, here.refs, there.refs)
     edited = _codes_of(single)
-    groups = dict.fromkeys((*here.refs.table.groups[ODD + 1 :], *there.refs.table.groups[ODD + 1 :]))
     texts = _Texts(here.refs, there.refs, part, pause)
-    for group in groups:
+    for group in _groups(here.refs, there.refs):
         pause()
-        _compare_group(part, group, texts, edited.get(group, _NO_CODES))
+        inside = () if grids is None else grids.get(group, ())
+        for side, codes in _differing(group, texts, edited.get(group, _NO_CODES), inside):
+            _note_rows(part, side, group, codes, texts)
     return part
+
+
+def _is_in(grids: Grids, key: str) -> bool:
+    """Tell whether a key is that of a chunk in one of the grids."""
+    parts = split_key(key)
+    if parts is None:
+        return False
+    group, coords = parts
+    return any(
+        len(coords) == len(leading) + len(shape)
+        and coords[: len(leading)] == leading
+        and all(at < size for at, size in zip(coords[len(leading) :], shape, strict=True))
+        for leading, shape in grids.get(group, ())
+    )
 
 
 _NO_CODES = np.zeros(0, np.uint64)
 
 
-def _single_keys(here: References, there: References, part: Part) -> list[str]:
+def _single_keys(here: References, there: References, part: Part, most: int = SINGLE) -> list[str]:
     """Return the keys that are compared one by one, in document order."""
     keys: dict[str, None] = {}
     for refs in (here, there):
@@ -216,8 +254,8 @@ def _single_keys(here: References, there: References, part: Part) -> list[str]:
         keys.update(dict.fromkeys(refs.table.keys(touched)) if touched else {})
         keys.update((patch.key, None) for patch in (*refs.replaced.values(), *refs.appended.values()))
     found = list(keys)
-    part.skipped += max(0, len(found) - SINGLE)
-    return found[:SINGLE]
+    part.skipped += max(0, len(found) - most)
+    return found[:most]
 
 
 def _codes_of(keys: list[str]) -> dict[Group, Codes]:
@@ -272,12 +310,16 @@ class _Texts:
     part: Part
     pause: Callable[[], None]
     left: int = TEXTS
-    numbers: Rows = field(init=False)
+    _numbers: Rows | None = None
 
-    def __post_init__(self) -> None:
-        places = {url: number for number, url in enumerate(self.there.table.urls)}
-        # What each URL of here is numbered there; -9 is the number of none.
-        self.numbers = np.array([places.get(url, -9) for url in self.here.table.urls] or [-9], np.int64)
+    @property
+    def numbers(self) -> Rows:
+        """What each URL of here is numbered there; -9 is the number of none."""
+        if self._numbers is None:
+            places = {url: number for number, url in enumerate(self.there.table.urls)}
+            found = [places.get(url, -9) for url in self.here.table.urls]
+            self._numbers = np.array(found or [-9], np.int64)
+        return self._numbers
 
     def different(self, mine: Rows, theirs: Rows) -> Iterator[int]:
         """Yield the positions at which rows without a URL, of the same kind, have another text."""
@@ -291,15 +333,52 @@ class _Texts:
                 yield at
 
 
-def _compare_group(part: Part, group: Group, texts: _Texts, edited: Codes) -> None:
-    """Compare the chunk keys of one array by columns."""
-    codes, rows = _standing(texts.here, group, edited)
-    other_codes, other_rows = _standing(texts.there, group, edited)
+def changed_keys(
+    here: References, there: References, most: int, pause: Callable[[], None] = lambda: None
+) -> list[str] | None:
+    """Return the keys whose value is another one, or that are on one side alone; None where more than `most`.
+
+    Values of text are told apart by how they are written: some of the keys may mean the same. Nothing is
+    passed over.
+    """
+    part = Part("References")
+    texts = _Texts(here, there, part, pause, left=LIMITS.references)
+    single = _single_keys(here, there, part, LIMITS.references)
+    edited = _codes_of(single)
+    found = [
+        key
+        for key in single
+        if _value_text(here, here.find_slot(key)) != _value_text(there, there.find_slot(key))
+    ]
+    for group in _groups(here, there):
+        pause()
+        for _, codes in _differing(group, texts, edited.get(group, _NO_CODES), ()):
+            if len(found) + len(codes) > most:
+                return None
+            found += [join_key(group, code) for code in codes.tolist()]
+    return found if len(found) <= most else None
+
+
+def _groups(here: References, there: References) -> list[Group]:
+    return list(dict.fromkeys((*here.table.groups[ODD + 1 :], *there.table.groups[ODD + 1 :])))
+
+
+def _differing(
+    group: Group,
+    texts: _Texts,
+    edited: Codes,
+    grids: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+) -> Iterator[tuple[Side, Codes]]:
+    """Yield which chunk keys of one array differ, by columns, those in `grids` aside."""
+    codes, rows = _outside(grids, *_standing(texts.here, group, edited))
+    other_codes, other_rows = _outside(grids, *_standing(texts.there, group, edited))
     both = np.isin(codes, other_codes, assume_unique=True)
     back = np.isin(other_codes, codes, assume_unique=True)
-    for side, alone in ((Side.HERE, codes[~both]), (Side.THERE, other_codes[~back])):
-        _note_rows(part, side, group, alone, texts)
+    yield Side.HERE, codes[~both]
+    yield Side.THERE, other_codes[~back]
     mine, theirs = rows[both], other_rows[back]
+    if not len(mine):
+        return
     here, there = texts.here.table, texts.there.table
     url, other_url = here.url[mine].astype(np.int64), there.url[theirs].astype(np.int64)
     has_url = url >= 0
@@ -311,7 +390,7 @@ def _compare_group(part: Part, group: Group, texts: _Texts, edited: Codes) -> No
     by_text = np.flatnonzero(~has_url & same_url)
     if len(by_text):
         changed[by_text[list(texts.different(mine[by_text], theirs[by_text]))]] = True
-    _note_rows(part, Side.BOTH, group, codes[both][changed], texts)
+    yield Side.BOTH, codes[both][changed]
 
 
 def _standing(refs: References, group: Group, edited: Codes) -> tuple[Codes, Rows]:
@@ -324,6 +403,18 @@ def _standing(refs: References, group: Group, edited: Codes) -> tuple[Codes, Row
     if len(edited):
         last &= ~np.isin(codes, edited)
     return codes[last], rows[last]
+
+
+def _outside(
+    grids: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], codes: Codes, rows: Rows
+) -> tuple[Codes, Rows]:
+    """Return the entries that lie in none of some grids."""
+    for leading, shape in grids:
+        inside = grid_positions(codes, leading, shape)[1]
+        if inside is None:
+            return _NO_CODES, np.zeros(0, np.int64)
+        codes, rows = codes[~inside], rows[~inside]
+    return codes, rows
 
 
 def _note_rows(part: Part, side: Side, group: Group, codes: Codes, texts: _Texts) -> None:

@@ -20,9 +20,11 @@ from refbrowser.references.edits.outer_edits import (
     AddTemplate,
     InsertRule,
     MoveRule,
+    RemoveMember,
     RemoveRule,
     RemoveTemplate,
     RenameTemplate,
+    SetMember,
     SetRule,
     SetTemplate,
     refused,
@@ -40,12 +42,14 @@ __all__ = [
     "Edit",
     "InsertRule",
     "MoveRule",
+    "RemoveMember",
     "RemoveReference",
     "RemoveRule",
     "RemoveTemplate",
     "RenameReference",
     "RenameTemplate",
     "ReplaceUrlPrefix",
+    "SetMember",
     "SetMetadata",
     "SetReference",
     "SetRule",
@@ -123,7 +127,7 @@ def document_renders(url: str) -> bool:
     return any(mark in url for mark in ("{{", "{%", "{#"))
 
 
-def _with_refs_object(document: DocumentContent) -> DocumentContent:
+def with_refs_object(document: DocumentContent) -> DocumentContent:
     """Return the document with an object `refs`, empty where there was none."""
     if not isinstance(document, ReferenceText) or document.hole is not None:
         return document
@@ -174,7 +178,7 @@ class SetReference:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
-        document = _with_refs_object(document)
+        document = with_refs_object(document)
         refs = document.refs
         slot = refs.find_slot(self.key)
         raw = value_text(refs, slot, _checked_value(self.value))

@@ -11,6 +11,9 @@ from refbrowser.references.document.content import DocumentContent, ReferenceTex
 from refbrowser.references.text.json_edit import dump, rewrite
 from refbrowser.references.text.json_text import NodeKind, parse
 
+#: The members of the top level that the specification knows.
+KNOWN_MEMBERS = ("version", "templates", "gen", "refs")
+
 
 def refused(message: str, advice: str = "") -> RefbrowserError:
     """Return the error of an edit that cannot be made."""
@@ -242,6 +245,51 @@ class RemoveTemplate:
             raise refused(f"there is no template {quoted(self.name)}")
         del templates[self.name]
         return with_member(document, "templates", templates)
+
+
+@dataclass(frozen=True, slots=True)
+class SetMember:
+    """Another value of a member of the top level that the specification does not know, there or not."""
+
+    name: str
+    value: Any
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        return f"Change member {self.name}"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        _check_member(self.name)
+        return with_member(document.written(), self.name, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMember:
+    """A member of the top level less that the specification does not know."""
+
+    name: str
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        return f"Remove member {self.name}"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        _check_member(self.name)
+        text = document.written()
+        members = top_members(text)
+        if self.name not in members:
+            raise refused(f"there is no member {quoted(self.name)}")
+        del members[self.name]
+        return text.with_outer(replaced_top(text, members))
+
+
+def _check_member(name: str) -> None:
+    if name in KNOWN_MEMBERS:
+        raise refused(f"the member {quoted(name)} has edits of its own")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,184 @@
+"""Tell how two datasets of any format differ; exit code 0 when they are equal, 2 when they differ."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from refbrowser.cli.console import ProgressBar, tell_damage, write_json, write_line, write_lines
+from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, job_control, opening_of
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.comparing.comparison import CompareRequest
+    from refbrowser.engine.comparing.differences import Comparison
+    from refbrowser.views.comparing.comparison_words import ComparedRow
+
+#: The exit code when datasets differ.
+DIFFERS = 2
+#: What git gives for a file that one side does not have.
+_NOTHING = "/dev/null"
+#: How many arguments git gives: path; file, hash and mode of both sides; of a renamed file two more.
+_OF_GIT = (7, 9)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="the two datasets, A and B")
+    parser.add_argument(
+        "--values",
+        choices=("none", "sample", "all"),
+        default="none",
+        help="compare values too: some blocks of each array, always the same ones; or all",
+    )
+    parser.add_argument(
+        "--array",
+        action="append",
+        default=[],
+        metavar="ARRAY",
+        help="compare just this array (repeatable)",
+    )
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="KIND",
+        help="differences that do not count: attributes, layout, references... (repeatable)",
+    )
+    parser.add_argument("--html", metavar="FILE", help="write a report as one page of HTML")
+    parser.add_argument(
+        "--git",
+        action="store_true",
+        help="take the arguments of git's external diff; exit code 0 when compared",
+    )
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Compare, and tell what differs."""
+    if arguments.git:
+        return _for_git(arguments, token)
+    if len(arguments.paths) != 2:
+        raise RefbrowserError(ErrorKind.USAGE, "give two datasets: refbrowser diff A B")
+    request = _request(arguments)
+    comparison = _compared(arguments.paths, request, arguments, token)
+    if arguments.html:
+        _write_html(arguments.html, comparison)
+    if arguments.json:
+        write_json(comparison.to_json())
+    else:
+        write_lines(_told(comparison))
+    return exit_code(comparison)
+
+
+def exit_code(comparison: Comparison) -> int:
+    """Return 0 for equal ones, 2 where they differ; else that of why values could not be compared."""
+    if not comparison.is_equal:
+        return DIFFERS
+    unread = comparison.unread
+    if unread:
+        return unread[0].kind.exit_code
+    incomplete = any(each.values is not None and not each.values.is_complete for each in comparison.arrays)
+    return DIFFERS if comparison.undecided or incomplete else 0
+
+
+def _request(arguments: argparse.Namespace) -> CompareRequest:
+    from refbrowser.engine.comparing.comparison import CompareRequest
+    from refbrowser.engine.comparing.differences import difference_kind
+
+    ignored = frozenset(map(difference_kind, arguments.ignore))
+    return CompareRequest(arguments.values, tuple(arguments.array), ignored)
+
+
+def _compared(
+    paths: list[str], request: CompareRequest, arguments: argparse.Namespace, token: CancelToken
+) -> Comparison:
+    from refbrowser.engine.comparing.comparison import compare_datasets
+    from refbrowser.engine.opening import open_dataset
+
+    with ExitStack() as stack:
+        datasets = []
+        for path in paths:
+            with ProgressBar("opening") as bar:
+                opened = open_dataset(opening_of(path, arguments), job_control(token, bar))
+            datasets.append(stack.enter_context(opened))
+            tell_damage(opened.damage)
+        here, there = datasets
+        with ProgressBar("comparing") as bar:
+            return compare_datasets(here, there, request, job_control(token, bar))
+
+
+def _write_html(path: str, comparison: Comparison) -> None:
+    from refbrowser.io.atomic import write_atomically
+    from refbrowser.views.comparing.comparison_html import comparison_html
+
+    write_atomically(path, [comparison_html(comparison).encode("utf-8", "replace")])
+
+
+# Text
+
+
+def _told(comparison: Comparison) -> Iterator[str]:
+    from refbrowser.views.comparing.comparison_words import compared_of, nodes_of, row_of, summary_of
+
+    for node in nodes_of(comparison):
+        yield _whole(node.path or "documents")
+        for row in node.rows:
+            yield from _row(row)
+    if comparison.spelled:
+        yield "written otherwise, but the same"
+        for each in comparison.spelled:
+            yield from _row(row_of(each))
+    for note in comparison.notes:
+        yield f"note: {_whole(note)}"
+    yield f"{summary_of(comparison)} ({compared_of(comparison.arrays)})"
+
+
+def _row(row: ComparedRow) -> Iterator[str]:
+    from refbrowser.references.edits.compare import Side
+
+    where = {Side.HERE: "only here", Side.THERE: "only there"}.get(row.side, "")
+    words = ", ".join(each for each in (where, row.note) if each)
+    yield f"  {_whole(row.what)}{f': {_whole(words)}' if words else ''}"
+    if row.here:
+        yield f"    - {_whole(row.here)}"
+    if row.there:
+        yield f"    + {_whole(row.there)}"
+
+
+def _whole(text: str) -> str:
+    """Return foreign text whole, as one line in which nothing acts on the terminal."""
+    return quoted(text, limit=len(text))[1:-1]
+
+
+# git
+
+
+def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Tell what git's external diff is asked for; what cannot be compared is told, and does not end git."""
+    given = arguments.paths
+    if len(given) not in _OF_GIT:
+        raise RefbrowserError(ErrorKind.USAGE, f"--git takes the arguments that git gives, not {len(given)}")
+    name, old, new = given[0], given[1], given[4]
+    write_line(f"refbrowser diff {_whole(name)}")
+    if _NOTHING in (old, new):
+        write_line("  new file" if old == _NOTHING else "  removed file")
+        return 0
+    try:
+        comparison = _compared([old, new], _request(arguments), arguments, token)
+    except RefbrowserError as error:
+        write_line(f"  cannot be compared: {_whole(str(error))}")
+        return 0
+    if arguments.html:
+        _write_html(os.fspath(arguments.html), comparison)
+    # Git has the old file in a folder of its own: nothing is to be noted of that.
+    write_lines(_told(replace(comparison, notes=())))
+    return 0

@@ -1,0 +1,1 @@
+"""Comparing datasets of any format: structure, metadata by meaning, references, values."""

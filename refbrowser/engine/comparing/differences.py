@@ -1,0 +1,415 @@
+"""How two datasets differ, as values: what pages, reports and the command line show, and JSON.
+
+The one is *here*, the other *there*. Texts are whole: who shows them begins where they part
+(`refbrowser.references.text.typed_values.from_difference`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.references.edits.compare import Side
+
+
+class DifferenceKind(StrEnum):
+    """What a difference is about; ``diff --ignore`` takes these words."""
+
+    GROUP = "groups"
+    ARRAY = "arrays"
+    DIMENSION = "dimensions"
+    ATTRIBUTE = "attributes"
+    TYPE = "types"
+    SHAPE = "shapes"
+    FILL = "fill"
+    LAYOUT = "layout"
+    PROBLEM = "problems"
+    REFERENCES = "references"
+    VALUES = "values"
+    TEMPLATE = "templates"
+    RULE = "rules"
+    MEMBER = "members"
+    KEY = "keys"
+
+
+def difference_kind(word: str) -> DifferenceKind:
+    """Return the kind of a word.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is none.
+    """
+    try:
+        return DifferenceKind(word)
+    except ValueError:
+        message = f"{quoted(word)} is no kind of difference"
+        advice = f"known: {', '.join(DifferenceKind)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs, whole.
+
+    Attributes
+    ----------
+    path
+        Of the group or array that it is about; empty for the document.
+    name
+        What of it: the name of an attribute, ``chunk shape``, the number of a rule, a key.
+    side
+        `HERE` and `THERE`: it is there only; `BOTH`: it is in both, and differs.
+    here, there
+        What it is in each, as text; empty where it is not.
+    note
+        What it means for a reader, in words; empty where that is plain.
+    """
+
+    kind: DifferenceKind
+    path: str
+    name: str
+    side: Side
+    here: str = ""
+    there: str = ""
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON; `here` and `there` are null where it is not."""
+        return {
+            "kind": str(self.kind),
+            "path": self.path,
+            "name": self.name,
+            "side": str(self.side),
+            "here": None if self.side is Side.THERE else self.here,
+            "there": None if self.side is Side.HERE else self.there,
+            "note": self.note,
+        }
+
+
+class ChunkState(IntEnum):
+    """How the reference of one chunk compares; the values of `ChunkComparison.states`."""
+
+    #: Neither has it.
+    MISSING = 0
+    #: The same bytes of the same object; or the same bytes in both documents.
+    SAME = 1
+    #: Another URL or offset, the same length: it may be the same bytes at another place.
+    MOVED = 2
+    #: Other bytes: another length, a whole file and a range of one, other bytes in the documents.
+    CHANGED = 3
+    ONLY_HERE = 4
+    ONLY_THERE = 5
+    #: Both have it, at least one in files of its own: references cannot be the same, only values tell.
+    APART = 6
+    #: It was not looked at, or could not be decided within the limits.
+    UNDECIDED = 7
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return _STATES[self]
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is a difference."""
+        return self in (
+            ChunkState.MOVED,
+            ChunkState.CHANGED,
+            ChunkState.ONLY_HERE,
+            ChunkState.ONLY_THERE,
+        )
+
+
+_STATES = {
+    ChunkState.MISSING: "in neither",
+    ChunkState.SAME: "same",
+    ChunkState.MOVED: "moved",
+    ChunkState.CHANGED: "changed",
+    ChunkState.ONLY_HERE: "only here",
+    ChunkState.ONLY_THERE: "only there",
+    ChunkState.APART: "in files of their own",
+    ChunkState.UNDECIDED: "not decided",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkExample:
+    """One chunk whose reference differs: its place in the grid, its key on each side, both references."""
+
+    state: ChunkState
+    coords: tuple[int, ...]
+    key_here: str
+    key_there: str
+    here: str = ""
+    there: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "state": self.state.words,
+            "chunk": list(self.coords),
+            "key_here": self.key_here,
+            "key_there": self.key_there,
+            "here": self.here or None,
+            "there": self.there or None,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkComparison:
+    """The references of one array on both sides, as a grid.
+
+    Attributes
+    ----------
+    grid_shape
+        Chunks along each dimension: as many as the larger of both has.
+    counts
+        How many chunks are in each state.
+    states
+        `ChunkState` of each chunk, uint8, in the shape of the grid: what a chunk grid is coloured by. None
+        where the grid is too large to be held, or was not looked at.
+    examples
+        The first chunks of each state that differs.
+    checked
+        Chunks that were looked at.
+    faulty_here, faulty_there
+        Of these, references that cannot be read.
+    why
+        Why they were not compared; empty where they were.
+    """
+
+    grid_shape: tuple[int, ...] = ()
+    counts: Mapping[ChunkState, int] = field(default_factory=dict)
+    states: npt.NDArray[np.uint8] | None = None
+    examples: tuple[ChunkExample, ...] = ()
+    checked: int = 0
+    faulty_here: int = 0
+    faulty_there: int = 0
+    why: str = ""
+
+    @property
+    def different(self) -> int:
+        """How many chunks differ."""
+        return sum(count for state, count in self.counts.items() if state.differs)
+
+    @property
+    def undecided(self) -> int:
+        """How many chunks were not looked at, or could not be decided."""
+        return self.counts.get(ChunkState.UNDECIDED, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON, without the grid."""
+        return {
+            "grid": list(self.grid_shape),
+            "counts": {state.words: count for state, count in self.counts.items() if count},
+            "checked": self.checked,
+            "faulty_here": self.faulty_here,
+            "faulty_there": self.faulty_there,
+            "examples": [each.to_json() for each in self.examples],
+            "not_compared": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The largest difference of numbers, and where: the index of the element and both values as text."""
+
+    amount: float
+    index: tuple[int, ...]
+    here: str
+    there: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "amount": self.amount,
+            "index": list(self.index),
+            "here": self.here,
+            "there": self.there,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueComparison:
+    """The values of one array on both sides, element by element.
+
+    NaN (and NaT) equal each other. What could not be read on either side is counted, and never equal.
+
+    Attributes
+    ----------
+    elements
+        Of the part that both arrays have.
+    compared
+        Elements that could be read on both sides, and were compared.
+    different
+        Of these, how many differ.
+    absolute, relative
+        The largest differences of numbers; the relative one is against the larger of both values.
+    first
+        The first element that differs, of any type; its `amount` is 0.
+    nan_here, nan_there
+        Elements that are no number on that side alone; they differ, and have no part in the largest ones.
+    absent_here, absent_there
+        Elements in chunks that are not stored on that side alone: they hold its fill value there.
+    absent_equal
+        Of these, how many are the same all the same: the fill value is stored on the other side.
+    unread_here, unread_there
+        Elements that could not be read.
+    errors
+        Why, the first of them.
+    is_sample
+        Whether just some blocks were read.
+    is_decoded
+        Physical values were compared, because both pack them in another way.
+    why
+        Why nothing was compared; empty where it was.
+    """
+
+    elements: int = 0
+    compared: int = 0
+    different: int = 0
+    absolute: Extreme | None = None
+    relative: Extreme | None = None
+    first: Extreme | None = None
+    nan_here: int = 0
+    nan_there: int = 0
+    absent_here: int = 0
+    absent_there: int = 0
+    absent_equal: int = 0
+    unread_here: int = 0
+    unread_there: int = 0
+    errors: tuple[RefbrowserError, ...] = ()
+    is_sample: bool = False
+    is_decoded: bool = False
+    why: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was asked for could be compared."""
+        return not (self.why or self.unread_here or self.unread_there)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "elements": self.elements,
+            "compared": self.compared,
+            "different": self.different,
+            "absolute": None if self.absolute is None else self.absolute.to_json(),
+            "relative": None if self.relative is None else self.relative.to_json(),
+            "first": None if self.first is None else self.first.to_json(),
+            "nan_here": self.nan_here,
+            "nan_there": self.nan_there,
+            "absent_here": self.absent_here,
+            "absent_there": self.absent_there,
+            "absent_equal": self.absent_equal,
+            "unread_here": self.unread_here,
+            "unread_there": self.unread_there,
+            "errors": [{"kind": str(each.kind), "message": str(each)} for each in self.errors],
+            "sample": self.is_sample,
+            "decoded": self.is_decoded,
+            "not_compared": self.why or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayComparison:
+    """One array that both have: what differs in its references, and in its values where these were read.
+
+    `there` is its path in the other dataset, where it has another one.
+    """
+
+    path: str
+    there: str
+    chunks: ChunkComparison
+    values: ValueComparison | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "path": self.path,
+            "there": self.there,
+            "references": self.chunks.to_json(),
+            "values": None if self.values is None else self.values.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How two datasets differ.
+
+    Attributes
+    ----------
+    here, there
+        Their names, as the user gave them.
+    format_here, format_there
+        Names of their formats.
+    differences
+        Of structure, metadata and documents, those of one node together.
+    arrays
+        Those that both have, with references and values.
+    spelled
+        What two documents write otherwise and mean alike: templates, rules, the version. No differences.
+    notes
+        What is to be known about the comparison.
+    """
+
+    here: str
+    there: str
+    format_here: str
+    format_there: str
+    differences: tuple[Difference, ...] = ()
+    arrays: tuple[ArrayComparison, ...] = ()
+    spelled: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def chunks_different(self) -> int:
+        """How many chunks have other references."""
+        return sum(each.chunks.different for each in self.arrays)
+
+    @property
+    def values_different(self) -> int:
+        """How many elements differ."""
+        return sum(each.values.different for each in self.arrays if each.values is not None)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs in what was compared."""
+        return not (self.differences or self.chunks_different or self.values_different)
+
+    @property
+    def undecided(self) -> int:
+        """How many chunks could not be compared within the limits."""
+        return sum(each.chunks.undecided for each in self.arrays)
+
+    @property
+    def unread(self) -> tuple[RefbrowserError, ...]:
+        """Why values could not be compared: those are neither equal nor different."""
+        return tuple(self._unread())
+
+    def _unread(self) -> Iterator[RefbrowserError]:
+        for each in self.arrays:
+            if each.values is not None:
+                yield from each.values.errors
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON: the shape of ``diff --json``, which the manual describes."""
+        return {
+            "here": self.here,
+            "there": self.there,
+            "format_here": self.format_here,
+            "format_there": self.format_there,
+            "equal": self.is_equal,
+            "differences": [each.to_json() for each in self.differences],
+            "arrays": [each.to_json() for each in self.arrays],
+            "spelled": [each.to_json() for each in self.spelled],
+            "undecided": self.undecided,
+            "notes": list(self.notes),
+        }

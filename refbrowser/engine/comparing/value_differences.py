@@ -1,0 +1,374 @@
+"""How the values of one array differ: read by blocks on both sides, all of them or some spread over it.
+
+Stored values are compared; physical ones where both sides pack them in another way (scale, offset, sign).
+What cannot be read on either side is counted, and never equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.comparing.differences import Extreme, ValueComparison
+from refbrowser.engine.dataset import Array
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.cf import Packing
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceKind
+
+Values: TypeAlias = npt.NDArray[Any]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Box: TypeAlias = tuple[slice, ...]
+
+#: Bytes of elements that are read of each side at a time.
+BLOCK = 16 << 20
+#: Blocks of an array that a sample reads, and the seed of their choice.
+SAMPLED, SEED = 24, 17
+#: Rows of nested arrays, and of texts and objects, that are compared together.
+_ROWS = 4_096
+#: Bytes that an element of no fixed size is taken for.
+_OBJECT = 256
+#: Errors that are kept.
+_ERRORS = 5
+
+
+def compare_values(
+    here: Array,
+    there: Array,
+    control: JobControl,
+    *,
+    sample: bool,
+    first: npt.NDArray[np.int64] | None = None,
+) -> ValueComparison:
+    """Return how the values of an array differ.
+
+    Parameters
+    ----------
+    sample
+        Read some blocks alone, the same ones each time.
+    first
+        Coordinates of chunks that a sample looks at before others, shape (n, ndim): those whose references
+        differ.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    why = _obstacle(here.node, there.node)
+    if why:
+        return ValueComparison(why=why)
+    return _Values(here, there, control, sample, first).compared()
+
+
+def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
+    for node in (here, there):
+        if node.error is not None or node.unreadable is not None or node.dtype is None:
+            return f"it cannot be read: {(node.error or node.unreadable or 'its type is not known')!s}"
+        if not node.has_grid:
+            return "it cannot be read: it is not known how it is divided into chunks"
+    if len(here.shape) != len(there.shape):
+        return "the arrays have other numbers of dimensions"
+    if (here.nested is None) != (there.nested is None):
+        return "the elements of one of them are nested"
+    kinds = {node.known_dtype.kind for node in (here, there)}
+    if len(kinds) > 1 and not kinds <= set("biufc"):
+        return "the types cannot be compared"
+    return ""
+
+
+def _packing(node: ArrayNode) -> Packing:
+    fill = node.fill_value if node.fill_marks else None
+    return Packing.from_attributes(node.attributes, node.known_dtype, fill)
+
+
+def _are_packed_otherwise(here: Packing, there: Packing) -> bool:
+    said = ((each.scale, each.offset, each.stored.kind == "u") for each in (here, there))
+    mine, theirs = said
+    return mine[:2] != theirs[:2] or (mine[2] != theirs[2] and here.stored.itemsize == there.stored.itemsize)
+
+
+@dataclass(slots=True, eq=False)
+class _Values:
+    """The comparison of one array, as it goes on."""
+
+    here: Array
+    there: Array
+    control: JobControl
+    sample: bool
+    changed: npt.NDArray[np.int64] | None
+    compared_: int = 0
+    different: int = 0
+    absolute: Extreme | None = None
+    relative: Extreme | None = None
+    first: Extreme | None = None
+    nan: list[int] = field(default_factory=lambda: [0, 0])
+    absent: list[int] = field(default_factory=lambda: [0, 0])
+    absent_equal: int = 0
+    unread: list[int] = field(default_factory=lambda: [0, 0])
+    errors: list[RefbrowserError] = field(default_factory=list)
+
+    def compared(self) -> ValueComparison:
+        shape = tuple(min(pair) for pair in zip(self.here.shape, self.there.shape, strict=True))
+        packings = _packing(self.here.node), _packing(self.there.node)
+        decoded = self.here.node.nested is None and _are_packed_otherwise(*packings)
+        boxes, total = self._boxes(shape)
+        for done, box in enumerate(boxes):
+            self.control.check()
+            self.control.progress(done, total, note=self.here.path)
+            self._block(box, packings if decoded else None)
+        self.control.progress(total, total, note=self.here.path)
+        return ValueComparison(
+            elements=prod(shape),
+            compared=self.compared_,
+            different=self.different,
+            absolute=self.absolute,
+            relative=self.relative,
+            first=self.first,
+            nan_here=self.nan[0],
+            nan_there=self.nan[1],
+            absent_here=self.absent[0],
+            absent_there=self.absent[1],
+            absent_equal=self.absent_equal,
+            unread_here=self.unread[0],
+            unread_there=self.unread[1],
+            errors=tuple(self.errors),
+            is_sample=self.sample and total < self._grid(shape).size,
+            is_decoded=decoded,
+        )
+
+    # Blocks
+
+    def _grid(self, shape: tuple[int, ...]) -> RegularChunkGrid:
+        """Return the blocks: whole chunks where several fit, parts of one that is too large."""
+        node = self.here.node
+        sides = [min(side, max(size, 1)) for side, size in zip(node.grid.chunk_shape, shape, strict=True)]
+        dtype = node.known_dtype
+        most = max(BLOCK // (_OBJECT if dtype.hasobject else dtype.itemsize), 1)
+        if node.nested is not None or dtype.hasobject:
+            most = _ROWS
+        for axis in range(len(shape)):
+            while prod(sides) > most and sides[axis] > 1:
+                sides[axis] = -(-sides[axis] // 2)
+        if not self.sample:
+            for axis in range(len(shape) - 1, -1, -1):
+                times = max(most // max(prod(sides), 1), 1)
+                sides[axis] = min(sides[axis] * times, -(-max(shape[axis], 1) // sides[axis]) * sides[axis])
+        return RegularChunkGrid(shape, tuple(sides))
+
+    def _boxes(self, shape: tuple[int, ...]) -> tuple[Iterator[Box], int]:
+        grid = self._grid(shape)
+        count = grid.size
+        if not self.sample or count <= SAMPLED:
+            return (_box(grid, number) for number in range(count)), count
+        chosen = dict.fromkeys((0, count - 1))
+        if self.changed is not None and len(self.changed):
+            chunk = self.here.node.grid.chunk_shape
+            step = max(len(self.changed) // (SAMPLED // 2), 1)
+            for coords in self.changed[::step].tolist():
+                at = [
+                    min(where * side // box, most - 1)
+                    for where, side, box, most in zip(
+                        coords, chunk, grid.chunk_shape, grid.grid_shape, strict=True
+                    )
+                ]
+                if min(at, default=0) >= 0:
+                    chosen[int(np.ravel_multi_index(tuple(at), grid.grid_shape))] = None
+        chance = Random(SEED)
+        while len(chosen) < SAMPLED:
+            chosen[chance.randrange(count)] = None
+        numbers = sorted(chosen)
+        return (_box(grid, number) for number in numbers), len(numbers)
+
+    # One block
+
+    def _block(self, box: Box, packings: tuple[Packing, Packing] | None) -> None:
+        if self.here.node.nested is not None:
+            self._nested(box)
+            return
+        sides = []
+        for number, array in enumerate((self.here, self.there)):
+            values, mask = self._read(array, box, number)
+            if packings is not None and values.dtype.kind in "iufc":
+                values = packings[number].decode(values)
+            sides.append((values, mask))
+        (mine, lost), (theirs, lost_there) = sides
+        readable = ~(lost | lost_there)
+        differs = _different(mine, theirs) & readable
+        self.compared_ += int(readable.sum())
+        count = int(differs.sum())
+        self.different += count
+        self._count_absent(box, differs, readable)
+        if count:
+            self._note(mine, theirs, differs, box)
+
+    def _read(self, array: Array, box: Box, number: int) -> tuple[Values, Mask]:
+        shape = tuple(each.stop - each.start for each in box)
+        try:
+            found = array.masked(box, self.control)
+        except RefbrowserError as error:
+            self._failed([error], number, prod(shape))
+            return np.zeros(shape, array.node.known_dtype), np.ones(shape, bool)
+        mask: Values = np.ma.getmaskarray(found.values)
+        if mask.dtype.names is not None:
+            # A mask for each member: what is lost is lost as a whole.
+            members = np.ascontiguousarray(mask).view("?").reshape(*shape, -1)
+            mask = np.asarray(members.any(axis=-1))
+        if found.errors:
+            self._failed(list(found.errors), number, int(mask.sum()))
+        return np.asarray(found.values.data), mask
+
+    def _failed(self, errors: list[RefbrowserError], number: int, count: int) -> None:
+        self.unread[number] += count
+        self.errors += errors[: max(_ERRORS - len(self.errors), 0)]
+
+    def _count_absent(self, box: Box, differs: Mask, readable: Mask) -> None:
+        masks = [_absent(array.node, box) for array in (self.here, self.there)]
+        if masks[0] is None and masks[1] is None:
+            return
+        mine, theirs = (np.zeros(differs.shape, bool) if mask is None else mask for mask in masks)
+        alone = mine & ~theirs & readable, theirs & ~mine & readable
+        for number, mask in enumerate(alone):
+            self.absent[number] += int(mask.sum())
+        self.absent_equal += int(((alone[0] | alone[1]) & ~differs).sum())
+
+    def _note(self, mine: Values, theirs: Values, differs: Mask, box: Box) -> None:
+        if self.first is None:
+            at = int(np.argmax(differs))
+            self.first = self._extreme(0.0, at, mine, theirs, box)
+        if mine.dtype.kind not in "biufcmM" or theirs.dtype.kind not in "biufcmM":
+            return
+        nans = [_is_nan(values) for values in (mine, theirs)]
+        self.nan[0] += int((nans[0] & ~nans[1]).sum())
+        self.nan[1] += int((nans[1] & ~nans[0]).sum())
+        counts = differs & ~nans[0] & ~nans[1]
+        if not counts.any():
+            return
+        amount, size = _amounts(mine, theirs)
+        amount = np.where(counts, amount, -1)
+        at = int(np.argmax(amount))
+        if self.absolute is None or amount.flat[at] > self.absolute.amount:
+            self.absolute = self._extreme(float(amount.flat[at]), at, mine, theirs, box)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(counts & (size > 0) & np.isfinite(amount), amount / size, -1)
+        at = int(np.argmax(relative))
+        if relative.flat[at] >= 0 and (self.relative is None or relative.flat[at] > self.relative.amount):
+            self.relative = self._extreme(float(relative.flat[at]), at, mine, theirs, box)
+
+    def _extreme(self, amount: float, at: int, mine: Values, theirs: Values, box: Box) -> Extreme:
+        place = np.unravel_index(at, mine.shape) if mine.ndim else ()
+        index = tuple(int(where) + each.start for where, each in zip(place, box, strict=True))
+        return Extreme(amount, index, str(mine[place]), str(theirs[place]))
+
+    # Rows
+
+    def _nested(self, box: Box) -> None:
+        start, stop = (box[0].start, box[0].stop) if box else (0, 1)
+        rows: list[list[Any]] = []
+        for number, array in enumerate((self.here, self.there)):
+            try:
+                rows.append(array.to_awkward(start, stop).to_list())
+            except RefbrowserError as error:
+                self._failed([error], number, stop - start)
+        if len(rows) < 2:
+            return
+        self.compared_ += stop - start
+        for at, (mine, theirs) in enumerate(zip(*rows, strict=True)):
+            if not _same_object(mine, theirs):
+                self.different += 1
+                if self.first is None:
+                    self.first = Extreme(0.0, (start + at,), str(mine), str(theirs))
+
+
+def _box(grid: RegularChunkGrid, number: int) -> Box:
+    coords = np.unravel_index(number, grid.grid_shape) if grid.grid_shape else ()
+    return tuple(
+        slice(int(at) * side, min((int(at) + 1) * side, size))
+        for at, side, size in zip(coords, grid.chunk_shape, grid.shape, strict=True)
+    )
+
+
+def _absent(node: ArrayNode, box: Box) -> Mask | None:
+    """Return which elements of a box lie in chunks that are not stored; None where none does."""
+    if not node.has_manifest:
+        return None
+    sides = node.grid.chunk_shape
+    ranges = [range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)]
+    if not ranges:
+        coords = np.zeros((1, 0), np.int64)
+    else:
+        mesh = np.meshgrid(*(np.arange(each.start, each.stop) for each in ranges), indexing="ij")
+        coords = np.stack(mesh, axis=-1).reshape(-1, len(ranges)).astype(np.int64)
+    missing = node.manifest.columns(coords).kind == ReferenceKind.MISSING
+    if not missing.any():
+        return None
+    mask = missing.reshape([len(each) for each in ranges])
+    for axis, (each, side, chunks) in enumerate(zip(box, sides, ranges, strict=True)):
+        low = chunks.start * side
+        mask = np.repeat(mask, side, axis=axis)
+        mask = np.take(mask, np.arange(each.start - low, each.stop - low), axis=axis)
+    return mask
+
+
+def _is_nan(values: Values) -> Mask:
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
+
+
+def _different(mine: Values, theirs: Values) -> Mask:
+    """Return which elements differ; what is no number equals another that is none."""
+    if mine.dtype.names is not None or theirs.dtype.names is not None:
+        if mine.dtype.names != theirs.dtype.names or mine.dtype.names is None:
+            return np.ones(mine.shape, bool)
+        result = np.zeros(mine.shape, bool)
+        for name in mine.dtype.names:
+            found = _different(mine[name], theirs[name])
+            # A member may be an array itself: one element of it is enough.
+            result |= found.reshape(*mine.shape, -1).any(axis=-1)
+        return result
+    if mine.dtype.hasobject or theirs.dtype.hasobject:
+        pairs = zip(mine.reshape(-1), theirs.reshape(-1), strict=True)
+        return np.array([not _same_object(*pair) for pair in pairs], bool).reshape(mine.shape)
+    if mine.dtype.kind == "V" or theirs.dtype.kind == "V":
+        if mine.dtype.itemsize != theirs.dtype.itemsize:
+            return np.ones(mine.shape, bool)
+        raw = [np.ascontiguousarray(each).view("u1").reshape(*each.shape, -1) for each in (mine, theirs)]
+        return np.asarray((raw[0] != raw[1]).any(axis=-1))
+    return np.asarray((mine != theirs) & ~(_is_nan(mine) & _is_nan(theirs)))
+
+
+def _same_object(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        mine, theirs = np.asarray(one), np.asarray(other)
+        return mine.shape == theirs.shape and not _different(mine, theirs).any()
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same_object(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same_object, one, other))
+    return bool(one == other) or (one != one and other != other)
+
+
+def _amounts(mine: Values, theirs: Values) -> tuple[Values, Values]:
+    """Return by how much numbers differ, and the size of the larger ones, exact for 64 bits."""
+    wide: type[np.generic] = np.longdouble
+    if "c" in mine.dtype.kind + theirs.dtype.kind:
+        wide = np.clongdouble
+    with np.errstate(over="ignore", invalid="ignore"):
+        pair = [_numbers(each).astype(wide) for each in (mine, theirs)]
+        amount = np.abs(pair[0] - pair[1])
+        size = np.maximum(np.abs(pair[0]), np.abs(pair[1]))
+    # Infinities of one sign are the same, and not looked at.
+    return np.where(np.isnan(amount), np.inf, amount), size
+
+
+def _numbers(values: Values) -> Values:
+    return values.astype(np.int64) if values.dtype.kind in "mM" else values

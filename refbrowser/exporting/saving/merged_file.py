@@ -1,0 +1,133 @@
+"""Merges reference documents and writes the result; what was written is read again before it counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_document
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.folder import FilePlace
+from refbrowser.exporting.saving.save import not_written, write_verified
+from refbrowser.formats.compression import compress
+from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.io.origins import local_path
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
+from refbrowser.references.merging.merge import Choice, Merged, merge_documents
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """What is merged.
+
+    Attributes
+    ----------
+    base, ours, theirs
+        The documents; a base that is an empty file, as git gives it where both sides added the document, says
+        nothing.
+    target
+        Where the result goes; it may be `ours`. None for nowhere.
+    favor
+        Whose value settles conflicts.
+    force
+        Replace the target.
+    """
+
+    base: OpenRequest
+    ours: OpenRequest
+    theirs: OpenRequest
+    target: str | None = None
+    favor: Choice | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sides:
+    """The three documents, and the folder of ours, or the URL that it came from."""
+
+    base: ReferenceDocument
+    ours: ReferenceDocument
+    theirs: ReferenceDocument
+    folder: str
+
+
+def merge_files(request: MergeRequest, control: JobControl | None = None) -> Merged:
+    """Merge documents, and write the result where it is to go.
+
+    Raises
+    ------
+    RefbrowserError
+        A document cannot be read, or what is named is none; the target is there, or cannot be written.
+    Cancelled
+        The control's token was cancelled.
+    """
+    control = control or JobControl()
+    target = request.target
+    place = None if target is None else FilePlace(target)
+    if place is not None and not _is_same_file(request.ours.path, os.fspath(place.target)):
+        place.check_replaceable(force=request.force)
+    sides = _opened(request, control)
+    control.stage("merging")
+    merged = merge_documents(sides.base, sides.ours, sides.theirs, request.favor, control.check)
+    if place is not None:
+        _write(merged, os.fspath(place.target), sides, request, control)
+    return merged
+
+
+def _opened(request: MergeRequest, control: JobControl) -> _Sides:
+    ours, folder = _document(request.ours, control)
+    theirs, _ = _document(request.theirs, control)
+    if _is_empty(request.base.path):
+        text = b"{}" if ours.version == 0 == theirs.version else b'{"version": 1, "refs": {}}'
+        before = ReferenceDocument.of(text)
+    else:
+        before, _ = _document(request.base, control)
+    return _Sides(before, ours, theirs, folder)
+
+
+def _document(request: OpenRequest, control: JobControl) -> tuple[ReferenceDocument, str]:
+    opened = open_document(request, control)
+    if opened.document.rules_are_made:
+        message = "it is no reference document: these are merged, and nothing else"
+        raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=request.path))
+    return opened.document.written(), opened.access.base
+
+
+def _is_empty(path: str) -> bool:
+    local = local_path(path)
+    return local is not None and os.path.isfile(local) and os.path.getsize(local) == 0
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    local = local_path(one)
+    try:
+        return local is not None and os.path.samefile(local, other)
+    except OSError:
+        return False
+
+
+def _write(merged: Merged, target: str, sides: _Sides, request: MergeRequest, control: JobControl) -> None:
+    made = merged.document
+    prefix = prefix_between(sides.folder, os.path.dirname(target))
+    if prefix and next(relative_urls(made.with_template_values({})), None) is not None:
+        made = made.apply(RebaseUrls(prefix)).written()
+
+    def prove(path: str) -> None:
+        again = open_references(path, values=made.values, cancel=control.token)
+        if again.expansion.rows != made.expansion.rows:
+            raise not_written(target)
+
+    write_verified(target, _chunks(made, target, sides.ours, request), control, prove)
+
+
+def _chunks(
+    made: ReferenceDocument, target: str, ours: ReferenceDocument, request: MergeRequest
+) -> Iterator[bytes]:
+    """Yield the bytes of the result; git names files without a suffix: such a one is packed as ours is."""
+    packed = ours.packed
+    if packed is None or os.path.splitext(target)[1] or not _is_same_file(request.ours.path, target):
+        return document_chunks(made, target)
+    return compress(packed.kind, made.to_chunks())

@@ -1,0 +1,290 @@
+"""``diff`` and ``merge``: what is told, written and refused; and that git works with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import refbrowser
+from refbrowser.cli import main
+
+ZARRAY = {"zarr_format": 2, "shape": [3], "chunks": [1], "dtype": "<f4", "fill_value": 0, "order": "C",
+          "compressor": None, "filters": None}  # fmt: skip
+
+
+def write(path: Path, units: str = "K", count: int = 3, url: str = "u.bin", **more: Any) -> Path:
+    refs = {
+        ".zgroup": '{"zarr_format": 2}',
+        "a/.zarray": json.dumps({**ZARRAY, "shape": [count]}),
+        "a/.zattrs": json.dumps({"units": units}),
+        **{f"a/{number}": [url, 4 * number, 4] for number in range(count)},
+        **more,
+    }
+    path.write_text(json.dumps({"version": 1, "refs": refs}, indent=1))
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    return write(tmp_path / "here.json")
+
+
+def test_equal_ones_end_with_0(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(here), str(write(tmp_path / "there.json"))]) == 0
+    assert capsys.readouterr().out == "Equal. (1 array in both, 3 chunks compared)\n"
+
+
+def test_what_differs_is_told_from_where_it_parts(
+    here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "x" * 500
+    one = write(tmp_path / "one.json", long + "here")
+    there = write(tmp_path / "there.json", long + "there\x1b[31m" + "y" * 30_000, url="v.bin")
+    assert main(["diff", str(one), str(there)]) == 2
+    told = capsys.readouterr().out
+    assert "attribute units" in told
+    assert "    - …" + "x" * 24 + 'here"' in told
+    assert "y" * 30_000 in told
+    assert "\x1b" not in told
+    assert "references: 3 moved" in told
+    assert '    + ["v.bin", 0, 4]' in told
+    assert told.endswith(
+        "They differ: 1 difference of structure and metadata, 3 references. "
+        "(1 array in both, 3 chunks compared)\n"
+    )
+    assert main(["diff", str(one), str(there), "--ignore", "attributes", "--ignore", "references"]) == 0
+
+
+def test_json_and_report(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    there = write(tmp_path / "there.json", "<script>alert('x')</script>", url="v.bin")
+    report = tmp_path / "report.html"
+    assert main(["diff", str(here), str(there), "--json", "--html", str(report)]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert (told["equal"], told["format_here"], told["undecided"]) == (False, "refs-v1", 0)
+    assert told == refbrowser.diff(here, there).to_json()
+    page = report.read_text("utf-8")
+    found: list[tuple[str, dict[str, Any]]] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.append((tag, dict(attrs)))
+
+    Reader().feed(page)
+    assert not {tag for tag, _ in found} & {"script", "img", "link", "iframe", "a"}
+    assert not [attributes for _, attributes in found if {"src", "href", "onclick"} & set(attributes)]
+    assert "&lt;script&gt;alert" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "3 moved" in page
+    assert sum(tag == "rect" for tag, _ in found) == 1
+
+
+def test_values_that_cannot_be_read_are_never_equal(
+    here: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["diff", str(here), str(here), "--values", "sample"]) == 4
+    assert "values that cannot be read: 3 elements here, 3 there" in capsys.readouterr().out
+    away = write(tmp_path / "away.json", url="http://192.0.2.1/u.bin")
+    assert main(["diff", str(away), str(away), "--values", "all"]) == 3
+    (tmp_path / "u.bin").write_bytes(bytes(12))
+    assert main(["diff", str(here), str(here), "--values", "all"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{here}"], "give two datasets"),
+        (["{here}", "{here}", "--ignore", "colour"], "'colour' is no kind of difference"),
+        (["{here}", "{here}", "--array", "b"], "neither has an array 'b'"),
+        (["{here}", "gone.json"], "gone.json"),
+    ],
+)
+def test_what_is_refused(
+    here: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", *(each.format(here=here) for each in arguments)]) in (2, 4)
+    assert message in capsys.readouterr().err
+
+
+# Merging
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Callable[..., list[str]]:
+    def made(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+        names = {"base": {}, "ours": ours, "theirs": theirs}
+        return [str(write(tmp_path / f"{name}.json", **how)) for name, how in names.items()]
+
+    return made
+
+
+def test_merging_writes_and_tells(
+    sides: Callable[..., list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = sides({"units": "degC"}, {"count": 4})
+    target = tmp_path / "merged.json"
+    assert main(["merge", *files, "-o", str(target)]) == 0
+    assert "2 edits of ours, no conflicts" in capsys.readouterr().out
+    refs = json.loads(target.read_text())["refs"]
+    assert json.loads(refs["a/.zattrs"]) == {"units": "degC"}
+    assert (json.loads(refs["a/.zarray"])["shape"], refs["a/3"]) == ([4], ["u.bin", 12, 4])
+    assert main(["merge", *files, "-o", str(target)]) == 4
+    assert main(["merge", *files, "-o", str(target), "--force"]) == 0
+
+
+def test_conflicts_end_with_2_and_leave_a_document(
+    sides: Callable[..., list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = sides({"units": "a"}, {"units": "b", "count": 4})
+    beside = tmp_path / "conflicts.json"
+    assert main(["merge", *files, "-o", files[1], "--conflicts", str(beside), "--name", "my.json"]) == 2
+    out, err = capsys.readouterr()
+    assert "conflict: a/.zattrs, units (/refs/a~1.zattrs /units)" in err
+    assert "my.json" in out
+    (told,) = json.loads(beside.read_text())["conflicts"]
+    assert (told["base"], told["ours"], told["theirs"], told["inner"]) == ("K", "a", "b", "/units")
+    with refbrowser.open(files[1]) as merged:
+        assert merged["/a"].shape == (4,)
+        assert merged["/a"].attrs["units"] == "a"
+
+
+def test_favor_settles(
+    sides: Callable[..., list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = sides({"units": "a"}, {"units": "b"})
+    target = tmp_path / "merged.json"
+    for favor, units in (("theirs", "b"), ("ours", "a")):
+        assert main(["merge", *files, "-o", str(target), "--favor", favor, "--json", "--force"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (len(told["settled"]), told["conflicts"]) == (1, [])
+        assert json.loads(json.loads(target.read_text())["refs"]["a/.zattrs"]) == {"units": units}
+
+
+def test_relative_urls_keep_their_meaning_in_another_folder(
+    sides: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "below").mkdir()
+    target = tmp_path / "below" / "merged.json"
+    merged = refbrowser.merge(*sides({"units": "x"}, {"count": 4}), target)
+    assert not merged.conflicts
+    refs = json.loads(target.read_text())["refs"]
+    assert {refs[f"a/{number}"][0] for number in range(4)} == {"../u.bin"}
+
+
+def test_stores_are_not_merged(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import zarr
+
+    zarr.create_group(tmp_path / "s.zarr", zarr_format=2)
+    assert (
+        main(["merge", str(here), str(tmp_path / "s.zarr"), str(here), "-o", str(tmp_path / "o.json")]) == 2
+    )
+    assert "no reference document" in capsys.readouterr().err
+
+
+# git
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return what runs git in a repository of its own that compares and merges by refbrowser."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    program = f'"{sys.executable}" -m refbrowser'
+    config = tmp_path / "gitconfig"
+    driver = f"{program} merge %O %A %B -o %A --name %P --conflicts %P.conflicts".replace('"', '\\"')
+    config.write_text(
+        "[user]\nname = a\nemail = a@b.c\n[init]\ndefaultBranch = main\n"
+        f'[diff "refbrowser"]\ncommand = "{program.replace(chr(34), chr(92) + chr(34))} diff --git"\n'
+        f'[merge "refbrowser"]\nname = refbrowser\ndriver = "{driver}"\n'
+    )
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    root = str(Path(refbrowser.__file__).parents[1])
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "GIT_CONFIG_GLOBAL": str(config),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTHONPATH": root,
+    }
+
+    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    run("init", "-q")
+    (folder / ".gitattributes").write_text("*.json diff=refbrowser merge=refbrowser\n")
+    (folder / "sub").mkdir()
+    return run
+
+
+def test_git_compares_and_merges(git: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "repository" / "sub" / "a document.json"
+    write(path)
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "longer")
+    write(path, count=4)
+    git("commit", "-qam", "longer")
+    git("checkout", "-q", "main")
+    write(path, "degC")
+    told = git("diff").stdout
+    assert "refbrowser diff sub/a document.json" in told
+    assert '    - "K"\n    + "degC"' in told
+    assert "different folders" not in told
+    git("commit", "-qam", "units")
+    git("merge", "-q", "longer")
+    refs = json.loads(path.read_text())["refs"]
+    assert (json.loads(refs["a/.zattrs"]), len(refs)) == ({"units": "degC"}, 7)
+    # Both change one place: git tells of a conflict, and what is there stays a document.
+    git("checkout", "-qb", "other")
+    write(path, "m", count=4)
+    git("commit", "-qam", "other")
+    git("checkout", "-q", "main")
+    write(path, "mm", count=4)
+    git("commit", "-qam", "main")
+    done = git("merge", "other", code=1)
+    assert "CONFLICT" in done.stdout
+    assert "ours: mm" in done.stderr
+    assert git("ls-files", "-u").stdout.count("a document.json") == 3
+    with refbrowser.open(path) as merged:
+        assert merged["/a"].attrs["units"] == "mm"
+    beside = json.loads((path.parent / "a document.json.conflicts").read_text())
+    assert [each["pointer"] for each in beside["conflicts"]] == ["/refs/a~1.zattrs"]
+    git("commit", "-qam", "settled")
+    # What is no document does not end git's diff of others.
+    path.write_text("{")
+    write(path.parent / "new.json")
+    git("add", "-A")
+    told = git("diff", "--cached").stdout
+    assert "cannot be compared" in told
+    assert "new file" in told
+
+
+def test_git_merges_what_both_added(git: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "repository" / "new.json"
+    (tmp_path / "repository" / "x").write_text("")
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "other")
+    write(path, other="1")
+    git("add", "-A")
+    git("commit", "-qm", "other")
+    git("checkout", "-q", "main")
+    write(path, mine="1")
+    git("add", "-A")
+    git("commit", "-qm", "mine")
+    git("merge", "-q", "other")
+    refs = json.loads(path.read_text())["refs"]
+    assert (refs["mine"], refs["other"]) == ("1", "1")

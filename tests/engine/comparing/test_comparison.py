@@ -1,0 +1,563 @@
+"""Comparing datasets: each kind of difference in known numbers, none between equal ones of other formats."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from documents_made import DocumentMaker
+
+import refbrowser
+from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
+from refbrowser.engine.comparing.differences import ChunkState, Comparison, DifferenceKind
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.cancel import Cancelled, CancelToken
+
+Refs = dict[str, Any]
+ZARRAY = {
+    "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i2", "compressor": None,
+    "filters": None, "fill_value": -1, "order": "C",
+}  # fmt: skip
+
+
+def references() -> Refs:
+    """Return a document with two arrays of 4 chunks each, in two files."""
+    refs: Refs = {".zgroup": '{"zarr_format": 2}', ".zattrs": json.dumps({"title": "made"})}
+    for name in ("a", "b"):
+        refs[f"{name}/.zarray"] = json.dumps(ZARRAY)
+        refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K", "n": [1, 2]})
+        for number in range(4):
+            refs[f"{name}/{number // 2}.{number % 2}"] = [f"{name}.bin", 12 * number, 12]
+    return refs
+
+
+@pytest.fixture
+def compared(tmp_path: Path) -> Iterator[Callable[..., Comparison]]:
+    """Return what compares two documents given as objects; files ``a.bin`` and ``b.bin`` lie beside them."""
+    opened: list[Any] = []
+    for number, name in enumerate("ab"):
+        (tmp_path / f"{name}.bin").write_bytes((np.arange(24, dtype="<i2") + 100 * number).tobytes())
+
+    def compare(here: Any, there: Any, **how: Any) -> Comparison:
+        sides = []
+        for name, value in (("here", here), ("there", there)):
+            path = tmp_path / f"{name}.json"
+            path.write_text(json.dumps(value if "version" in value else {"version": 1, "refs": value}))
+            sides.append(refbrowser.open(path))
+        opened.extend(sides)
+        return compare_datasets(sides[0], sides[1], CompareRequest(**how))
+
+    yield compare
+    for each in opened:
+        each.close()
+
+
+def changed(refs: Refs, key: str, **members: Any) -> Refs:
+    """Return references with other members in one of the metadata documents; None takes one away."""
+    value = {**json.loads(refs[key]), **members}
+    return {**refs, key: json.dumps({name: each for name, each in value.items() if each is not None})}
+
+
+def kinds(comparison: Comparison) -> Counter[str]:
+    return Counter(str(each.kind) for each in comparison.differences)
+
+
+def states(comparison: Comparison, path: str = "/a") -> dict[str, int]:
+    chunks = next(each.chunks for each in comparison.arrays if each.path == path)
+    return {state.words: count for state, count in chunks.counts.items() if count}
+
+
+# Equal ones
+
+
+def test_equal_documents_differ_in_nothing(compared: Callable[..., Comparison]) -> None:
+    found = compared(references(), dict(reversed(references().items())), values="all")
+    assert found.is_equal
+    assert not found.differences
+    assert states(found) == {"same": 4}
+    assert sum(each.values.compared for each in found.arrays if each.values is not None) == 48
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with one dataset in many formats."""
+    folder = tmp_path_factory.mktemp("formats")
+    maker = DocumentMaker(folder)
+    maker.store.clear()
+    import zarr
+
+    zarr.create_group(maker.memory, zarr_format=2, attributes={"title": "made", "levels": [1, 2.5]})
+    temp = np.arange(144, dtype="<i2").reshape(12, 12)
+    temp[0:5, 0:6] = -99
+    said = {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K", "scale_factor": 0.5, "valid": [1, 2]}
+    maker.array("temp", temp, (5, 6), fill_value=-99, attributes=said)
+    maker.array("y", np.arange(12, dtype=">f8"), (12,), attributes={"_ARRAY_DIMENSIONS": ["y"]})
+    maker.group("sub", note="below")
+    x = np.linspace(0, 1, 12, dtype="f4")
+    maker.array("sub/x", x, (5,), compressors=None, fill_value=None, attributes={"_ARRAY_DIMENSIONS": ["x"]})
+    document = maker.write(missing=("temp/0.0",))
+    for form, name in (
+        ("zarr-v2", "v2.zarr"),
+        ("zarr-v3", "v3.zarr"),
+        ("nczarr", "nc.zarr"),
+        ("refs-v0", "v0.json"),
+        ("refs-parquet", "refs.parquet"),
+        ("netcdf4", "made.nc"),
+    ):
+        refbrowser.export(document, folder / name, format=form)
+    refbrowser.fold(document, folder / "folded.json")
+    refbrowser.export(folder / "v2.zarr", folder / "of_v2.json", format="refs-v1")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("base", "name"),
+    [
+        ("document.json", "v2.zarr"),
+        ("document.json", "v3.zarr"),
+        ("document.json", "v0.json"),
+        ("document.json", "refs.parquet"),
+        ("document.json", "folded.json"),
+        ("v3.zarr", "v2.zarr"),
+        ("v3.zarr", "of_v2.json"),
+        ("refs.parquet", "folded.json"),
+    ],
+)
+def test_nothing_is_invented_between_formats(exported: Path, base: str, name: str) -> None:
+    found = refbrowser.diff(exported / base, exported / name, values="all")
+    assert found.differences == ()
+    assert found.is_equal
+    assert found.chunks_different == 0
+    compared = {each.path: each.values.compared for each in found.arrays if each.values is not None}
+    assert compared == {"/temp": 144, "/y": 12, "/sub/x": 12}
+    assert not found.unread
+
+
+@pytest.mark.parametrize("name", ["nc.zarr", "made.nc"])
+def test_other_codecs_are_the_only_difference_of_what_netcdf_writes(exported: Path, name: str) -> None:
+    found = refbrowser.diff(exported / "document.json", exported / name, values="all")
+    assert {(each.kind, each.name) for each in found.differences} <= {
+        (DifferenceKind.LAYOUT, "codecs"),
+        (DifferenceKind.LAYOUT, "byte order"),
+    }
+    assert found.values_different == 0
+    assert found.chunks_different == 0
+    ignored = refbrowser.diff(exported / "document.json", exported / name, ignore=["layout"])
+    assert ignored.is_equal
+
+
+def test_references_into_a_store_are_those_of_the_store(exported: Path) -> None:
+    found = refbrowser.diff(exported / "v2.zarr", exported / "of_v2.json")
+    assert states(found, "/temp") == {"in neither": 1, "same": 5}
+
+
+# One difference each
+
+
+def test_structure(compared: Callable[..., Comparison]) -> None:
+    there = {**references(), "c/.zarray": json.dumps({**ZARRAY, "shape": [1, 1]})}
+    there["g/.zgroup"] = '{"zarr_format": 2}'
+    found = compared(references(), there)
+    assert kinds(found) == {"arrays": 1, "groups": 1}
+    assert {(each.path, str(each.side)) for each in found.differences} == {("/c", "there"), ("/g", "there")}
+
+
+def test_an_array_with_the_same_references_is_renamed(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    there = {key.replace("b/", "new/"): value for key, value in refs.items()}
+    found = compared(refs, there)
+    (told,) = found.differences
+    assert (told.kind, told.name, told.here, told.there) == (DifferenceKind.ARRAY, "renamed", "/b", "/new")
+    assert [(each.path, each.there) for each in found.arrays] == [("/a", "/a"), ("/b", "/new")]
+    # One chunk elsewhere: nothing proves that it is the same array.
+    there["new/0.0"] = ["other.bin", 0, 12]
+    assert kinds(compared(refs, there)) == {"arrays": 2}
+
+
+@pytest.mark.parametrize(
+    ("key", "members", "kind", "name"),
+    [
+        ("a/.zattrs", {"units": "degC"}, "attributes", "units"),
+        ("a/.zattrs", {"units": None}, "attributes", "units"),
+        ("a/.zattrs", {"new": 1}, "attributes", "new"),
+        ("a/.zattrs", {"n": [1, 2, 3]}, "attributes", "n"),
+        ("a/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "z"]}, "dimensions", "dimensions"),
+        (".zattrs", {"title": "other"}, "attributes", "title"),
+        ("a/.zarray", {"fill_value": 0}, "fill", "fill value"),
+        ("a/.zarray", {"dtype": ">i2"}, "layout", "byte order"),
+        ("a/.zarray", {"dtype": "<u2", "fill_value": 1}, "types", "type"),
+        ("a/.zarray", {"order": "F"}, "layout", "order of axes"),
+        ("a/.zarray", {"compressor": {"id": "zlib", "level": 1}}, "layout", "codecs"),
+        ("a/.zarray", {"chunks": [4, 6]}, "layout", "chunk shape"),
+    ],
+)
+def test_one_thing_is_told_as_one_difference(
+    compared: Callable[..., Comparison], key: str, members: dict[str, Any], kind: str, name: str
+) -> None:
+    refs = references()
+    found = compared(refs, changed(refs, key, **members))
+    assert (kind, name) in {(str(each.kind), each.name) for each in found.differences}
+    assert kinds(found).total() == 1
+    assert not found.is_equal
+    assert compared(refs, changed(refs, key, **members), ignore=frozenset({DifferenceKind(kind)})).is_equal
+
+
+def test_other_spellings_are_no_difference(compared: Callable[..., Comparison]) -> None:
+    refs = changed(references(), "a/.zattrs", n=[1], f=1, none=[float("nan")])
+    there = changed(refs, "a/.zattrs", n=1, f=1.0)
+    there = changed(there, "a/.zarray", compressor=None, filters=[], dimension_separator=".")
+    assert compared(refs, there).differences == ()
+
+
+def test_a_level_alone_is_told_to_decode_alike(compared: Callable[..., Comparison]) -> None:
+    refs = changed(references(), "a/.zarray", compressor={"id": "zlib", "level": 1})
+    there = changed(refs, "a/.zarray", compressor={"id": "zlib", "level": 9})
+    (told,) = compared(refs, there).differences
+    assert "decoded alike" in told.note
+    assert (told.here, told.there) == ("zlib(level=1)", "zlib(level=9)")
+
+
+def test_another_shape_gives_chunks_on_one_side(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    there = changed(refs, "a/.zarray", shape=[6, 6]) | {"a/2.0": ["a.bin", 0, 12], "a/2.1": ["a.bin", 12, 12]}
+    found = compared(refs, there)
+    assert kinds(found) == {"shapes": 1}
+    assert states(found) == {"same": 4, "only there": 2}
+
+
+def test_references_in_every_state(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    there = {**refs, "a/0.0": ["z.bin", 0, 12], "a/0.1": ["a.bin", 12, 11], "b/0.0": ["b.bin", 1, 12]}
+    del there["a/1.0"]
+    del there["b/1.1"], refs["b/1.1"], refs["b/1.0"]
+    found = compared(refs, there)
+    assert states(found) == {"moved": 1, "changed": 1, "only here": 1, "same": 1}
+    assert states(found, "/b") == {"in neither": 1, "same": 1, "moved": 1, "only there": 1}
+    chunks = found.arrays[0].chunks
+    assert chunks.states is not None
+    assert chunks.states.tolist() == [
+        [ChunkState.MOVED, ChunkState.CHANGED],
+        [ChunkState.ONLY_HERE, ChunkState.SAME],
+    ]
+    assert [(each.state, each.key_here) for each in chunks.examples] == [
+        (ChunkState.MOVED, "a/0.0"),
+        (ChunkState.CHANGED, "a/0.1"),
+        (ChunkState.ONLY_HERE, "a/1.0"),
+    ]
+    assert chunks.examples[0].there == '["z.bin", 0, 12]'
+    assert found.chunks_different == 5
+
+
+def test_whole_files(compared: Callable[..., Comparison]) -> None:
+    refs = {**references(), "a/0.0": ["a.bin"], "a/0.1": ["a.bin"], "a/1.0": ["a.bin"]}
+    there = {**refs, "a/0.1": ["z.bin"], "a/1.0": ["a.bin", 0, 12]}
+    assert states(compared(refs, there)) == {"same": 2, "moved": 1, "changed": 1}
+
+
+def test_a_fill_value_that_is_not_told_differs_where_chunks_are_missing(
+    compared: Callable[..., Comparison],
+) -> None:
+    refs = changed(references(), "a/.zarray", fill_value=5)
+    untold = {**refs, "a/.zarray": json.dumps({**ZARRAY, "fill_value": None})}
+    assert [each.name for each in compared(refs, untold).differences] == ["mark of missing values"]
+    del refs["a/0.0"], untold["a/0.0"]
+    assert [each.name for each in compared(refs, untold).differences] == ["fill value"]
+
+
+def test_bytes_in_documents(compared: Callable[..., Comparison]) -> None:
+    refs = {**references(), "a/0.0": "x" * 12, "a/0.1": "x" * 12, "a/1.0": "base64:AAAA", "a/1.1": "y" * 12}
+    there = {**refs, "a/0.1": "z" * 12, "a/1.1": ["a.bin", 0, 12]}
+    assert states(compared(refs, there)) == {"same": 2, "changed": 1, "moved": 1}
+
+
+def test_urls_that_lead_to_one_place_are_the_same(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
+    refs = references()
+    there = {**refs, "a/0.0": [f"{tmp_path}/a.bin", 0, 12], "a/0.1": [f"file://{tmp_path}/a.bin", 12, 12]}
+    there["a/1.0"] = ["./a.bin", 24, 12]
+    assert states(compared(refs, there)) == {"same": 4}
+
+
+def test_faulty_references_are_never_equal_to_sound_ones(compared: Callable[..., Comparison]) -> None:
+    refs = {**references(), "a/0.1": ["a.bin", -1, 12]}
+    there = {**refs, "a/0.0": ["a.bin", -1, 12]}
+    found = compared(refs, there)
+    assert states(found) == {"same": 3, "changed": 1}
+    assert (found.arrays[0].chunks.faulty_here, found.arrays[0].chunks.faulty_there) == (1, 2)
+
+
+# Documents
+
+
+RULE = {"key": "a/{{i}}.{{j}}", "url": "a.bin", "offset": "{{24*i+12*j}}", "length": "12",
+        "dimensions": {"i": {"stop": 2}, "j": {"stop": 2}}}  # fmt: skip
+
+
+def test_a_rule_is_equal_to_what_it_generates(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    ruled = {"version": 1, "gen": [RULE], "refs": {k: v for k, v in refs.items() if not k.startswith("a/0")}}
+    ruled["refs"] = {key: value for key, value in ruled["refs"].items() if not key.startswith("a/1")}
+    found = compared(refs, ruled)
+    assert found.is_equal
+    assert states(found) == {"same": 4}
+    assert [(each.name, each.note) for each in found.spelled] == [("rule 0", "the same 4 references")]
+    shifted = {**ruled, "gen": [{**RULE, "offset": "{{24*i+12*j+12}}"}]}
+    found = compared(ruled, shifted)
+    assert states(found) == {"moved": 4}
+    assert [(str(each.kind), each.note) for each in found.differences] == [
+        ("rules", "4 of 4 rows differ, the first is a/0.0")
+    ]
+
+
+def test_a_rule_of_other_words_is_no_difference(compared: Callable[..., Comparison]) -> None:
+    refs = {key: value for key, value in references().items() if key[:3] not in ("a/0", "a/1")}
+    here = {"version": 1, "gen": [RULE], "refs": refs}
+    other = {**RULE, "url": "{{'a'}}.bin", "offset": "{{12*(2*i+j)}}"}
+    found = compared(here, {**here, "gen": [other]})
+    assert found.is_equal
+    assert len(found.spelled) == 1
+
+
+def test_a_rule_whose_urls_lead_to_the_same_place_is_no_difference(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
+    refs = {key: value for key, value in references().items() if key[:3] not in ("a/0", "a/1")}
+    here = {"version": 1, "gen": [RULE], "refs": refs}
+    found = compared(here, {**here, "gen": [{**RULE, "url": f"{tmp_path}/a.bin"}]})
+    assert found.is_equal
+    assert [each.note for each in found.spelled] == ["the same 4 references"]
+
+
+def test_long_rules_are_not_decided_rather_than_equal(
+    compared: Callable[..., Comparison], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refbrowser.engine.comparing.document_differences.RULE_ROWS", 2_000)
+    rule = {"key": "k{{i}}", "url": "a.bin", "dimensions": {"i": {"stop": 5_000}}}
+    here = {"version": 1, "gen": [rule], "refs": references()}
+    found = compared(here, {**here, "gen": [{**rule, "url": "{{'a'}}.bin"}]})
+    (told,) = found.spelled
+    assert told.note == "not decided (2,000 of 5,000 rows checked)"
+
+
+def test_templates_members_and_other_keys(compared: Callable[..., Comparison]) -> None:
+    refs = {**references(), "notes.txt": "one", "a/9.9": ["a.bin", 0, 1]}
+    here = {"version": 1, "templates": {"u": "x", "only": "y"}, "title": {"a": 1}, "refs": refs}
+    there = {"version": 1, "templates": {"u": "z"}, "title": {"a": 2}, "refs": {**refs, "notes.txt": "two"}}
+    del there["refs"]["a/9.9"]
+    found = compared(here, there)
+    assert [(str(each.kind), each.name, str(each.side)) for each in found.differences] == [
+        ("members", "title", "both"),
+        ("templates", "u", "both"),
+        ("keys", "notes.txt", "both"),
+        ("keys", "a/9.9", "here"),
+    ]
+    assert [(each.name, str(each.side)) for each in found.spelled] == [("only", "here")]
+
+
+# Values
+
+
+def test_values_in_known_numbers(compared: Callable[..., Comparison], tmp_path: Path) -> None:
+    values = np.arange(24, dtype="<i2")
+    values[[3, 20]] += np.array([5, -7], "<i2")
+    (tmp_path / "a2.bin").write_bytes(values.tobytes())
+    refs = references()
+    there = {key: ["a2.bin", *value[1:]] if key.startswith("a/") and isinstance(value, list) else value
+             for key, value in refs.items()}  # fmt: skip
+    found = compared(refs, there, values="all").arrays[0].values
+    assert found is not None
+    assert (found.elements, found.compared, found.different) == (24, 24, 2)
+    assert found.absolute is not None
+    # Element 20 of the file is the third of the second row of chunk 1.1.
+    assert (found.absolute.amount, found.absolute.index) == (7, (2, 5))
+    assert (found.absolute.here, found.absolute.there) == ("20", "13")
+    assert found.relative is not None
+    assert found.relative.amount == pytest.approx(5 / 8)
+
+
+def test_fill_where_nothing_is_stored(compared: Callable[..., Comparison], tmp_path: Path) -> None:
+    (tmp_path / "fill.bin").write_bytes(np.full(6, -1, "<i2").tobytes())
+    refs = references()
+    refs["a/0.0"] = ["fill.bin", 0, 12]
+    there = {key: value for key, value in refs.items() if key not in ("a/0.0", "a/0.1")}
+    found = compared(refs, there, values="all").arrays[0]
+    assert found.values is not None
+    assert (found.values.different, found.values.absent_there, found.values.absent_equal) == (6, 12, 6)
+    assert found.chunks.different == 2
+
+
+@pytest.mark.parametrize("values", ["sample", "all"])
+def test_what_cannot_be_read_is_told_and_never_equal(
+    compared: Callable[..., Comparison], values: str
+) -> None:
+    refs = {**references(), "a/0.1": ["gone.bin", 0, 12]}
+    found = compared(refs, refs, values=values)
+    told = found.arrays[0].values
+    assert told is not None
+    assert (told.compared, told.unread_here, told.unread_there, told.different) == (18, 6, 6, 0)
+    assert not told.is_complete
+    assert found.unread
+
+
+def test_what_one_side_alone_cannot_read_is_not_compared(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    told = compared(refs, {**refs, "a/0.1": ["gone.bin", 12, 12]}, values="all").arrays[0].values
+    assert told is not None
+    assert (told.compared, told.unread_here, told.unread_there, told.different) == (18, 0, 6, 0)
+
+
+def test_numbers_that_are_none(compared: Callable[..., Comparison], tmp_path: Path) -> None:
+    sides = []
+    for name, numbers in (("f1", [np.nan, np.nan, 1, np.inf]), ("f2", [np.nan, 2, np.nan, np.inf])):
+        (tmp_path / f"{name}.bin").write_bytes(np.array(numbers, "<f4").tobytes())
+        array = {**ZARRAY, "shape": [4], "chunks": [4], "dtype": "<f4", "fill_value": None}
+        sides.append(
+            {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array), "v/0": [f"{name}.bin"]}
+        )
+    found = compared(*sides, values="all").arrays[0].values
+    assert found is not None
+    assert (found.different, found.nan_here, found.nan_there, found.absolute) == (2, 1, 1, None)
+    assert found.first is not None
+    assert found.first.index == (1,)
+
+
+def test_other_packing_is_compared_as_physical_values(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
+    (tmp_path / "twice.bin").write_bytes((2 * np.arange(24, dtype="<i2")).tobytes())
+    refs = references()
+    there = {key: ["twice.bin", *value[1:]] if key.startswith("a/") and isinstance(value, list) else value
+             for key, value in refs.items()}  # fmt: skip
+    found = compared(refs, changed(there, "a/.zattrs", scale_factor=0.5), values="all").arrays[0].values
+    assert found is not None
+    assert found.is_decoded
+    assert found.different == 0
+
+
+def test_a_sample_is_the_same_each_time_and_looks_at_what_was_moved(tmp_path: Path) -> None:
+    from refbrowser.engine.comparing.value_differences import SAMPLED
+
+    sides = []
+    for name in ("one", "two"):
+        values = np.zeros(4_000, "<i2")
+        if name == "two":
+            values[1_234] = 9
+        (tmp_path / f"{name}.bin").write_bytes(values.tobytes())
+        array = {**ZARRAY, "shape": [4_000], "chunks": [2], "compressor": None}
+        refs = {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array)}
+        refs |= {f"v/{number}": ["one.bin", 4 * number, 4] for number in range(2_000)}  # type: ignore[misc]
+        if name == "two":
+            refs["v/617"] = ["two.bin", 4 * 617, 4]  # type: ignore[assignment]
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"version": 1, "refs": refs}))
+        sides.append(path)
+    found = [refbrowser.diff(*sides, values="sample").to_json() for _ in range(2)]
+    assert found[0] == found[1]
+    told = found[0]["arrays"][0]["values"]
+    assert (told["sample"], told["compared"], told["different"]) == (True, 2 * SAMPLED, 1)
+    assert told["first"]["index"] == [1_234]
+
+
+@pytest.mark.parametrize("values", ["sample", "all"])
+def test_arrays_without_dimensions_or_elements(tmp_path: Path, values: str) -> None:
+    import zarr
+
+    for name, number in (("one", 1), ("two", 2)):
+        group = zarr.create_group(tmp_path / name, zarr_format=3)
+        group.create_array("scalar", shape=(), dtype="<f8")[...] = number
+        group.create_array("empty", shape=(0, 3), chunks=(1, 3), dtype="<f8")
+    found = refbrowser.diff(tmp_path / "one", tmp_path / "two", values=values)
+    told = {each.path: each.values for each in found.arrays if each.values is not None}
+    assert (told["/empty"].elements, told["/empty"].compared) == (0, 0)
+    assert told["/scalar"].absolute is not None
+    assert (told["/scalar"].different, told["/scalar"].absolute.amount) == (1, 1.0)
+    assert told["/scalar"].absolute.index == ()
+
+
+@pytest.mark.parametrize(("place", "expected"), [(2**63 - 1, 2**64 - 1), (0, 2**63)])
+def test_whole_numbers_of_64_bits_are_exact(tmp_path: Path, place: int, expected: int) -> None:
+    import zarr
+
+    for name, number in (("one", -(2**63)), ("two", place)):
+        zarr.create_array(tmp_path / name, shape=(1,), chunks=(1,), dtype="<i8", zarr_format=2)[:] = number
+    found = refbrowser.diff(tmp_path / "one", tmp_path / "two", values="all").arrays[0].values
+    assert found is not None
+    assert found.absolute is not None
+    assert found.absolute.amount == float(expected)
+
+
+def test_texts_structures_and_rows_are_compared(tmp_path: Path) -> None:
+    import zarr
+
+    for name, word in (("one", "b"), ("two", "c")):
+        group = zarr.create_group(tmp_path / name, zarr_format=2)
+        group.create_array("t", shape=(3,), chunks=(3,), dtype=str)[:] = np.array(["a", word, "c"], object)
+        structure = np.dtype([("x", "<i2"), ("y", "<f4")])
+        group.create_array("s", shape=(2,), chunks=(2,), dtype=structure)[:] = np.array(
+            [(1, np.nan), (2, 4 if word == "b" else 5)], structure
+        )
+    found = refbrowser.diff(tmp_path / "one", tmp_path / "two", values="all")
+    assert found.differences == ()
+    assert {each.path: each.values.different for each in found.arrays if each.values} == {"/t": 1, "/s": 1}
+
+
+# The whole
+
+
+def test_one_array_alone(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    there = changed(refs, "b/.zattrs", units="x")
+    assert compared(refs, there, arrays=("a",)).is_equal
+    assert not compared(refs, there, arrays=("/b",)).is_equal
+    with pytest.raises(RefbrowserError, match="neither has an array"):
+        compared(refs, there, arrays=("c",))
+
+
+def test_broken_metadata_is_a_difference_and_hides_nothing(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    found = compared(refs, {**refs, "a/.zarray": "{", "b/0.0": ["c.bin", 0, 12]})
+    assert kinds(found)["problems"] == 1
+    assert states(found, "/b") == {"moved": 1, "same": 3}
+    broken = {**refs, "a/.zarray": "{"}
+    told = compared(broken, broken, values="all").arrays[0].values
+    assert told is not None
+    assert told.why
+    assert not told.is_complete
+
+
+def test_large_grids_are_not_decided_rather_than_equal(
+    compared: Callable[..., Comparison], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refbrowser.engine.comparing.chunk_differences.MOST", 3)
+    monkeypatch.setattr("refbrowser.engine.comparing.chunk_differences.BLOCK", 1)
+    monkeypatch.setattr("refbrowser.engine.comparing.chunk_differences._SPREAD", 2)
+    found = compared(references(), references())
+    assert states(found) == {"same": 2, "not decided": 2}
+    assert found.undecided == 4
+
+
+def test_comparing_can_be_cancelled(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"version": 1, "refs": references()}))
+    token = CancelToken()
+    with refbrowser.open(path) as here, refbrowser.open(path) as there:
+        token.cancel()
+        with pytest.raises(Cancelled):
+            compare_datasets(here, there, CompareRequest("all"), JobControl(token))
+
+
+def test_the_json_of_a_comparison_is_strict(compared: Callable[..., Comparison]) -> None:
+    refs = references()
+    there = {**changed(refs, "a/.zattrs", units=float("nan")), "a/0.0": ["z.bin", 0, 12]}
+    told = json.loads(json.dumps(compared(refs, there, values="all").to_json(), allow_nan=False))
+    assert told["equal"] is False
+    assert told["differences"][0]["kind"] == "attributes"
+    assert told["arrays"][0]["references"]["counts"] == {"same": 3, "moved": 1}
+    assert told["arrays"][0]["values"]["unread_there"] == 6

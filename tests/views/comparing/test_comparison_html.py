@@ -1,0 +1,48 @@
+"""Pictures of chunk grids: the worst state of what a cell stands for; words of summaries."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.engine.comparing.differences import (
+    ArrayComparison,
+    ChunkComparison,
+    ChunkState,
+    Comparison,
+    ValueComparison,
+)
+from refbrowser.views.comparing.comparison_html import CELLS, cells_of, comparison_html
+from refbrowser.views.comparing.comparison_words import summary_of
+
+
+@given(st.lists(st.integers(1, 200), min_size=0, max_size=3), st.integers(0, 10**6))
+def test_one_changed_chunk_is_seen_in_any_grid(shape: list[int], place: int) -> None:
+    states = np.full(shape, ChunkState.SAME, np.uint8)
+    states.flat[place % states.size] = ChunkState.CHANGED
+    cells = cells_of(states)
+    assert cells.ndim == 2
+    assert max(cells.shape) <= CELLS
+    assert (cells == ChunkState.CHANGED).sum() == 1
+    assert set(np.unique(cells).tolist()) <= {ChunkState.SAME, ChunkState.CHANGED}
+
+
+def made(**values: int) -> Comparison:
+    chunks = ChunkComparison((1,), {ChunkState.SAME: 1, ChunkState.UNDECIDED: values.pop("open", 0)})
+    array = ArrayComparison("/a", "/a", chunks, ValueComparison(elements=9, compared=9, **values))
+    return Comparison(here="<here>", there="there", format_here="x", format_there="y", arrays=(array,))
+
+
+def test_summaries_say_what_is_left_open() -> None:
+    assert summary_of(made()) == "Equal."
+    assert summary_of(made(unread_here=1)) == (
+        "Equal in all that was compared; 1 array could not be compared in values."
+    )
+    assert "2 references were not decided" in summary_of(made(open=2))
+    assert summary_of(made(different=3)) == "They differ: 3 values."
+
+
+def test_names_of_datasets_are_plain_text() -> None:
+    assert "&lt;here&gt;" in comparison_html(made())
+    assert "<here>" not in comparison_html(made())
