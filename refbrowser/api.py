@@ -207,6 +207,7 @@ def audit(
     arrays: Iterable[str] = (),
     sample: int = 10,
     resume: bool = False,
+    lock: bool = False,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
     told: Callable[[AuditPlan], None] = lambda plan: None,
@@ -227,6 +228,8 @@ def audit(
         Chunks of each array at the level ``sample``.
     resume
         Go on where an audit of the same document was interrupted.
+    lock
+        Compare the files with the lock of the document, whatever the level.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -258,6 +261,7 @@ def audit(
                 arrays=arrays,
                 sample=sample,
                 resume=resume,
+                lock=lock,
                 progress=progress,
                 told=told,
                 client=client,
@@ -267,7 +271,7 @@ def audit(
         raise RefbrowserError(
             ErrorKind.USAGE, f"{quoted(level)} is no level of an audit", advice=f"known: {known}"
         )
-    plan = plan_audit(dataset, AuditRequest(Level(level), _texts(arrays), sample, resume))
+    plan = plan_audit(dataset, AuditRequest(Level(level), _texts(arrays), sample, resume, lock))
     told(plan)
     run = AuditRun(dataset, plan, Compute.of(client))
     for _ in run.findings(_control(progress)):

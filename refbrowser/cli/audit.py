@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on", action="append", default=[], metavar="KIND",
         help="exit with 2 for findings of this code, too; warning for every warning (repeatable)",
     )  # fmt: skip
+    parser.add_argument(
+        "--lock", action="store_true", help="compare each file with DOC.lock.json, whatever the level"
+    )
     parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
     add_dask(parser)
     add_json(parser)
@@ -71,11 +74,12 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.views.auditing.audit_lines import blocked_lines, cost_line
 
     _check(arguments)
-    request = AuditRequest(Level(arguments.level), tuple(arguments.array), arguments.sample, arguments.resume)
+    level, arrays = Level(arguments.level), tuple(arguments.array)
+    request = AuditRequest(level, arrays, arguments.sample, arguments.resume, arguments.lock)
     compute = compute_of(arguments)
     with open_dataset(arguments, token) as dataset:
         plan = plan_audit(dataset, request)
-        if request.level.asks:
+        if request.level.asks or request.lock:
             tell(f"refbrowser: {plain(cost_line(request.level, plan.cost))}")
         for line in blocked_lines(plan.cost):
             tell(f"refbrowser: {plain(line)}")

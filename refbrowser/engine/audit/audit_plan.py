@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refbrowser.engine.problems.chunk_table import ChunkOwner, ChunkTable, Ints, coords_of
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.access import storage_url
 from refbrowser.io.plan import LOCAL, Link, plan_ranges
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -64,12 +65,15 @@ class AuditRequest:
         Chunks of each array that are read at the level *sample*.
     resume
         Go on where an audit of the same document and the same request was interrupted.
+    lock
+        Compare the files with the lock of the document, whatever the level.
     """
 
     level: Level = Level.SET
     arrays: tuple[str, ...] = ()
     sample: int = SAMPLE
     resume: bool = False
+    lock: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,8 @@ class AuditPlan:
         Further files of the dataset, such as a stream itself.
     chosen
         The chunks that are read.
+    locked
+        Files that are compared with the lock, as the document spells them.
     cost
         What it costs.
     """
@@ -157,6 +163,7 @@ class AuditPlan:
     urls: tuple[int, ...] = ()
     others: tuple[str, ...] = ()
     chosen: tuple[ChosenChunks, ...] = ()
+    locked: tuple[str, ...] = ()
     cost: AuditCost = field(default_factory=AuditCost)
 
 
@@ -166,16 +173,19 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: there is no such array, or the sample is no number of chunks.
+        `E_USAGE`: there is no such array, the sample is no number of chunks, or the document has no lock.
     """
     if request.sample < 1:
         raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is no number of chunks: give 1 or more")
     nodes = _nodes(dataset, request.arrays)
-    if not request.level.asks:
+    if not (request.level.asks or request.lock):
         return AuditPlan(request, ChunkTable())
     paths = {node.path for node in nodes}
     table = ChunkTable.of(dataset.document, dataset.hierarchy, SearchTime(seconds=_SECONDS), paths)
     places = _Places(dataset, table)
+    locked = _locked(dataset, table, request) if request.lock else ()
+    if not request.level.asks:
+        return AuditPlan(request, table, locked=locked, cost=_with_lock(AuditCost(), dataset, locked))
     known = {owner.node.path for owner in table.owners}
     others = tuple(
         url for url in dict.fromkeys(dataset.document.places.values())
@@ -185,8 +195,34 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
     if request.level.reads:
         most = None if request.level is Level.FULL else request.sample
         chosen = (*_of_table(table, places, most), *_of_others(nodes, known, most))
-    cost = places.cost(chosen, len(others))
-    return AuditPlan(request, table, tuple(places.permitted.tolist()), others, chosen, cost)
+    cost = _with_lock(places.cost(chosen, len(others)), dataset, locked)
+    return AuditPlan(request, table, tuple(places.permitted.tolist()), others, chosen, locked, cost)
+
+
+def _locked(dataset: Dataset, table: ChunkTable, request: AuditRequest) -> tuple[str, ...]:
+    """Return the files that are compared with the lock: of chosen arrays theirs."""
+    from refbrowser.engine.locking import files_of
+
+    if dataset.access.memory.locked is None:
+        message = "the document has no lock that can be used"
+        place = Place(document=dataset.path)
+        raise RefbrowserError(ErrorKind.USAGE, message, place, "write one: refbrowser lock DOC")
+    files = files_of(dataset.document)
+    if request.arrays:
+        used = {storage_url(url) for url in table.urls}
+        files = [url for url in files if url in used]
+    return tuple(files)
+
+
+def _with_lock(cost: AuditCost, dataset: Dataset, locked: tuple[str, ...]) -> AuditCost:
+    """Return what an audit costs with comparing files; the time of that is what asking for files takes."""
+    from refbrowser.engine.locking import lock_cost
+
+    watch = dataset.access.memory.locked
+    if watch is None or not locked:
+        return cost
+    more = lock_cost(locked, watch.lock)
+    return replace(cost, requests=cost.requests + more.most_requests, size=cost.size + more.bytes)
 
 
 def _nodes(dataset: Dataset, paths: Sequence[str]) -> list[ArrayNode]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +15,7 @@ from refbrowser.engine.audit.audit_plan import AuditPlan, BlockedOrigin, ChosenC
 from refbrowser.engine.audit.audit_result import AuditResult, Grouping
 from refbrowser.engine.audit.audit_tasks import AuditTask, FileState, Outcome, TaskAnswer, answers, together
 from refbrowser.engine.audit.reader_notes import reader_notes
-from refbrowser.engine.audit.state_findings import StateCheck, StateFindings
+from refbrowser.engine.audit.state_findings import StateFindings
 from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.compute import HERE, Compute, check_workers
 from refbrowser.engine.frozen import why_here
@@ -61,8 +61,6 @@ class AuditRun:
         As `plan_audit` made it of the same dataset.
     compute
         Where files are asked about and chunks are read.
-    checks
-        Further checks of the state of each file, such as against a lock.
     """
 
     def __init__(
@@ -70,9 +68,8 @@ class AuditRun:
         dataset: Dataset,
         plan: AuditPlan,
         compute: Compute = HERE,
-        checks: Sequence[StateCheck] = (),
     ) -> None:
-        self._dataset, self._plan, self._compute, self._checks = dataset, plan, compute, checks
+        self._dataset, self._plan, self._compute = dataset, plan, compute
         self._grouping = Grouping()
         self._result = AuditResult(plan.request.level, blocked=plan.cost.blocked)
         self._known: dict[str, ObjectIdentity] = {}
@@ -104,6 +101,8 @@ class AuditRun:
 
     def _all(self, control: JobControl) -> Iterator[Finding]:
         yield from self._of_set(control)
+        if self._plan.locked:
+            yield from self._of_lock(control)
         if self._plan.request.level.asks:
             # What reads nothing has nothing to go on with.
             from refbrowser.engine.audit.audit_journal import AuditJournal
@@ -133,6 +132,20 @@ class AuditRun:
             self._mark_key(finding)
             yield finding
         self._result.notes = reader_notes(dataset.document)
+
+    def _of_lock(self, control: JobControl) -> Iterator[Finding]:
+        """Yield what comparing files with the lock tells, but what asking for their state tells as well."""
+        from refbrowser.engine.locking import lock_findings
+
+        dataset, watch = self._dataset, self._dataset.access.memory.locked
+        assert watch is not None
+        control.stage("comparing files with the lock")
+        fetcher = dataset.session.fetcher
+        for finding in lock_findings(self._plan.locked, watch.lock, dataset.access, fetcher, control):
+            if finding.kind is ErrorKind.BLOCKED:
+                self._block(FileState(finding.place.url or "", advice=finding.advice))
+            elif not (self._plan.request.level.asks and finding.code in ("file-gone", "file-undecided")):
+                yield from in_refs(dataset.document, [self._states.at_chunks(finding)])
 
     def _mark_key(self, finding: Finding) -> None:
         """Mark the chunk that a finding names by its key, where the finding marks none itself."""
@@ -298,7 +311,7 @@ class AuditRun:
 
     @cached_property
     def _states(self) -> StateFindings:
-        return StateFindings(self._dataset, self._plan.table, self._result.marks, self._checks)
+        return StateFindings(self._dataset, self._plan.table, self._result.marks)
 
 
 def _failed(task: AuditTask, error: BaseException) -> TaskAnswer:

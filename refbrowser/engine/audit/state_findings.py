@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +22,12 @@ if TYPE_CHECKING:
 #: Entries that the fix of one finding changes.
 _FIXED = 10_000
 
-#: A further check of the state of a file: what it finds is told with the chunks of the file. A lock that was
-#: written earlier is held against the state so (`FileState.identity`).
-StateCheck = Callable[[FileState], "Finding | None"]
-
 
 class StateFindings:
-    """Makes findings of the states of files.
+    """Makes findings of the states of files."""
 
-    Parameters
-    ----------
-    checks
-        Further checks of each state.
-    """
-
-    def __init__(
-        self, dataset: Dataset, table: ChunkTable, marks: ChunkMarks, checks: Sequence[StateCheck] = ()
-    ) -> None:
-        self._dataset, self._table, self._marks, self._checks = dataset, table, marks, checks
+    def __init__(self, dataset: Dataset, table: ChunkTable, marks: ChunkMarks) -> None:
+        self._dataset, self._table, self._marks = dataset, table, marks
         self._known_sizes: dict[int, tuple[int | None, int, int]] = {}
         self._numbers = {url: number for number, url in enumerate(table.urls)}
 
@@ -78,15 +67,23 @@ class StateFindings:
 
     def of(self, state: FileState) -> Iterator[Finding]:
         """Yield what the state of a file tells."""
-        if not self._checks and self._is_plain(state):
+        if self._is_plain(state):
             return
         rows = self.rows(state.url)
-        found = [*self._of_answer(state, rows), *(each(state) for each in self._checks)]
-        for finding in found:
-            if finding is not None:
-                yield finding
+        yield from self._of_answer(state, rows)
         if state.total is not None:
             yield from self._of_size(state, rows)
+
+    def at_chunks(self, finding: Finding) -> Finding:
+        """Return what was found of a file with the chunks that lie in it, which are marked."""
+        rows = self.rows(finding.place.url or "")
+        if not len(rows):
+            return finding
+        state = FileState(finding.place.url or "")
+        at = self._finding(
+            state, rows, finding.code, finding.severity, finding.kind, finding.message, finding.advice
+        )
+        return replace(at, place=replace(at.place, start=None, stop=None))
 
     def _of_answer(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         if state.message:

@@ -125,6 +125,7 @@ _SET = (
         "shuffle with elements of 0 bytes",
         "other software gives other values",
     ),
+    ("lock-invalid", "lock that is none", "files that were replaced are not noticed"),
     ("not-decided", "not decided", "the search was given up at its limit: there may be more"),
 )
 _STAT = (
@@ -155,8 +156,11 @@ _STAT = (
     (
         "stale-file",
         "file that is not the one of the lock",
-        "its chunks may be others than were meant",
+        "its chunks may be others than were meant; reading them fails unless that is allowed",
     ),
+    ("file-gone", "file of the lock that is not there", "an error in every reader"),
+    ("file-undecided", "file that cannot be compared with the lock", "it may be another one than was meant"),
+    ("file-not-locked", "file that the lock does not know", "it is not noticed when it is replaced"),
 )
 _SAMPLE = (
     ("undecodable", "chunk that cannot be decoded", "an error in every reader"),

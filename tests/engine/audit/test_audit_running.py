@@ -22,10 +22,9 @@ from servers.object_servers import ObjectServer
 
 import refbrowser
 from refbrowser.engine.audit.audit_journal import AuditJournal
-from refbrowser.engine.audit.audit_plan import AuditRequest, Level, plan_audit, spread
-from refbrowser.engine.audit.audit_run import AuditRun
+from refbrowser.engine.audit.audit_plan import AuditPlan, AuditRequest, Level, plan_audit, spread
 from refbrowser.engine.audit.audit_tasks import FileState, Outcome, TaskAnswer
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.permissions import state_folder
 
 
@@ -203,20 +202,31 @@ def test_arrays_that_are_asked_for(tmp_path: Path) -> None:
         refbrowser.audit(path, level="all")
 
 
-def test_a_further_check_of_each_file(tmp_path: Path) -> None:
-    made = sound(tmp_path)
-
-    def stale(state: FileState) -> Finding | None:
-        if not state.url.endswith("f3.bin"):
-            return None
-        place = Place(url=state.url)
-        return Finding(
-            severity=Severity.FAULT, kind=ErrorKind.SOURCE, message="other", place=place, code="stale-file"
-        )
-
-    with refbrowser.open(made.write()) as dataset:
-        run = AuditRun(dataset, plan_audit(dataset, AuditRequest(Level.STAT)), checks=[stale])
-        assert [each.code for each in run.findings()] == ["stale-file"]
+def test_files_are_compared_with_the_lock(tmp_path: Path) -> None:
+    path = sound(tmp_path).write()
+    with pytest.raises(RefbrowserError, match="no lock"):
+        refbrowser.audit(path, lock=True)
+    refbrowser.lock(path)
+    assert refbrowser.audit(path, lock=True).counts() == {}
+    replaced = tmp_path / "f3.bin"
+    data = bytearray(replaced.read_bytes())
+    data[0] ^= 1
+    replaced.write_bytes(data)
+    gone = tmp_path / "f4.bin"
+    gone.unlink()
+    told: list[AuditPlan] = []
+    result = refbrowser.audit(path, lock=True, told=told.append)
+    assert told[0].cost.requests >= len(told[0].locked) > 2
+    assert result.counts().keys() >= {"stale-file", "file-gone"}
+    assert result.exit_code([]) == 2
+    (stale,) = [group for group in result.groups if group.code == "stale-file"]
+    assert replaced.name in stale.url
+    # Its chunks are marked, and no others.
+    marks = [result.marks.of(each).get("stale-file", ()) for each in result.marks.paths]
+    assert sum(map(len, marks)) == stale.count > 0
+    # A file that is not there is told once.
+    assert refbrowser.audit(path, level="stat", lock=True).counts().keys() >= {"stale-file", "url-dead"}
+    assert "file-gone" not in refbrowser.audit(path, level="stat", lock=True).counts()
 
 
 # Stores and other formats
