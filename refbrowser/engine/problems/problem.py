@@ -26,6 +26,7 @@ class ProblemOrigin(StrEnum):
     STRUCTURE = "structure"
     READING = "reading"
     PERMISSION = "permission"
+    AUDIT = "audit"
 
 
 class Remedy(StrEnum):

@@ -113,6 +113,7 @@ COLOURINGS = {
     "url": "URL",
     "time": "Time to read",
     "change": "Unsaved changes",
+    "audit": "Audit",
 }
 #: Between the facts of a chunk in one line.
 GAP = "   "
@@ -148,7 +149,9 @@ def _amount(number: float, by: str) -> str:
     return seconds_text(number) if by == "time" else size_text(int(number))
 
 
-def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseException | None) -> str:
+def facts_line(
+    facts: ChunkFacts, state: int, seconds: float, error: BaseException | None, found: str = ""
+) -> str:
     """Return one line about a chunk.
 
     Parameters
@@ -159,6 +162,8 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
         Time to read, NaN where it is not known.
     error
         Why it could not be read.
+    found
+        What an audit found, in a few words.
     """
     # A byte range is told by its bytes.
     parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
@@ -178,6 +183,9 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
     reason = facts.error or error
     if reason is not None:
         parts.append(str(getattr(reason, "message", reason)))
+    if found:
+        # First of all that is told: the line may be cut at its end.
+        parts.insert(1, f"audit: {found}")
     return one_line(GAP.join(parts))
 
 
