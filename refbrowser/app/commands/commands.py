@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from refbrowser.app.commands.auditing import AuditCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -28,6 +29,7 @@ class Commands:
     files: FileCommands
     saving: SaveCommands
     problems: ProblemCommands
+    auditing: AuditCommands
     edit: EditCommands
     references: ReferenceCommands
     prefixes: PrefixCommands

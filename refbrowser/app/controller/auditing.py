@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -36,6 +36,14 @@ class AskedCost:
     kept: int = 0
 
 
+class Given(NamedTuple):
+    """What an audit gave, what its plan said that it costs, and of which state of the document it was."""
+
+    result: AuditResult
+    cost: AuditCost
+    dataset: Dataset
+
+
 class DocumentAudit(QObject):
     """Audits one `OpenDocument`, and follows its edits with what was found.
 
@@ -43,6 +51,8 @@ class DocumentAudit(QObject):
     ----------
     request
         What was asked for last; None before.
+    cost
+        What the plan said that it costs; None before.
     result
         What it found so far, or what edits left of that; None before anything was found.
     status
@@ -77,12 +87,12 @@ class DocumentAudit(QObject):
         super().__init__(document)
         self._document = document
         self.request: AuditRequest | None = None
+        self.cost: AuditCost | None = None
         self.result: AuditResult | None = None
         self.status: JobStatus | None = None
         self.error: BaseException | None = None
         self.states: Mapping[str, str] = MappingProxyType({})
-        #: What the audit itself gave, and of which state of the document.
-        self._given: tuple[AuditResult, Dataset] | None = None
+        self._given: Given | None = None
         self._handle: JobHandle | None = None
         self._running = Latest(self, "audit")
         self._asking = Latest(self, "audit-cost")
@@ -128,23 +138,24 @@ class DocumentAudit(QObject):
         if dataset is None:
             return
 
-        def work(control: TaskControl) -> tuple[AuditResult, Dataset]:
+        def work(control: TaskControl) -> Given:
             from refbrowser.engine.audit.audit_plan import plan_audit
             from refbrowser.engine.audit.audit_run import AuditRun
 
-            run = AuditRun(dataset, plan_audit(dataset, request), choice.compute())
+            plan = plan_audit(dataset, request)
+            run = AuditRun(dataset, plan, choice.compute())
             told = time.monotonic()
             try:
                 with closing(run.findings(control)) as found:
                     for _ in found:
                         if time.monotonic() - told >= PACE:
-                            control.send((run.result(), dataset))
+                            control.send(Given(run.result(), plan.cost, dataset))
                             told = time.monotonic()
             except BaseException:
                 # Also of one that was cancelled: what was found is true.
-                control.send((run.result(), dataset))
+                control.send(Given(run.result(), plan.cost, dataset))
                 raise
-            return run.result(), dataset
+            return Given(run.result(), plan.cost, dataset)
 
         self._following.cancel()
         self.request, self.error, self.status = request, None, None
@@ -166,11 +177,11 @@ class DocumentAudit(QObject):
 
     # Reactions
 
-    def _take(self, given: tuple[AuditResult, Dataset]) -> None:
-        self._given = given
-        self._show(given[0])
+    def _take(self, given: Given) -> None:
+        self._given, self.cost = given, given.cost
+        self._show(given.result)
 
-    def _ended(self, given: tuple[AuditResult, Dataset]) -> None:
+    def _ended(self, given: Given) -> None:
         self._handle = self.status = None
         self._take(given)
         self._settle()
@@ -184,7 +195,7 @@ class DocumentAudit(QObject):
     def _settle(self) -> None:
         """Tell that what was found stays; what was edited meanwhile is followed first."""
         self.settled.emit()
-        if self._given is not None and self._given[1] is not self._document.dataset:
+        if self._given is not None and self._given.dataset is not self._document.dataset:
             self._follow()
 
     def _show(self, result: AuditResult) -> None:
@@ -212,7 +223,7 @@ class DocumentAudit(QObject):
         now, given = self._document.dataset, self._given
         if now is None or given is None or self.is_running:
             return
-        result, before = given
+        result, before = given.result, given.dataset
 
         def work(control: TaskControl) -> Any:
             from refbrowser.engine.audit.audit_following import followed

@@ -156,7 +156,8 @@ class MapLoader(QObject):
 
         def work(control: TaskControl) -> ColouredMap:
             with values.lock:
-                values.take_audit(ChunkAudit.of(result, path))
+                if values.audit.result is not result:
+                    values.take_audit(ChunkAudit.of(result, path))
                 told = time.monotonic() - SHOWN
                 for _ in values.fill(control.check):
                     if time.monotonic() - told >= SHOWN and not values.is_complete:
@@ -170,7 +171,11 @@ class MapLoader(QObject):
             self._maps[what] = found
             self._tell()
 
-        self._works[what].run(document, self._title, work, show, received=show)
+        def done(found: ColouredMap) -> None:
+            show(found)
+            self._audit_changed()
+
+        self._works[what].run(document, self._title, work, done, received=show)
 
     def _tell(self) -> None:
         self.shown.emit([self._maps[what] for what in self._works if what in self._maps])

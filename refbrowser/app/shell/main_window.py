@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         QResizeEvent,
     )
 
+    from refbrowser.app.auditing.audit_dock import AuditDock
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
     from refbrowser.app.controller.documents import Documents
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
     centre: Centre
     navigation: Navigation
     chunk_map: ChunkMapDock
+    audit: AuditDock
     commands: Commands
     context_menus: ContextMenus
     status: StatusLine
@@ -127,6 +129,7 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
+        from refbrowser.app.auditing.audit_dock import AuditDock
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.commands.files import RecentMenu
         from refbrowser.app.controller.documents import Documents
@@ -186,6 +189,7 @@ class MainWindow(QMainWindow):
             summary=self.summary,
         )
         self.chunk_map = ChunkMapDock(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
+        self.audit = AuditDock(self, centre=self.centre, docks=self.docks, hierarchy=self.hierarchy)
         self.plot_alone = PlotAlone(
             self, centre=self.centre, docks=self.docks, tool_bar=self.tool_bar, actions=self.actions_
         )
@@ -243,6 +247,7 @@ class MainWindow(QMainWindow):
         self.hierarchy.tree.setFocus()
 
     def _make_commands(self) -> Commands:
+        from refbrowser.app.commands.auditing import AuditCommands
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
@@ -278,6 +283,20 @@ class MainWindow(QMainWindow):
             permissions=permissions,
             prefixes=prefixes,
         )
+        explain = ExplainCommands(
+            self,
+            centre=self.centre,
+            docks=self.docks,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            editors=self.editors,
+            explain=self.explain,
+            problems=self.problems,
+            navigation=self.navigation,
+            chunk_map=self.chunk_map,
+            actions=self.actions_,
+            permissions=permissions,
+        )
         return Commands(
             files=FileCommands(
                 self,
@@ -289,6 +308,16 @@ class MainWindow(QMainWindow):
             ),
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
             problems=problems,
+            auditing=AuditCommands(
+                self,
+                audit=self.audit,
+                chunk_map=self.chunk_map,
+                docks=self.docks,
+                problems=problems,
+                explain=explain,
+                permissions=permissions,
+                navigation=self.navigation,
+            ),
             edit=EditCommands(self, docks=self.docks, editors=self.editors),
             references=ReferenceCommands(
                 self,
@@ -314,20 +343,7 @@ class MainWindow(QMainWindow):
             preferences=preferences,
             values=ValueCommands(self, centre=self.centre, settings=self.settings, permissions=permissions),
             copying=copying,
-            explain=ExplainCommands(
-                self,
-                centre=self.centre,
-                docks=self.docks,
-                hierarchy=self.hierarchy,
-                attributes=self.attributes,
-                editors=self.editors,
-                explain=self.explain,
-                problems=self.problems,
-                navigation=self.navigation,
-                chunk_map=self.chunk_map,
-                actions=self.actions_,
-                permissions=permissions,
-            ),
+            explain=explain,
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),
             help=HelpCommands(self, actions=self.actions_),
@@ -368,6 +384,7 @@ class MainWindow(QMainWindow):
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
         self.commands.explain.connect_view()
         self.chunk_map.made.connect(self.commands.explain.connect_map)
+        self.audit.made.connect(self.commands.auditing.connect_pane)
         self.follower.damaged.connect(self.formats.read_again)
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()

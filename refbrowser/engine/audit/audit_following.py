@@ -89,7 +89,9 @@ class _Following:
             count, key, path = self._use_of(place.url)
             if not count:
                 return None
-            return replace(finding, count=count, place=replace(place, key=key, path=path, line=None, column=None))
+            return replace(
+                finding, count=count, place=replace(place, key=key, path=path, line=None, column=None)
+            )
         if place.key is None:
             return finding
         node = self._now.hierarchy.find(place.path or place.key.rpartition("/")[0])

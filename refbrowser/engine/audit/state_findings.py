@@ -116,10 +116,12 @@ class StateFindings:
         table, total = self._table, state.total
         assert total is not None
         stop = table.offset[rows] + table.length[rows]
-        # Of local files these are found without asking.
-        if scheme_of(state.url) not in (None, "file") or self._dataset.access.from_network:
-            past = rows[(table.length[rows] >= 0) & (stop > total)]
-            if len(past):
+        past = rows[(table.length[rows] >= 0) & (stop > total)]
+        if len(past):
+            if scheme_of(state.url) in (None, "file") and not self._dataset.access.from_network:
+                # Of local files these were found without asking; each chunk is marked now.
+                self._mark(past, "range-past-end")
+            else:
                 end = int((table.offset[past] + table.length[past]).max())
                 message = f"ranges end past the end of the file, which has {total} bytes: up to byte {end}"
                 yield self._finding(state, past, "range-past-end", Severity.FAULT, ErrorKind.RANGE, message)
@@ -155,9 +157,7 @@ class StateFindings:
     ) -> Finding:
         table = self._table
         key = path = start = stop = None
-        for owner, some in self._by_owner(rows):
-            each = table.owners[owner]
-            self._marks.add(each.node.path, code, each.coords(table.number[some]))
+        self._mark(rows, code)
         if len(rows):
             row = int(rows[0])
             first = table.owners[table.owner[row]]
@@ -172,6 +172,11 @@ class StateFindings:
             severity=severity, kind=kind, message=message, place=place, advice=advice,
             count=max(1, len(rows)), fix=fix, code=code,
         )  # fmt: skip
+
+    def _mark(self, rows: Ints, code: str) -> None:
+        for owner, some in self._by_owner(rows):
+            each = self._table.owners[owner]
+            self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
 
     def _moved(self, state: FileState, rows: Ints) -> Any:
         """Return the edit that takes a new URL over for the entries of refs that lead to the old one."""

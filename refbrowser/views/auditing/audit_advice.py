@@ -31,7 +31,7 @@ _ADVICE = {
     "missing-chunks": (
         "A key or a row of a rule is missing: compare start and stop of the rule with the shape of the array."
     ),
-    "chunk-outside-grid": "Remove the keys, or correct the shape of the array or the start and stop of the rule.",
+    "chunk-outside-grid": "Remove the keys, or correct the shape of the array, or start and stop of the rule.",
     "key-no-chunk": "Correct the key: it has another form than the chunks of its array.",
     "rule-no-chunk": "Correct the key of the rule: it has another form than the chunks of the array.",
     "rule-no-array": "Correct the key of the rule, or delete the rule.",
@@ -48,5 +48,5 @@ _ADVICE = {
 
 
 def advice_on(code: str) -> str:
-    """Return what can be done about findings of a code, in sentences; empty where nothing general can be said."""
+    """Return what can be done about findings of a code, in sentences; empty where that depends."""
     return _ADVICE.get(code, "")

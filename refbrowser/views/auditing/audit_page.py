@@ -197,7 +197,9 @@ def _of_group(group: FindingGroup, choice: PageChoice, wanted: str, depth: int) 
         return
     if depth and len(findings) == 1:
         only = findings[0]
-        yield AuditLine(key, 1, _message(only), _where(only, group), group.count, group.severity, (group,), only)
+        yield AuditLine(
+            key, 1, _message(only), _where(only, group), group.count, group.severity, (group,), only
+        )
         return
     folded = (key not in choice.turned) and not wanted
     where = one_line(group.url) or "the document"
@@ -237,7 +239,7 @@ def _message(finding: Finding) -> str:
 
 
 def about(line: AuditLine) -> tuple[tuple[str, str], ...]:
-    """Return all that is known of a line, as pairs of a heading and plain text; the first heading is empty."""
+    """Return all that is known of a line, pairs of a heading and plain text; the first heading is empty."""
     kind, first = line.kind, line.first
     rows = [("", f"{kind.title[:1].upper()}{kind.title[1:]}")]
     if first is not None and first.message:
@@ -275,5 +277,7 @@ def copied(lines: Iterable[AuditLine]) -> str:
         severity = "fault" if line.is_fault else "warning"
         indent = "    " * line.depth
         where = f" ({line.where})" if line.where else ""
-        found.append(f"{indent}{severity}[{line.kind.code}] {line.text}{where}: {counted(line.count, 'place')}")
+        found.append(
+            f"{indent}{severity}[{line.kind.code}] {line.text}{where}: {counted(line.count, 'place')}"
+        )
     return "\n".join(found)

@@ -34,6 +34,8 @@ class ChunkAudit:
         Chunks that were read, as numbers in C order of the grid.
     states
         Of files that were asked about: the code of what is worst, empty where nothing is.
+    result
+        What it was made of.
     """
 
     codes: tuple[str, ...] = ()
@@ -42,6 +44,7 @@ class ChunkAudit:
     code: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     read: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     states: Mapping[str, str] = field(default_factory=dict)
+    result: AuditResult | None = None
 
     @classmethod
     def of(cls, result: AuditResult | None, path: str) -> ChunkAudit:
@@ -52,7 +55,7 @@ class ChunkAudit:
         read = np.concatenate(parts) if parts else np.zeros(0, np.int64)
         marks = result.array_marks(path)
         if marks is None:
-            return cls(read=read, states=result.states)
+            return cls(read=read, states=result.states, result=result)
         severe = {group.code for group in result.groups if group.is_fault}
         # The worst stand first there, and last here: later numbers are seen where chunks share a pixel.
         codes = marks.codes[:CODES_MOST][::-1]
@@ -60,7 +63,7 @@ class ChunkAudit:
         numbers = (len(codes) - 1 - marks.code[kept].astype(np.int64)).astype(np.uint8)
         order = np.argsort(numbers, kind="stable")
         faults = sum(1 for code in codes if code in severe)
-        return cls(codes, faults, marks.coords[kept][order], numbers[order], read, result.states)
+        return cls(codes, faults, marks.coords[kept][order], numbers[order], read, result.states, result)
 
     def title(self, number: int) -> str:
         """Return what a code means, in a few words."""
