@@ -13,9 +13,9 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
-from refbrowser.views.auditing.audit_lines import cost_line, counted
+from refbrowser.views.auditing.audit_lines import counted, time_words
 from refbrowser.views.speed import SEPARATOR, Speed, job_words
-from refbrowser.views.words import one_line
+from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.auditing import AskedCost
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 #: The levels as the page names them.
 LEVELS = {
     Level.SET: "the document alone",
-    Level.STAT: "its files, too: are they there, and how large",
-    Level.SAMPLE: "some chunks, too: read and decoded",
-    Level.FULL: "every chunk: read and decoded",
+    Level.STAT: "its files: there, and whole?",
+    Level.SAMPLE: "some chunks, too: decodable?",
+    Level.FULL: "every chunk",
 }
 _ALL = "all arrays"
 _SAMPLES_MOST = 1_000_000
@@ -62,6 +62,8 @@ class AuditOrder(QWidget):
         self.level = _combo("auditLevel", "How far the audit goes")
         for level, words in LEVELS.items():
             self.level.addItem(words, level)
+        # What the document alone tells is shown without asking.
+        self.level.setCurrentIndex(self.level.findData(Level.STAT))
         self.sample = QSpinBox()
         self.sample.setObjectName("auditSample")
         self.sample.setAccessibleName("Chunks of each array that are read")
@@ -92,9 +94,8 @@ class AuditOrder(QWidget):
         flow = FlowLayout(spacing=theme.SMALL)
         label = plain_label("Look at", role="muted", wrap=False)
         label.setBuddy(self.level)
-        for part in (
-            label, self.level, self.sample, self.arrays, self.start, self.resume, self.cancel, self.permissions,
-        ):  # fmt: skip
+        buttons = (self.start, self.resume, self.cancel, self.permissions)
+        for part in (label, self.level, self.sample, self.arrays, *buttons):
             flow.addWidget(part)
         told = QHBoxLayout()
         told.setSpacing(theme.MEDIUM)
@@ -209,8 +210,15 @@ class AuditOrder(QWidget):
 
 def cost_words(asked: AskedCost) -> str:
     """Return what an audit costs, as a sentence without its full stop."""
-    words = cost_line(asked.request.level, asked.cost)
-    return f"Costs: {words}" if asked.request.level.asks else "Costs nothing: no file is asked about or read"
+    level, cost = asked.request.level, asked.cost
+    if not level.asks:
+        return "Costs nothing: no file is asked about or read"
+    about = "" if cost.is_exact else "about "
+    read = f", {counted(cost.chunks, 'chunk')} read" if level.reads else ""
+    return (
+        f"Costs {about}{counted(cost.requests, 'request')}, {about}{size_text(cost.size)}, "
+        f"{time_words(cost.seconds)} at the known speed: {counted(cost.urls, 'file')} asked about{read}"
+    )
 
 
 def _combo(name: str, title: str) -> QComboBox:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QSplitter,
@@ -19,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.auditing.audit_order import AuditOrder
 from refbrowser.app.auditing.audit_table import AuditTable
+from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
@@ -109,8 +112,7 @@ class AuditPane(QWidget):
         self.report.setToolTip("Save what was found as a page (HTML), as JSON or as a table (CSV)")
         self._stale = plain_label("", role="muted")
         self._stale.setObjectName("auditStale")
-        self._about = plain_label("")
-        self._about.setObjectName("auditAbout")
+        self._about = AboutRows()
         self._title = plain_label("", role="paneTitle")
         self._title.setObjectName("auditAboutTitle")
         self._hint = hint_label(NOTHING_OPEN)
@@ -138,8 +140,9 @@ class AuditPane(QWidget):
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.table)
         splitter.addWidget(self._make_about())
-        splitter.setStretchFactor(0, 3)
-        splitter.setStretchFactor(1, 2)
+        for at, part in enumerate((4, 3)):
+            splitter.setStretchFactor(at, part)
+        splitter.setSizes([400, 300])
         self._pages.addWidget(splitter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -151,11 +154,9 @@ class AuditPane(QWidget):
 
     def _make_about(self) -> QWidget:
         box = QWidget()
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.SMALL)
+        buttons = FlowLayout(spacing=theme.SMALL)
         for button in (self.fix, self.fix_all, self.on_map, self.explain):
             buttons.addWidget(button)
-        buttons.addStretch(1)
         words = QWidget()
         inner = QVBoxLayout(words)
         inner.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
@@ -332,7 +333,7 @@ class AuditPane(QWidget):
         line = self.table.current()
         rows = () if line is None else about(line)
         self._title.setText(rows[0][1] if rows else "")
-        self._about.setText("\n".join(f"{heading}: {text}" for heading, text in rows[1:]))
+        self._about.set_rows(rows[1:])
         has_key = line is not None and line.first is not None and line.first.place.key is not None
         self.explain.setEnabled(line is not None and line.first is not None)
         self.on_map.setEnabled(has_key)
@@ -349,10 +350,10 @@ class AuditPane(QWidget):
         self.fix.setAccessibleName(title.rstrip("…"))
         self.fix.setToolTip(theme.plain_tooltip(title))
         self.fix.setVisible(fix is not None)
-        has_all = line is not None and any(group.has_fix for group in line.groups)
-        self.fix_all.setVisible(has_all)
-        if line is not None and document is not None and document.audit.result is not None and has_all:
-            count = document.audit.result.counts().get(line.kind.code, 0)
+        count = 0 if line is None else self.table.lines.page.fixable.get(line.kind.code, 0)
+        # One alone has a button already.
+        self.fix_all.setVisible(count > (0 if fix is None or finding is None else finding.count))
+        if count:
             self.fix_all.setText(f"Fix all {count_text(count)} of this kind")
             self.fix_all.setAccessibleName(self.fix_all.text())
             self.fix_all.setToolTip("One step that Undo takes back")
@@ -371,6 +372,8 @@ class AuditPane(QWidget):
 
     def _start(self, request: AuditRequest) -> None:
         if self._document is not None:
+            # The button goes: the keyboard goes on with what is found.
+            self.table.setFocus()
             self._document.audit.start(request)
 
     def _cancel(self) -> None:
@@ -409,6 +412,43 @@ class AuditPane(QWidget):
         """Put the selected lines on the clipboard as text; all that are shown where none is selected."""
         lines = self.table.selected() or self.table.lines.page.lines
         QGuiApplication.clipboard().setText(copied(lines))
+
+
+#: Rows about a finding at most.
+_ROWS = 6
+
+
+class AboutRows(QWidget):
+    """All about one finding: a heading and plain text in each row."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("auditAbout")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.MEDIUM)
+        grid.setVerticalSpacing(theme.SMALL)
+        grid.setColumnStretch(1, 1)
+        self._rows = []
+        for number in range(_ROWS):
+            heading, text = plain_label("", role="muted", wrap=False), plain_label("")
+            text.setObjectName(f"auditAbout{number}")
+            grid.addWidget(heading, number, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(text, number, 1, Qt.AlignmentFlag.AlignTop)
+            self._rows.append((heading, text))
+
+    def set_rows(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Show other rows."""
+        shown = [*rows[:_ROWS], *[("", "")] * (_ROWS - len(rows))]
+        for (heading, text), (title, words) in zip(self._rows, shown, strict=True):
+            heading.setText(title)
+            text.setText(words)
+            for label in (heading, text):
+                label.setVisible(bool(words))
+
+    def text(self) -> str:
+        """Return what is shown, a line for each row."""
+        return "\n".join(f"{heading.text()}: {text.text()}" for heading, text in self._rows if text.text())
 
 
 def problem_of_line(document: OpenDocument, line: AuditLine | None) -> Problem | None:

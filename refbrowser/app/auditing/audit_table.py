@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from refbrowser.app.widgets import icons, theme
@@ -13,9 +13,11 @@ from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, Titled
 from refbrowser.views.auditing.audit_page import AuditLine, AuditPage
 from refbrowser.views.words import count_text
 
-COLUMNS = ("", "Finding", "Where", "Places", "Fix")
-SEVERITY, FINDING, WHERE, PLACES, FIX = range(5)
-_WIDTHS = {SEVERITY: 30, WHERE: 220, PLACES: 64, FIX: 40}
+COLUMNS = ("", "Places", "Finding", "Where")
+SEVERITY, PLACES, FINDING, WHERE = range(4)
+_WIDTHS = {SEVERITY: 30, PLACES: 58, WHERE: 200}
+#: Width in pixels from which on there is a column for where findings are; below it the texts tell.
+_WITH_WHERE = 520
 _INDENT = "      "
 
 
@@ -27,6 +29,8 @@ class AuditModel(TitledModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.page = AuditPage()
+        #: Whether the text of a finding tells where it is, too.
+        self.is_narrow = False
 
     def set_page(self, page: AuditPage) -> None:
         """Show other lines."""
@@ -52,7 +56,7 @@ class AuditModel(TitledModel):
             return None
         column = index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(line, column)
+            return _text(line, column, self.is_narrow)
         if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
             scheme = theme.colors()
             name = "fault" if line.is_fault else "warning"
@@ -60,12 +64,16 @@ class AuditModel(TitledModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if column == SEVERITY:
                 return str(line.severity)
-            return f"level {line.depth + 1}: {line.text}" if column == FINDING else _text(line, column)
+            return (
+                f"level {line.depth + 1}: {line.text}"
+                if column == FINDING
+                else _text(line, column, self.is_narrow)
+            )
         if role == Qt.ItemDataRole.ToolTipRole:
             return theme.plain_tooltip(f"{line.text}\n{line.where}".strip())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self.alignment(column)
-        if role == Qt.ItemDataRole.ForegroundRole and column in (WHERE, FIX):
+        if role == Qt.ItemDataRole.ForegroundRole and column in (WHERE, PLACES):
             return QColor(theme.colors().muted)
         if role == Qt.ItemDataRole.FontRole and line.depth == 0 and column == FINDING:
             font = QFont()
@@ -74,16 +82,15 @@ class AuditModel(TitledModel):
         return None
 
 
-def _text(line: AuditLine, column: int) -> str:
+def _text(line: AuditLine, column: int, is_narrow: bool) -> str:
     if column == FINDING:
         # What does not fold stands under the words of what does.
         mark = line.mark or ("   " if line.depth == 0 else "")
-        return f"{_INDENT * line.depth}{mark}{line.text}"
+        where = f" · {line.where}" if is_narrow and line.where and line.where not in line.text else ""
+        return f"{_INDENT * line.depth}{mark}{line.text}{where}"
     if column == WHERE:
         return line.where
-    if column == PLACES:
-        return count_text(line.count)
-    return "yes" if column == FIX and line.has_fix else ""
+    return count_text(line.count) if column == PLACES else ""
 
 
 class AuditTable(QTableView):
@@ -148,6 +155,14 @@ class AuditTable(QTableView):
         if at >= 0:
             self.setCurrentIndex(self.lines.index(at, FINDING))
         self.verticalScrollBar().setValue(top)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = self.width() < _WITH_WHERE
+        if is_narrow != self.isColumnHidden(WHERE):
+            self.setColumnHidden(WHERE, is_narrow)
+            self.lines.is_narrow = is_narrow
+            self.viewport().update()
 
     def _clicked(self, index: QModelIndex) -> None:
         line = self.lines.line(index.row())

@@ -238,7 +238,7 @@ class DocumentAudit(QObject):
         self._following.run(self._document, title, work, done, priority=Priority.STATISTICS)
 
     def fix_all(self, code: str) -> None:
-        """Repair all findings of one code by one edit that can be undone; `fixed` tells of how many places."""
+        """Repair all findings of one code by one edit that can be undone; `fixed` tells how many."""
         dataset, result = self._document.dataset, self.result
         if dataset is None or result is None:
             return

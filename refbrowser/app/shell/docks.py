@@ -62,7 +62,7 @@ DOCKS = (
         "auditDock",
         "Audit",
         _BOTTOM,
-        "What an audit finds appears here: files that are gone, cut short or replaced, chunks that are shifted.",
+        "What an audit finds appears here: files that are gone or cut short, chunks that are shifted.",
     ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )

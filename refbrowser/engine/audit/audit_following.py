@@ -65,7 +65,7 @@ def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobCon
 
 
 def fix_all(dataset: Dataset, result: AuditResult, code: str, control: JobControl) -> tuple[object, int]:
-    """Return one edit that repairs everything of one code, also what is not kept in groups, and of how many places.
+    """Return one edit that repairs all of one code, also what groups do not keep, and of how many places.
 
     The edit is None where nothing of it can be repaired.
     """

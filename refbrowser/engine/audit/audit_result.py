@@ -163,8 +163,8 @@ class AuditResult:
     asked
         Those of the groups that asking and reading gave: all but what `refbrowser check` tells.
     states
-        Of each file that was asked about, as the document spells it: the code of what is worst about it; empty
-        where nothing is.
+        Of each file that was asked about, as the document spells it: the code of what is worst about it;
+        empty where nothing is.
     read
         The chunks of each array that were read, as numbers in C order of its grid, in parts.
     is_edited

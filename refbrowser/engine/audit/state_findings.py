@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
+from refbrowser.engine.audit.near_files import NearFiles
 from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.io.origins import scheme_of
@@ -40,6 +41,7 @@ class StateFindings:
     ) -> None:
         self._dataset, self._table, self._marks, self._checks = dataset, table, marks, checks
         self._known_sizes: dict[int, tuple[int | None, int, int]] = {}
+        self._near = NearFiles(dataset.access)
         self._numbers = {url: number for number, url in enumerate(table.urls)}
 
     @cached_property
@@ -90,16 +92,20 @@ class StateFindings:
 
     def _of_answer(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         if state.message:
-            code = _code(state)
+            code, advice, fix = _code(state), state.advice, None
+            if code == "url-dead" and scheme_of(state.url) in (None, "file"):
+                advice = self._near.advice(state.url) or advice
+                place = self._near.named(state.url)
+                fix = None if place is None else self._led_to(place, rows)
             yield self._finding(
-                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, state.advice
+                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, advice, fix
             )
             return
         if state.moved_to:
             message = f"the server sends us on to {quoted(state.moved_to)}"
             yield self._finding(
                 state, rows, "url-moved", Severity.WARNING, ErrorKind.SOURCE, message,
-                "take the new URL over", self._moved(state, rows),
+                "take the new URL over", self._led_to(state.moved_to, rows),
             )  # fmt: skip
         if state.ranges is False and (self._table.length[rows] >= 0).any():
             is_lost = state.total is None or state.total > LIMITS.http_cut
@@ -178,13 +184,13 @@ class StateFindings:
             each = self._table.owners[owner]
             self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
 
-    def _moved(self, state: FileState, rows: Ints) -> Any:
-        """Return the edit that takes a new URL over for the entries of refs that lead to the old one."""
-        from refbrowser.references.edits.edits import document_renders
+    def _led_to(self, url: str, rows: Ints) -> Any:
+        """Return the edit that takes a new URL over for entries of refs; None where rules make them."""
+        from refbrowser.references.edits.edits import Compound, document_renders
         from refbrowser.references.edits.many_edits import SetReferences
 
         document, table = self._dataset.document, self._table
-        if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(state.moved_to):
+        if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(url):
             return None
         values: list[tuple[str, Any]] = []
         for row in rows.tolist():
@@ -192,8 +198,9 @@ class StateFindings:
             if document.refs.find_slot(key) is None:
                 return None
             span = [] if table.length[row] < 0 else [int(table.offset[row]), int(table.length[row])]
-            values.append((key, [state.moved_to, *span]))
-        return SetReferences(tuple(values))
+            values.append((key, [url, *span]))
+        title = f"Lead {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
+        return Compound(title, (SetReferences(tuple(values)),))
 
 
 def _code(state: FileState) -> str:

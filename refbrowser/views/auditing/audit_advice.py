@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-_REMOVE = "Chunks without a key read as fill."
 _ANEW = "If the file was replaced, make its references anew (File > Make references)."
+_REMOVE = "Or delete the keys in References: such chunks read as fill, and are marked as missing."
+_NEIGHBOURS = "Compare offset and length with those of its neighbours in References."
 _ADVICE = {
     "url-dead": (
-        "If the file was moved, replace the beginning of its URL; if a template or rule names it wrongly, correct "
-        f"that. Else bring the file back, or delete its keys. {_REMOVE}"
+        "Correct the template, rule or key that names it; where the file was moved, replace the beginning of its "
+        f"URL; or bring the file back. {_REMOVE}"
     ),
-    "url-unreachable": "Look again later; if the server has another name now, replace the beginning of the URL.",
+    "url-unreachable": "Look again later, or replace the beginning of the URL by that of another server.",
     "url-moved": "Take the new URL over.",
     "url-credentials": "Edit > Preferences > Connections says what is sent to this server.",
     "url-no-ranges": "Copy the file to a server that serves ranges, and replace the beginning of the URL.",
     "url-unreadable": "Replace the beginning of the URL.",
     "url-empty": "Enter the URL in the editor, or delete the key.",
-    "identity-changed": "Reload the document and look again.",
-    "range-past-end": (
-        f"The file was cut short or replaced: bring the whole file back. {_ANEW} Or delete these keys. {_REMOVE}"
-    ),
-    "range-off-by-one": "Compare offset and length with those of the neighbours, and correct them in the editor.",
-    "range-overlap": "Compare the offsets of both: often one is shifted, or a rule counts from another chunk.",
-    "range-repeated": "One of the two keys often has the offset of the other: correct it in the editor.",
+    "identity-changed": "Reload the document, and look again.",
+    "range-past-end": f"Bring the whole file back. {_ANEW} {_REMOVE}",
+    "range-off-by-one": f"{_NEIGHBOURS} The editor corrects them.",
+    "range-overlap": f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
+    "range-repeated": f"{_NEIGHBOURS} One of the two often has the offset of the other.",
     "undecodable": (
-        "These bytes are not those of the chunk: the offset is shifted (compare it with its neighbours), or the "
-        f"file is another one. {_ANEW}"
+        f"Its bytes are not those of the chunk: the offset is wrong, or the file is another one. {_NEIGHBOURS} "
+        f"{_ANEW} {_REMOVE}"
     ),
     "chunk-unreadable": f"Explain tells at which step it fails. {_ANEW}",
-    "length-undecodable": f"Compare the length with that of the neighbours. {_ANEW}",
+    "length-undecodable": f"{_NEIGHBOURS} {_ANEW}",
     "missing-chunks": (
-        "A key or a row of a rule is missing: compare start and stop of the rule with the shape of the array."
+        "A key, or a row of a rule, is missing: compare start and stop of the rule with the shape of the array."
     ),
     "chunk-outside-grid": "Remove the keys, or correct the shape of the array, or start and stop of the rule.",
     "key-no-chunk": "Correct the key: it has another form than the chunks of its array.",
     "rule-no-chunk": "Correct the key of the rule: it has another form than the chunks of the array.",
     "rule-no-array": "Correct the key of the rule, or delete the rule.",
     "rule-replaces": "Correct start or stop of the rule, or delete the keys that it replaces.",
-    "template-faulty": "Select the template in the hierarchy; the editor shows where it is wrong.",
+    "template-faulty": "Select the template in the hierarchy: the editor shows where it is wrong.",
     "template-unused": "Delete it, or leave it.",
-    "all-fill": "Look whether the file holds values there; if it does, the offset is wrong.",
+    "all-fill": "Look whether the file holds values there: if it does, the offset is wrong.",
     "value-outside-range": (
-        "If the numbers make no sense, bytes of another chunk or file are read: compare the offset with its "
-        "neighbours. If they do, correct valid_range."
+        "If the numbers make no sense, bytes of another chunk are read, or another type or scale is taken. If "
+        "they do, correct valid_range."
     ),
     "stale-file": "Accept the new state if the file was replaced on purpose; else bring the old one back.",
 }

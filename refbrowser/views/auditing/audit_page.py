@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
@@ -115,12 +115,15 @@ class AuditPage:
     ----------
     shown, faults, warnings
         Places that the filter lets through, and all of each severity.
+    fixable
+        Places of each code that edits repair.
     """
 
     lines: tuple[AuditLine, ...] = ()
     shown: int = 0
     faults: int = 0
     warnings: int = 0
+    fixable: Mapping[str, int] = field(default_factory=dict)
     _places: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def find(self, key: tuple[str, ...]) -> int:
@@ -146,7 +149,20 @@ def page_of(result: AuditResult, choice: PageChoice, check: Callable[[], object]
     lines = tuple(_lines(groups, choice, wanted))
     shown = sum(group.count for group in groups)
     places = {line.key: number for number, line in enumerate(lines)}
-    return AuditPage(lines, shown, result.faults, result.warnings, places)
+    return AuditPage(lines, shown, result.faults, result.warnings, _fixable(result.groups), places)
+
+
+def _fixable(groups: Iterable[FindingGroup]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for group in groups:
+        findings = list(group.findings)
+        count = sum(finding.count for finding in findings if finding.fix is not None)
+        if all(finding.fix is not None for finding in findings):
+            # Those that are not kept, too.
+            count = group.count
+        if count:
+            found[group.code] = found.get(group.code, 0) + count
+    return found
 
 
 def _holds(group: FindingGroup, text: str) -> bool:
@@ -197,8 +213,9 @@ def _of_group(group: FindingGroup, choice: PageChoice, wanted: str, depth: int) 
         return
     if depth and len(findings) == 1:
         only = findings[0]
+        text = one_line(group.url) or _message(only)
         yield AuditLine(
-            key, 1, _message(only), _where(only, group), group.count, group.severity, (group,), only
+            key, 1, text, one_line(place_words(only)), group.count, group.severity, (group,), only
         )
         return
     folded = (key not in choice.turned) and not wanted
