@@ -86,7 +86,7 @@ def _text(line: AuditLine, column: int, is_narrow: bool) -> str:
     if column == FINDING:
         # What does not fold stands under the words of what does.
         mark = line.mark or ("   " if line.depth == 0 else "")
-        where = f" · {line.where}" if is_narrow and line.where and line.where not in line.text else ""
+        where = f" · {line.where}" if is_narrow and line.where and not line.depth else ""
         return f"{_INDENT * line.depth}{mark}{line.text}{where}"
     if column == WHERE:
         return line.where

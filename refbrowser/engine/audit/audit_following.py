@@ -30,8 +30,8 @@ _SECONDS = 10.0
 def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobControl) -> AuditResult:
     """Return what is left of the result of an audit after edits; nothing is read for it.
 
-    What needs no reading is looked for anew. What was asked or read stays as long as the document leads there:
-    of a file as long as a chunk uses it, of a chunk as long as its reference is the same.
+    What needs no reading is looked for anew. What was asked or read stays as long as the document leads
+    there: of a file as long as a chunk uses it, of a chunk as long as its reference is the same.
 
     Parameters
     ----------

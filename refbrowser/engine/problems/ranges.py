@@ -299,8 +299,8 @@ def _shifted(columns: RuleColumns, end: Affine, limit: int) -> str:
         return ""
     less = lasts[1] - limit
     return (
-        f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all ranges "
-        f"would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
+        f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all "
+        f"ranges would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
     )
 
 

@@ -7,7 +7,7 @@ _REMOVE = "Or delete the keys in References: such chunks read as fill, and are m
 _NEIGHBOURS = "Compare offset and length with those of its neighbours in References."
 _ADVICE = {
     "url-dead": (
-        "Correct the template, rule or key that names it; where the file was moved, replace the beginning of its "
+        "Correct the template, rule or key that names it; if the file was moved, replace the beginning of its "
         f"URL; or bring the file back. {_REMOVE}"
     ),
     "url-unreachable": "Look again later, or replace the beginning of the URL by that of another server.",
@@ -28,7 +28,7 @@ _ADVICE = {
     "chunk-unreadable": f"Explain tells at which step it fails. {_ANEW}",
     "length-undecodable": f"{_NEIGHBOURS} {_ANEW}",
     "missing-chunks": (
-        "A key, or a row of a rule, is missing: compare start and stop of the rule with the shape of the array."
+        "A key or row of a rule is missing: compare start and stop of the rule with the shape of the array."
     ),
     "chunk-outside-grid": "Remove the keys, or correct the shape of the array, or start and stop of the rule.",
     "key-no-chunk": "Correct the key: it has another form than the chunks of its array.",

@@ -261,16 +261,16 @@ def about(line: AuditLine) -> tuple[tuple[str, str], ...]:
     rows = [("", f"{kind.title[:1].upper()}{kind.title[1:]}")]
     if first is not None and first.message:
         rows.append(("What", one_line(first.message)))
-    if kind.meaning:
-        rows.append(("For readers", kind.meaning))
-    if line.finding is None and len(line.groups) > 1:
-        rows.append(("Where", f"{counted(line.count, 'place')} in {counted(len(line.groups), 'file')}"))
-    elif first is not None:
-        rows += _where_rows(first, line.count)
     advice = "" if first is None else first.advice
     what = " ".join(part for part in (_sentence(advice), advice_on(kind.code)) if part)
     if what:
         rows.append(("What to do", what))
+    if line.finding is None and len(line.groups) > 1:
+        rows.append(("Where", f"{counted(line.count, 'place')} in {counted(len(line.groups), 'file')}"))
+    elif first is not None:
+        rows += _where_rows(first, line.count)
+    if kind.meaning:
+        rows.append(("For readers", kind.meaning))
     return tuple(rows)
 
 
