@@ -397,11 +397,13 @@ class AuditPane(QWidget):
     def _fix(self) -> None:
         line = self.table.current()
         if self._document is not None and line is not None and line.finding is not None:
+            self.table.setFocus()
             self.fixWanted.emit(self._document, line.finding)
 
     def _fix_all(self) -> None:
         line = self.table.current()
         if self._document is not None and line is not None:
+            self.table.setFocus()
             self.fixAllWanted.emit(self._document, line.kind.code)
 
     def _report(self) -> None:

@@ -149,9 +149,12 @@ class AuditTable(QTableView):
 
     def set_page(self, page: AuditPage) -> None:
         """Show other lines; the current one stays where it is among them."""
-        current, top = self.current(), self.verticalScrollBar().value()
+        current, top, row = self.current(), self.verticalScrollBar().value(), self.currentIndex().row()
         self.lines.set_page(page)
         at = -1 if current is None else page.find(current.key)
+        if current is not None and at < 0:
+            # It was repaired: the one that stands in its place is next.
+            at = min(row, len(page.lines) - 1)
         if at >= 0:
             self.setCurrentIndex(self.lines.index(at, FINDING))
         self.verticalScrollBar().setValue(top)

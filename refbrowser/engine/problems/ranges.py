@@ -264,8 +264,11 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Fin
             kind = "large" if limit == LARGEST else "end"
             found = _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
             if kind == "end":
+                advice = _shifted(columns, end, limit)
                 place = replace(found.place, url=url)
-                found = replace(found, place=place, advice=_shifted(columns, end, limit))
+                if advice:
+                    place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
+                found = replace(found, place=place, advice=advice)
             yield found
     is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
     static = rule.static_origin()

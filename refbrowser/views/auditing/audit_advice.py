@@ -7,8 +7,8 @@ _REMOVE = "Or delete the keys in References: such chunks read as fill, and are m
 _NEIGHBOURS = "Compare offset and length with those of its neighbours in References."
 _ADVICE = {
     "url-dead": (
-        "Correct the template, rule or key that names it; if the file was moved, replace the beginning of its "
-        f"URL; or bring the file back. {_REMOVE}"
+        "Correct the template, rule or key that names it; if the file was moved, replace the beginning of "
+        f"its URL; or bring the file back. {_REMOVE}"
     ),
     "url-unreachable": "Look again later, or replace the beginning of the URL by that of another server.",
     "url-moved": "Take the new URL over.",
@@ -22,15 +22,15 @@ _ADVICE = {
     "range-overlap": f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
     "range-repeated": f"{_NEIGHBOURS} One of the two often has the offset of the other.",
     "undecodable": (
-        f"Its bytes are not those of the chunk: the offset is wrong, or the file is another one. {_NEIGHBOURS} "
-        f"{_ANEW} {_REMOVE}"
+        "Its bytes are not those of the chunk: the offset is wrong, or the file is another one. "
+        f"{_NEIGHBOURS} {_ANEW} {_REMOVE}"
     ),
     "chunk-unreadable": f"Explain tells at which step it fails. {_ANEW}",
     "length-undecodable": f"{_NEIGHBOURS} {_ANEW}",
     "missing-chunks": (
         "A key or row of a rule is missing: compare start and stop of the rule with the shape of the array."
     ),
-    "chunk-outside-grid": "Remove the keys, or correct the shape of the array, or start and stop of the rule.",
+    "chunk-outside-grid": "Remove the keys, or correct the shape of the array or the rule.",
     "key-no-chunk": "Correct the key: it has another form than the chunks of its array.",
     "rule-no-chunk": "Correct the key of the rule: it has another form than the chunks of the array.",
     "rule-no-array": "Correct the key of the rule, or delete the rule.",
@@ -39,8 +39,8 @@ _ADVICE = {
     "template-unused": "Delete it, or leave it.",
     "all-fill": "Look whether the file holds values there: if it does, the offset is wrong.",
     "value-outside-range": (
-        "If the numbers make no sense, bytes of another chunk are read, or another type or scale is taken. If "
-        "they do, correct valid_range."
+        "If the numbers make no sense, bytes of another chunk are read, or another type is taken. If they do, "
+        "correct valid_range."
     ),
     "stale-file": "Accept the new state if the file was replaced on purpose; else bring the old one back.",
 }
