@@ -105,7 +105,8 @@ class _Following:
 
     def keep_marks(self, result: AuditResult, marks: ChunkMarks) -> None:
         """Add the marks of chunks that asking and reading gave, where these are led to as before."""
-        codes = {group.code for group in result.asked}
+        # That a range of a local file ends past its end is found without asking; each chunk is marked later.
+        codes = {group.code for group in result.asked} | {"range-past-end"}
         for path in result.marks.paths:
             for code, coords in result.marks.of(path).items():
                 same = self._same(path, coords) if code in codes else np.zeros(len(coords), bool)
