@@ -381,7 +381,7 @@ class HttpServer:
         total = len(content)
         headers = {"ETag": f'"{abs(hash(path)):x}-{total:x}"', "Last-Modified": LAST_MODIFIED}
         # What it says of ranges where it serves none; nothing where that is empty.
-        said = value if kind == "ignore_ranges" and value is not None else "bytes"
+        said = value if kind == "ignore_ranges" and isinstance(value, str) else "bytes"
         headers |= {"Accept-Ranges": said} if said else {}
         status, body = "200 OK", content
         if wanted is not None:

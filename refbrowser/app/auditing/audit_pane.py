@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -112,7 +113,7 @@ class AuditPane(QWidget):
         self.report.setToolTip("Save what was found as a page (HTML), as JSON or as a table (CSV)")
         self._stale = plain_label("", role="muted")
         self._stale.setObjectName("auditStale")
-        self._about = AboutRows()
+        self.about = AboutRows()
         self._title = plain_label("", role="paneTitle")
         self._title.setObjectName("auditAboutTitle")
         self._hint = hint_label(NOTHING_OPEN)
@@ -162,7 +163,7 @@ class AuditPane(QWidget):
         inner.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
         inner.setSpacing(theme.SMALL)
         inner.addWidget(self._title)
-        inner.addWidget(self._about)
+        inner.addWidget(self.about)
         inner.addStretch(1)
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, theme.SMALL)
@@ -204,6 +205,7 @@ class AuditPane(QWidget):
                 changed.disconnect(self._ask_again)
         self._listing.cancel()
         self._document = document
+        self._choice = replace(self._choice, turned=frozenset())
         self.order.reset()
         self._show_page(AuditPage())
         if document is not None:
@@ -307,10 +309,7 @@ class AuditPane(QWidget):
         self._list()
 
     def _turn(self, line: AuditLine) -> None:
-        choice = self._choice
-        self._choice = PageChoice(
-            choice.faults, choice.warnings, choice.text, choice.order, choice.turned ^ {line.key}
-        )
+        self._choice = replace(self._choice, turned=self._choice.turned ^ {line.key})
         self._list()
 
     def _show_page(self, page: AuditPage) -> None:
@@ -333,7 +332,7 @@ class AuditPane(QWidget):
         line = self.table.current()
         rows = () if line is None else about(line)
         self._title.setText(rows[0][1] if rows else "")
-        self._about.set_rows(rows[1:])
+        self.about.set_rows(rows[1:])
         has_key = line is not None and line.first is not None and line.first.place.key is not None
         self.explain.setEnabled(line is not None and line.first is not None)
         self.on_map.setEnabled(has_key)

@@ -165,7 +165,7 @@ class DocumentAudit(QObject):
             work,
             self._ended,
             self._failed,
-            received=self._take,
+            received=self.take,
             priority=Priority.EXPORT,
         )
         self.changed.emit()
@@ -177,13 +177,14 @@ class DocumentAudit(QObject):
 
     # Reactions
 
-    def _take(self, given: Given) -> None:
+    def take(self, given: Given) -> None:
+        """Show what an audit gave."""
         self._given, self.cost = given, given.cost
         self._show(given.result)
 
     def _ended(self, given: Given) -> None:
         self._handle = self.status = None
-        self._take(given)
+        self.take(given)
         self._settle()
 
     def _failed(self, error: BaseException) -> None:
@@ -250,9 +251,7 @@ class DocumentAudit(QObject):
 
         def done(found: tuple[Any, int]) -> None:
             edit, count = found
-            if edit is None or self._document.document is not dataset.document:
-                return
-            if self._document.apply(edit):
-                self.fixed.emit(count)
+            if edit is not None and self._document.document is dataset.document:
+                self._document.apply_later(edit, lambda: self.fixed.emit(count))
 
         self._fixing.run(self._document, f"Repair {code} in {self._document.title}", work, done)

@@ -64,6 +64,7 @@ class MapLoader(QObject):
         self._title = self._path = ""
         #: The result of an audit that the map shows.
         self._audited: AuditResult | None = None
+        self._audit, self._audit_of = ChunkAudit(), ""
         self.by = ColourBy.STATE
         self.source: MapSource | None = None
         self.whole: ChunkMapValues | None = None
@@ -157,7 +158,10 @@ class MapLoader(QObject):
         def work(control: TaskControl) -> ColouredMap:
             with values.lock:
                 if values.audit.result is not result:
-                    values.take_audit(ChunkAudit.of(result, path))
+                    if self._audit.result is not result or self._audit_of != path:
+                        # Of another slice it is the same.
+                        self._audit, self._audit_of = ChunkAudit.of(result, path), path
+                    values.take_audit(self._audit)
                 told = time.monotonic() - SHOWN
                 for _ in values.fill(control.check):
                     if time.monotonic() - told >= SHOWN and not values.is_complete:

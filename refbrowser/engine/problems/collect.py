@@ -95,9 +95,9 @@ def collect(
     found += [problem_of(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
     of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]
     # What a view could not read, either: the audit tells of how many chunks.
-    told = {(each.kind, each.message, each.place.url) for each in of_audit}
+    told = {(each.spot, each.kind, each.message) for each in of_audit}
     of_reads = _of_failures(failures, hierarchy)
-    found += [each for each in of_reads if (each.kind, each.message, each.place.url) not in told]
+    found += [each for each in of_reads if (each.spot, each.kind, each.message) not in told]
     found += of_audit
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)

@@ -39,7 +39,7 @@ _ADVICE = {
     "template-unused": "Delete it, or leave it.",
     "all-fill": "Look whether the file holds values there: if it does, the offset is wrong.",
     "value-outside-range": (
-        "If the numbers make no sense, bytes of another chunk are read, or another type is taken. If they do, "
+        "If the numbers make no sense, bytes of another chunk or type are read. If they do, "
         "correct valid_range."
     ),
     "stale-file": "Accept the new state if the file was replaced on purpose; else bring the old one back.",
