@@ -18,7 +18,7 @@ from refbrowser.views.speed import SEPARATOR, Speed, job_words
 from refbrowser.views.words import one_line, size_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.auditing import AskedCost
+    from refbrowser.app.controller.document_audit import AskedCost
     from refbrowser.engine.jobs import JobStatus
 
 #: The levels as the page names them.

@@ -34,7 +34,7 @@ from refbrowser.views.auditing.audit_page import AuditPage, Order, PageChoice, a
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.auditing import AskedCost
+    from refbrowser.app.controller.document_audit import AskedCost
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.audit.audit_result import AuditResult
@@ -141,8 +141,8 @@ class AuditPane(QWidget):
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.table)
         splitter.addWidget(self._make_about())
-        for at, part in enumerate((4, 3)):
-            splitter.setStretchFactor(at, part)
+        splitter.setStretchFactor(0, 4)
+        splitter.setStretchFactor(1, 3)
         splitter.setSizes([400, 300])
         self._pages.addWidget(splitter)
         layout = QVBoxLayout(self)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from refbrowser.app.controller.auditing import DocumentAudit
+    from refbrowser.app.controller.document_audit import DocumentAudit
     from refbrowser.app.controller.document_files import DocumentStore
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.engine.journal import JournalWriter, Keepable, Recovery

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.controller.auditing import DocumentAudit
+from refbrowser.app.controller.document_audit import DocumentAudit
 from refbrowser.app.controller.document_files import (
     DocumentFile,
     DocumentSaving,

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
-from refbrowser.engine.audit.near_files import NearFiles
 from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
+    from refbrowser.engine.audit.near_files import NearFiles
     from refbrowser.engine.dataset import Dataset
 
 #: Entries that the fix of one finding changes.
@@ -41,7 +41,6 @@ class StateFindings:
     ) -> None:
         self._dataset, self._table, self._marks, self._checks = dataset, table, marks, checks
         self._known_sizes: dict[int, tuple[int | None, int, int]] = {}
-        self._near = NearFiles(dataset.access)
         self._numbers = {url: number for number, url in enumerate(table.urls)}
 
     @cached_property
@@ -178,6 +177,13 @@ class StateFindings:
             severity=severity, kind=kind, message=message, place=place, advice=advice,
             count=max(1, len(rows)), fix=fix, code=code,
         )  # fmt: skip
+
+    @cached_property
+    def _near(self) -> NearFiles:
+        # Most documents have no dead files.
+        from refbrowser.engine.audit.near_files import NearFiles
+
+        return NearFiles(self._dataset.access)
 
     def _mark(self, rows: Ints, code: str) -> None:
         for owner, some in self._by_owner(rows):

@@ -20,7 +20,7 @@ from window_fixtures import Open, button
 import refbrowser
 from refbrowser.app.auditing.audit_pane import AuditPane
 from refbrowser.app.auditing.audit_table import FINDING
-from refbrowser.app.controller.auditing import Given
+from refbrowser.app.controller.document_audit import Given
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
