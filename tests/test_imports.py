@@ -59,6 +59,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
     "refbrowser.exporting.icechunk.icechunk_options": "read for help and dialogs, before what writes is",
@@ -403,6 +404,8 @@ JOBS = {
     "refbrowser.app.editors.drafts": "makes an edit of all that is typed",
     "refbrowser.app.commands.serving": "starts a service",
     "refbrowser.app.facets.stream_dialogs": "writes a stream",
+    "refbrowser.app.auditing.audit_dock": "loads libraries, which stay",
+    "refbrowser.app.commands.auditing": "writes a file",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.format_places": "loads modules, once",
     "refbrowser.app.panes.chunk_map_dock": "loads modules, once",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
 
-#: Forms of reports, by the end of their names.
-REPORTS = (".html", ".json", ".csv")
 _LEVELS = ("set", "stat", "sample", "full")
 
 
@@ -91,7 +88,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         result = _result(dataset, plan, compute, token)
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:
-        _write_report(path, arguments.path, plan, result, code)
+        _write_report(arguments, path, plan, result)
     _tell(arguments, plan, result, code)
     return code
 
@@ -101,6 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
     from refbrowser.engine.audit.audit_result import WARNING
     from refbrowser.engine.audit.reader_notes import NOTES
     from refbrowser.engine.problems.finding_kinds import KINDS
+    from refbrowser.views.auditing.audit_reports import check_report
 
     for code in arguments.fail_on:
         if code != WARNING and code not in KINDS and code not in NOTES:
@@ -109,9 +107,7 @@ def _check(arguments: argparse.Namespace) -> None:
                 advice="refbrowser audit --json tells the codes of what it finds; the manual lists them all",
             )  # fmt: skip
     for path in arguments.report:
-        if os.path.splitext(path)[1].lower() not in REPORTS:
-            message = f"the report {quoted(path)} is neither .html, .json nor .csv"
-            raise RefbrowserError(ErrorKind.USAGE, message)
+        check_report(path)
 
 
 def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelToken) -> AuditResult:
@@ -124,22 +120,13 @@ def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelTo
     return audit.result()
 
 
-def _write_report(path: str, document: str, plan: AuditPlan, result: AuditResult, code: int) -> None:
+def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, result: AuditResult) -> None:
     from refbrowser.io.atomic import write_atomically
-    from refbrowser.views.auditing.audit_html import result_html
-    from refbrowser.views.auditing.audit_tables import result_csv, result_json
+    from refbrowser.views.auditing.audit_reports import report_bytes
 
-    ending = os.path.splitext(path)[1].lower()
-    if ending == ".html":
-        text = result_html(document, result, plan.cost)
-    elif ending == ".csv":
-        text = result_csv(result)
-    else:
-        import json
-
-        text = json.dumps(result_json(document, result, plan.cost, code), indent=1) + "\n"
+    report = report_bytes(path, arguments.path, result, plan.cost, arguments.fail_on)
     try:
-        write_atomically(path, [text.encode("utf-8", "replace")])
+        write_atomically(path, [report])
     except OSError as error:
         message = f"the report cannot be written: {error.strerror or error}"
         raise RefbrowserError(ErrorKind.IO, message, Place(path=path)) from error

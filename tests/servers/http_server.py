@@ -380,7 +380,9 @@ class HttpServer:
     ) -> Answer:
         total = len(content)
         headers = {"ETag": f'"{abs(hash(path)):x}-{total:x}"', "Last-Modified": LAST_MODIFIED}
-        headers["Accept-Ranges"] = "bytes"
+        # What it says of ranges where it serves none; nothing where that is empty.
+        said = value if kind == "ignore_ranges" and isinstance(value, str) else "bytes"
+        headers |= {"Accept-Ranges": said} if said else {}
         status, body = "200 OK", content
         if wanted is not None:
             first = wanted[0]

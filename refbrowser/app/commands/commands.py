@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from refbrowser.app.commands.auditing import AuditCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -29,6 +30,7 @@ class Commands:
     saving: SaveCommands
     problems: ProblemCommands
     locks: LockCommands
+    auditing: AuditCommands
     edit: EditCommands
     references: ReferenceCommands
     prefixes: PrefixCommands

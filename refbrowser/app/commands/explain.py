@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.engine.problems.problem import Problem
     from refbrowser.views.explain.explain import Question
     from refbrowser.views.explain.explanation import Link
 
@@ -167,6 +168,14 @@ class ExplainCommands(CommandGroup):
             return False
         self._show(row.document, Question(problem=row.problem))
         return True
+
+    def explain_found(self, document: OpenDocument, problem: Problem) -> None:
+        """Explain what was found: the chunk that it is about, else the problem itself."""
+        from refbrowser.views.explain.explain import Question
+
+        key = problem.place.key
+        is_chunk = key is not None and problem.place.rule is None
+        self._show(document, Question(key=key) if is_chunk else Question(problem=problem))
 
     def _explain_selected_key(self) -> bool:
         document, key = self._current, self._centre.references.current_key()

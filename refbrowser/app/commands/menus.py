@@ -475,6 +475,13 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         when="has_document",
         tip="Look for faults and warnings of all documents; nothing is read for it",
     ),
+    ActionSpec(
+        "show_audit",
+        "&Audit…",
+        shortcut="Shift+F7",
+        when="has_document",
+        tip="Look at files and chunks too, as far as you choose: what is dead, cut short, shifted or missing",
+    ),
     ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
     ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
     None,

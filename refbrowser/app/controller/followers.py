@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from refbrowser.app.controller.document_audit import DocumentAudit
     from refbrowser.app.controller.document_files import DocumentStore
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.engine.journal import JournalWriter, Keepable, Recovery
@@ -41,16 +42,17 @@ class DocumentProblems(QObject):
 
     changed = Signal()
 
-    def __init__(self, document: EditedDocument, store: DocumentStore) -> None:
+    def __init__(self, document: EditedDocument, store: DocumentStore, audit: DocumentAudit) -> None:
         super().__init__(document)
-        self._document = document
-        self._turns = 0
+        self._document, self._audit = document, audit
+        self._turns, self._is_audited = 0, False
         self.found = Problems()
         self._latest = Latest(self, "problems")
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
         store.listed.connect(self.look_again)
+        audit.settled.connect(self._look_if_audited)
         document.openFailed.connect(lambda _error: self._take_error())
         document.tasks.statusChanged.connect(self._statuses_changed)
 
@@ -59,6 +61,8 @@ class DocumentProblems(QObject):
         dataset, wants = self._document.dataset, self._document.wants
         if dataset is None:
             return
+        groups = self._audit.asked_groups()
+        self._is_audited = bool(groups)
 
         def find(control: TaskControl) -> tuple[Problems, int]:
             from refbrowser.engine.problems.collect import collect, failures_of, turns_of
@@ -68,7 +72,10 @@ class DocumentProblems(QObject):
             def cancelled() -> bool:
                 return control.token.cancelled
 
-            found = collect(dataset.document, dataset.hierarchy, wants, failures, cancelled, dataset.access)
+            audited = (finding for group in groups for finding in group.findings)
+            found = collect(
+                dataset.document, dataset.hierarchy, wants, failures, cancelled, dataset.access, audited
+            )
             control.check()
             return found, turns
 
@@ -79,6 +86,11 @@ class DocumentProblems(QObject):
         self.found, self._turns = answer
         self.changed.emit()
         self._reads_went_on()
+
+    def _look_if_audited(self) -> None:
+        """Look again where an audit tells what problems do not, or did."""
+        if self._is_audited or self._audit.asked_groups():
+            self.look_again()
 
     def _take_error(self) -> None:
         """Take over why the document could not be opened: that is its one fault."""

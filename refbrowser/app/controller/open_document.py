@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.document_audit import DocumentAudit
 from refbrowser.app.controller.document_files import (
     DocumentFile,
     DocumentLock,
@@ -74,7 +75,8 @@ class OpenDocument(EditedDocument):
         self.part = FormatPart(self)
         self._format: Format | None = None
         self.journal = DocumentJournal(self)
-        self.problems = DocumentProblems(self, self.store)
+        self.audit = DocumentAudit(self)
+        self.problems = DocumentProblems(self, self.store, self.audit)
         self.changes = DocumentChanges(self)
         self.lock = DocumentLock(self)
         self.file = DocumentFile(self, self.store, self.saving, lambda: self.part)

@@ -44,6 +44,9 @@ GLYPHS = {
     "requested": "▔",
     "used": "▁",
     "undecided": "?",
+    "sound": "✓",
+    "warned": "?",
+    "fault": "!",
 }
 #: Colours of URLs in their order; patterns change when all were used.
 _URLS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#ff9da7", "#9c755f")
@@ -69,9 +72,14 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         ground = QColor(_URLS[entry.number % len(_URLS)])
         mark = ground.lighter(150) if dark else ground.darker(150)
         return ground, mark, _URL_PATTERNS[entry.number // len(_URLS) % len(_URL_PATTERNS)]
+    if entry.style in ("warned", "fault"):
+        return _look_of_finding(entry)
     simple = {
         "nothing": (colors.surface, colors.surface, ""),
         "plain": ("#333b47" if dark else "#e6ebf1", colors.muted, ""),
+        "unseen": ("#2b3038" if dark else "#eef0f3", "#454d59" if dark else "#cfd5dd", "dots"),
+        "asked": ("#35577a" if dark else "#a9cbec", colors.accent, ""),
+        "sound": (colors.good, "#3f8f5c" if dark else "#66b487", ""),
         "range": ("#35577a" if dark else "#a9cbec", colors.accent, ""),
         "read": ("#69b1f5" if dark else "#1d6fba", colors.surface, ""),
         "whole": ("#2f6f69" if dark else "#8fd0c8", "#4b9a92" if dark else "#57aaa0", "lines"),
@@ -99,6 +107,15 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
     }.get(entry.style, (ChunkState.MISSING, "dots"))
     ground, mark = state_colors(state)
     return ground, mark, pattern
+
+
+def _look_of_finding(entry: MapClass) -> tuple[QColor, QColor, str]:
+    """Return the look of what an audit found: the pattern tells faults and warnings apart, too."""
+    colors = theme.colors()
+    is_fault = entry.style == "fault"
+    patterns = ("cross", "grid") if is_fault else ("diagonal", "lines")
+    ground, mark = (colors.fault_soft, colors.fault) if is_fault else (colors.warning_soft, colors.warning)
+    return QColor(ground), QColor(mark), patterns[entry.number % len(patterns)]
 
 
 def _tile(entry: MapClass) -> QImage:
@@ -157,6 +174,8 @@ def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
         "changed": colors.changed,
         "added": colors.good,
         "removed": colors.fault,
+        "warned": colors.warning,
+        "fault": colors.fault,
     }
     found = np.zeros(256, np.uint32)
     for number, entry in enumerate(legend):

@@ -12,12 +12,14 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
+from refbrowser.views.auditing.chunk_audit import ChunkAudit
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line, stale_of
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.model.nodes import ArrayNode
 
@@ -59,7 +61,10 @@ class MapLoader(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document: OpenDocument | None = None
-        self._title = ""
+        self._title = self._path = ""
+        #: The result of an audit that the map shows.
+        self._audited: AuditResult | None = None
+        self._audit, self._audit_of = ChunkAudit(), ""
         self.by = ColourBy.STATE
         self.source: MapSource | None = None
         self.whole: ChunkMapValues | None = None
@@ -78,6 +83,8 @@ class MapLoader(QObject):
         """Show the chunks of an array in a layout."""
         self.clear()
         document.tasks.statusChanged.connect(self._jobs_changed)
+        document.audit.changed.connect(self._audit_changed)
+        self._path = node.path
         self._document, self._title = document, f"{_TITLE} {node.path}"
         self.source = source_of(document, node)
         self.whole = ChunkMapValues.whole(self.source, layout)
@@ -94,6 +101,7 @@ class MapLoader(QObject):
         self.stop()
         if self._document is not None:
             self._document.tasks.statusChanged.disconnect(self._jobs_changed)
+            self._document.audit.changed.disconnect(self._audit_changed)
         self._document = self.source = self.whole = self._detail = None
         self._maps = {}
 
@@ -142,12 +150,18 @@ class MapLoader(QObject):
 
     def _update(self, what: str, values: ChunkMapValues) -> None:
         """Fill values as far as they are not, take what is new in the log, and colour them."""
-        document, by = self._document, self.by
+        document, by, path = self._document, self.by, self._path
         if document is None or not self._is_awake:
             return
+        result = self._audited = document.audit.result
 
         def work(control: TaskControl) -> ColouredMap:
             with values.lock:
+                if values.audit.result is not result:
+                    if self._audit.result is not result or self._audit_of != path:
+                        # Of another slice it is the same.
+                        self._audit, self._audit_of = ChunkAudit.of(result, path), path
+                    values.take_audit(self._audit)
                 told = time.monotonic() - SHOWN
                 for _ in values.fill(control.check):
                     if time.monotonic() - told >= SHOWN and not values.is_complete:
@@ -161,10 +175,23 @@ class MapLoader(QObject):
             self._maps[what] = found
             self._tell()
 
-        self._works[what].run(document, self._title, work, show, received=show)
+        def done(found: ColouredMap) -> None:
+            show(found)
+            self._audit_changed()
+
+        self._works[what].run(document, self._title, work, done, received=show)
 
     def _tell(self) -> None:
         self.shown.emit([self._maps[what] for what in self._works if what in self._maps])
+
+    def _audit_changed(self) -> None:
+        """Show what an audit found meanwhile, once the map is made of what was found before."""
+        document = self._document
+        if document is None or not self._is_awake or document.audit.result is self._audited:
+            return
+        for what, values in ((_WHOLE, self.whole), (_DETAIL, self._detail)):
+            if values is not None and not self._works[what].is_running:
+                self._update(what, values)
 
     # Reads
 
@@ -260,7 +287,9 @@ class PointedChunk(QObject):
             state, seconds = whole.read_at(*self._cell)
             log = whole.source.log
             error = log.error(coords) if state == ReadState.FAILED and log is not None else None
-            self.said.emit(facts_line(self.facts, state, seconds, error, stale_of(whole.source, self.facts)))
+            found = whole.audited_at(*self._cell)
+            stale = stale_of(whole.source, self.facts)
+            self.said.emit(facts_line(self.facts, state, seconds, error, stale, found))
 
     def _look_up(self) -> None:
         document, node, coords, source = self._document, self._node, self._coords, self._loader.source

@@ -244,6 +244,19 @@ class ChunkMapPane(QWidget):
         """Show another chunk along a dimension that is not on an axis."""
         self._change_slice(lambda state: state.with_index(dimension, index))
 
+    def show_chunk(self, coords: tuple[int, ...]) -> None:
+        """Put the cursor on a chunk, in another slice where it is not in the one that is shown."""
+        layout = self._layout
+        if layout is None or len(coords) != len(layout.slice.shape):
+            return
+        state = layout.slice
+        for axis in state.sliders:
+            state = state.with_index(axis, coords[axis])
+        self._change_slice(lambda _state: state)
+        cell = self._layout.cell_of(coords) if self._layout is not None else None
+        if cell is not None:
+            self.view.place_cursor(cell)
+
     def current_chunk(self) -> tuple[OpenDocument, str] | None:
         """Return the document and the key of the chunk under the cursor."""
         coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)

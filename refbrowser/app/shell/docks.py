@@ -60,13 +60,19 @@ DOCKS = (
         "The references that an edit gives appear here before it is applied, with what it changes.",
     ),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
+    (
+        "auditDock",
+        "Audit",
+        _BOTTOM,
+        "What an audit finds appears here: files that are gone or cut short, chunks that are shifted.",
+    ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
 #: Docks that share one place as tabs; the first is in front.
 TABBED = (
     ("attributesDock", "explainDock"),
     ("editorDock", "historyDock"),
-    ("chunkMapDock", "byteMapDock", "costDock", "previewDock", "problemsDock", "jobsDock"),
+    ("chunkMapDock", "byteMapDock", "costDock", "previewDock", "problemsDock", "auditDock", "jobsDock"),
 )
 #: Docks whose panes are made when they are first seen: until then they show their words.
 LATE = ("byteMapDock", "costDock")
@@ -231,6 +237,12 @@ class Docks:
         """Bring a dock to the front."""
         self._docks[name].show()
         self._docks[name].raise_()
+
+    def give_height(self, name: str, least: int) -> None:
+        """Make a dock at least so high, but no higher than half of the window; a higher one stays."""
+        dock, most = self._docks[name], self._window.height() // 2
+        if not dock.isFloating() and dock.height() < min(least, most):
+            self._window.resizeDocks([dock], [min(least, most)], Qt.Orientation.Vertical)
 
     def fill(self, contents: dict[str, QWidget]) -> None:
         """Put the panes in the place of the words."""

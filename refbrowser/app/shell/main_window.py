@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         QResizeEvent,
     )
 
+    from refbrowser.app.auditing.audit_dock import AuditDock
     from refbrowser.app.bytes.byte_docks import ByteDocks
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.commands.context_menus import ContextMenus
@@ -83,6 +84,7 @@ class MainWindow(QMainWindow):
     navigation: Navigation
     chunk_map: ChunkMapDock
     byte_docks: ByteDocks
+    audit: AuditDock
     commands: Commands
     context_menus: ContextMenus
     status: StatusLine
@@ -129,6 +131,7 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
+        from refbrowser.app.auditing.audit_dock import AuditDock
         from refbrowser.app.bytes.byte_docks import ByteDocks
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.commands.files import RecentMenu
@@ -190,6 +193,7 @@ class MainWindow(QMainWindow):
         )
         self.chunk_map = ChunkMapDock(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
         self.byte_docks = ByteDocks(self, centre=self.centre, docks=self.docks, navigation=self.navigation)
+        self.audit = AuditDock(self, centre=self.centre, docks=self.docks, hierarchy=self.hierarchy)
         self.plot_alone = PlotAlone(
             self, centre=self.centre, docks=self.docks, tool_bar=self.tool_bar, actions=self.actions_
         )
@@ -247,6 +251,7 @@ class MainWindow(QMainWindow):
         self.hierarchy.tree.setFocus()
 
     def _make_commands(self) -> Commands:
+        from refbrowser.app.commands.auditing import AuditCommands
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
@@ -284,6 +289,21 @@ class MainWindow(QMainWindow):
             prefixes=prefixes,
             accept_stale=locks.accept_stale,
         )
+        explain = ExplainCommands(
+            self,
+            centre=self.centre,
+            docks=self.docks,
+            hierarchy=self.hierarchy,
+            attributes=self.attributes,
+            editors=self.editors,
+            explain=self.explain,
+            problems=self.problems,
+            navigation=self.navigation,
+            chunk_map=self.chunk_map,
+            actions=self.actions_,
+            permissions=permissions,
+            accept_stale=locks.accept_stale,
+        )
         return Commands(
             files=FileCommands(
                 self,
@@ -296,6 +316,16 @@ class MainWindow(QMainWindow):
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
             problems=problems,
             locks=locks,
+            auditing=AuditCommands(
+                self,
+                audit=self.audit,
+                chunk_map=self.chunk_map,
+                docks=self.docks,
+                problems=problems,
+                explain=explain,
+                permissions=permissions,
+                navigation=self.navigation,
+            ),
             edit=EditCommands(self, docks=self.docks, editors=self.editors),
             references=ReferenceCommands(
                 self,
@@ -322,21 +352,7 @@ class MainWindow(QMainWindow):
             preferences=preferences,
             values=ValueCommands(self, centre=self.centre, settings=self.settings, permissions=permissions),
             copying=copying,
-            explain=ExplainCommands(
-                self,
-                centre=self.centre,
-                docks=self.docks,
-                hierarchy=self.hierarchy,
-                attributes=self.attributes,
-                editors=self.editors,
-                explain=self.explain,
-                problems=self.problems,
-                navigation=self.navigation,
-                chunk_map=self.chunk_map,
-                actions=self.actions_,
-                permissions=permissions,
-                accept_stale=locks.accept_stale,
-            ),
+            explain=explain,
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),
             help=HelpCommands(self, actions=self.actions_),
@@ -379,6 +395,7 @@ class MainWindow(QMainWindow):
         self.chunk_map.made.connect(self.commands.explain.connect_map)
         self.byte_docks.explainWanted.connect(self.commands.explain.explain_key)
         self.byte_docks.exportWanted.connect(self.commands.files.export_with_chunks)
+        self.audit.made.connect(self.commands.auditing.connect_pane)
         self.follower.damaged.connect(self.formats.read_again)
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()

@@ -42,10 +42,8 @@ class AuditJournal:
 
     def __init__(self, dataset: Dataset, plan: AuditPlan, *, resume: bool) -> None:
         self._mark = _mark_of(dataset, plan)
-        self.path = (
-            state_folder() / "audits" / f"{hashlib.sha256(self._mark.encode()).hexdigest()[:32]}.jsonl"
-        )
-        self.known: dict[int, TaskAnswer] = dict(self._read()) if resume else {}
+        self.path = _path_of(self._mark)
+        self.known: dict[int, TaskAnswer] = dict(_read(self.path, self._mark)) if resume else {}
         #: Whether the audit went to its end.
         self.is_done = False
         self._size = 0
@@ -91,22 +89,33 @@ class AuditJournal:
             return
         self._size += len(line)
 
-    def _read(self) -> Iterator[tuple[int, TaskAnswer]]:
-        try:
-            with self.path.open("rb") as file:
-                if time.time() - os.fstat(file.fileno()).st_mtime > STALE:
-                    return
-                data = file.read(LIMITS.journal_size + 1)
-        except OSError:
-            return
-        lines = data.split(b"\n")
-        head = _value(lines[0])
-        if not isinstance(head, dict) or head.get("of") != self._mark:
-            return
-        for line in lines[1:]:
-            value = _value(line)
-            with contextlib.suppress(TypeError, KeyError, ValueError):
-                yield int(value["task"]), TaskAnswer.from_json(value["answer"])
+
+def answers_kept(dataset: Dataset, plan: AuditPlan) -> int:
+    """Return how many answers are kept of an audit of this plan that was interrupted; 0 where none was."""
+    mark = _mark_of(dataset, plan)
+    return sum(1 for _ in _read(_path_of(mark), mark))
+
+
+def _path_of(mark: str) -> Path:
+    return state_folder() / "audits" / f"{hashlib.sha256(mark.encode()).hexdigest()[:32]}.jsonl"
+
+
+def _read(path: Path, mark: str) -> Iterator[tuple[int, TaskAnswer]]:
+    try:
+        with path.open("rb") as file:
+            if time.time() - os.fstat(file.fileno()).st_mtime > STALE:
+                return
+            data = file.read(LIMITS.journal_size + 1)
+    except OSError:
+        return
+    lines = data.split(b"\n")
+    head = _value(lines[0])
+    if not isinstance(head, dict) or head.get("of") != mark:
+        return
+    for line in lines[1:]:
+        value = _value(line)
+        with contextlib.suppress(TypeError, KeyError, ValueError):
+            yield int(value["task"]), TaskAnswer.from_json(value["answer"])
 
 
 def _mark_of(dataset: Dataset, plan: AuditPlan) -> str:

@@ -160,6 +160,15 @@ class AuditResult:
         Bytes and requests that it took, and how long.
     is_complete
         Whether it went to its end.
+    asked
+        Those of the groups that asking and reading gave: all but what `refbrowser check` tells.
+    states
+        Of each file that was asked about, as the document spells it: the code of what is worst about it;
+        empty where nothing is.
+    read
+        The chunks of each array that were read, as numbers in C order of its grid, in parts.
+    is_edited
+        Whether the document was edited since files were asked about and chunks were read.
     """
 
     level: Level
@@ -173,6 +182,10 @@ class AuditResult:
     requests: int = 0
     seconds: float = 0.0
     is_complete: bool = False
+    asked: list[FindingGroup] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
+    read: dict[str, list[Ints]] = field(default_factory=dict)
+    is_edited: bool = False
 
     @property
     def faults(self) -> int:

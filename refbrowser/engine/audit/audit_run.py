@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +22,7 @@ from refbrowser.engine.frozen import why_here
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.chunk_ranges import SHIFTED
 from refbrowser.engine.problems.chunk_table import coords_of, stored_sizes
+from refbrowser.engine.problems.finding_kinds import code_of
 from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
@@ -34,6 +35,7 @@ from refbrowser.references.checks.positions import in_refs
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_journal import AuditJournal
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.problems.chunk_table import ChunkMarks
 
 #: Codes of faults that are told before chunks are read: these fail for the same reason then.
 _KNOWN_BEFORE = frozenset(
@@ -50,6 +52,48 @@ _KNOWN_BEFORE = frozenset(
 )
 #: Files that one task asks about: many, as they wait for a server together.
 _URLS = 2_500
+
+
+def set_findings(dataset: Dataset, control: JobControl, marks: ChunkMarks) -> Iterator[Finding]:
+    """Yield what is found without reading: what `refbrowser check` tells; the chunks are marked."""
+    control.stage("looking at the document")
+    if dataset.document.store is not None:
+        list_store(dataset, control)
+    found = dataset_findings(
+        dataset.document, dataset.hierarchy, dataset.access, lambda: control.token.cancelled, marks
+    )
+    control.check()
+    findings = found.all
+    look = facet(dataset.document, "check")
+    if look is not None:
+        findings += look(dataset, control)
+    for finding in findings:
+        _mark_key(dataset, finding, marks)
+        yield finding
+
+
+def _mark_key(dataset: Dataset, finding: Finding, marks: ChunkMarks) -> None:
+    """Mark the chunk that a finding names by its key, where the finding marks none itself."""
+    key = finding.place.key
+    if key is None or finding.code in ("", "chunk-outside-grid", "key-no-chunk"):
+        return
+    node = dataset.hierarchy.find(key.rpartition("/")[0])
+    if not isinstance(node, ArrayNode) or not node.has_manifest:
+        return
+    coords = node.chunk_keys.decode(key[len(node.key_prefix) :], len(node.manifest.grid_shape))
+    inside = coords is not None and all(
+        at < size for at, size in zip(coords, node.manifest.grid_shape, strict=True)
+    )
+    marked = marks.of(node.path).get(finding.code)
+    here = None if coords is None else np.array([coords], np.int64).reshape(1, -1)
+    if inside and here is not None and not (marked is not None and (marked == here).all(axis=1).any()):
+        marks.add(node.path, finding.code, here)
+
+
+def worst_code(findings: Sequence[Finding]) -> str:
+    """Return the code of the first fault among findings, else of the first; empty where there are none."""
+    worst = next((each for each in findings if each.severity is Severity.FAULT), None)
+    return code_of(worst or findings[0]) if findings else ""
 
 
 class AuditRun:
@@ -70,7 +114,7 @@ class AuditRun:
         compute: Compute = HERE,
     ) -> None:
         self._dataset, self._plan, self._compute = dataset, plan, compute
-        self._grouping = Grouping()
+        self._grouping, self._asked = Grouping(), Grouping()
         self._result = AuditResult(plan.request.level, blocked=plan.cost.blocked)
         self._known: dict[str, ObjectIdentity] = {}
         #: Files that could not be asked about: chunks of them are told with them.
@@ -80,8 +124,17 @@ class AuditRun:
         self._began = time.monotonic()
 
     def result(self) -> AuditResult:
-        """Return what was found so far; complete once `findings` has ended."""
-        return replace(self._result, groups=self._grouping.groups(), seconds=time.monotonic() - self._began)
+        """Return what was found so far, as it stands; complete once `findings` has ended."""
+        result = self._result
+        return replace(
+            result,
+            groups=self._grouping.groups(),
+            asked=self._asked.groups(),
+            marks=result.marks.copy(),
+            states=dict(result.states),
+            read={path: list(parts) for path, parts in result.read.items()},
+            seconds=time.monotonic() - self._began,
+        )
 
     def findings(self, control: JobControl | None = None) -> Generator[Finding, None, None]:
         """Look, and yield each finding as it comes; what needs no reading first.
@@ -94,44 +147,21 @@ class AuditRun:
             The control's token was cancelled; what was found is kept for going on.
         """
         control = control or JobControl()
-        for finding in self._all(control):
+        for finding in set_findings(self._dataset, control, self._result.marks):
             self._grouping.add(finding)
+            yield finding
+        self._result.notes = reader_notes(self._dataset.document)
+        for finding in self._beyond_set(control):
+            self._grouping.add(finding)
+            self._asked.add(finding)
             yield finding
         self._result.is_complete = True
 
-    def _all(self, control: JobControl) -> Iterator[Finding]:
-        yield from self._of_set(control)
+    def _beyond_set(self, control: JobControl) -> Iterator[Finding]:
         if self._plan.locked:
             yield from self._of_lock(control)
         if self._plan.request.level.asks:
-            # What reads nothing has nothing to go on with.
-            from refbrowser.engine.audit.audit_journal import AuditJournal
-
-            journal = AuditJournal(self._dataset, self._plan, resume=self._plan.request.resume)
-            with closing(journal):
-                yield from self._of_tasks(journal, control)
-                journal.is_done = True
-
-    # What needs no reading
-
-    def _of_set(self, control: JobControl) -> Iterator[Finding]:
-        """Yield what `refbrowser check` tells."""
-        dataset, marks = self._dataset, self._result.marks
-        control.stage("looking at the document")
-        if dataset.document.store is not None:
-            list_store(dataset, control)
-        found = dataset_findings(
-            dataset.document, dataset.hierarchy, dataset.access, lambda: control.token.cancelled, marks
-        )
-        control.check()
-        findings = found.all
-        look = facet(dataset.document, "check")
-        if look is not None:
-            findings += look(dataset, control)
-        for finding in findings:
-            self._mark_key(finding)
-            yield finding
-        self._result.notes = reader_notes(dataset.document)
+            yield from self._of_journal(control)
 
     def _of_lock(self, control: JobControl) -> Iterator[Finding]:
         """Yield what comparing files with the lock tells, but what asking for their state tells as well."""
@@ -147,22 +177,14 @@ class AuditRun:
             elif not (self._plan.request.level.asks and finding.code in ("file-gone", "file-undecided")):
                 yield from in_refs(dataset.document, [self._states.at_chunks(finding)])
 
-    def _mark_key(self, finding: Finding) -> None:
-        """Mark the chunk that a finding names by its key, where the finding marks none itself."""
-        key = finding.place.key
-        if key is None or finding.code in ("", "chunk-outside-grid", "key-no-chunk"):
-            return
-        node = self._dataset.hierarchy.find(key.rpartition("/")[0])
-        if not isinstance(node, ArrayNode) or not node.has_manifest:
-            return
-        coords = node.chunk_keys.decode(key[len(node.key_prefix) :], len(node.manifest.grid_shape))
-        inside = coords is not None and all(
-            at < size for at, size in zip(coords, node.manifest.grid_shape, strict=True)
-        )
-        marked = self._result.marks.of(node.path).get(finding.code)
-        here = None if coords is None else np.array([coords], np.int64).reshape(1, -1)
-        if inside and here is not None and not (marked is not None and (marked == here).all(axis=1).any()):
-            self._result.marks.add(node.path, finding.code, here)
+    def _of_journal(self, control: JobControl) -> Iterator[Finding]:
+        # What reads nothing has nothing to go on with.
+        from refbrowser.engine.audit.audit_journal import AuditJournal
+
+        journal = AuditJournal(self._dataset, self._plan, resume=self._plan.request.resume)
+        with closing(journal):
+            yield from self._of_tasks(journal, control)
+            journal.is_done = True
 
     # What is asked and read
 
@@ -221,6 +243,8 @@ class AuditRun:
         result.chunks += answer.chunks
         result.size += answer.size
         result.requests += answer.requests
+        if task.numbers:
+            result.read.setdefault(task.path, []).append(np.array(task.numbers, np.int64))
         found: list[Finding] = []
         for state in answer.states:
             if state.kind == ErrorKind.BLOCKED:
@@ -230,7 +254,9 @@ class AuditRun:
                 self._known[state.url] = state.identity
             elif state.message:
                 self._dead.add(state.url)
-            found += self._states.of(state)
+            told = list(self._states.of(state))
+            result.states[state.url] = worst_code(told)
+            found += told
         if answer.blocked:
             self._block(FileState(task.path))
         outcomes = map(self._of_outcome, answer.outcomes)

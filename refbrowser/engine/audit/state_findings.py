@@ -17,6 +17,7 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
+    from refbrowser.engine.audit.near_files import NearFiles
     from refbrowser.engine.dataset import Dataset
 
 #: Entries that the fix of one finding changes.
@@ -87,16 +88,20 @@ class StateFindings:
 
     def _of_answer(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         if state.message:
-            code = _code(state)
+            code, advice, fix = _code(state), state.advice, None
+            if code == "url-dead" and scheme_of(state.url) in (None, "file"):
+                advice = self._near.advice(state.url) or advice
+                place = self._near.named(state.url)
+                fix = None if place is None else self._led_to(place, rows)
             yield self._finding(
-                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, state.advice
+                state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, advice, fix
             )
             return
         if state.moved_to:
             message = f"the server sends us on to {quoted(state.moved_to)}"
             yield self._finding(
                 state, rows, "url-moved", Severity.WARNING, ErrorKind.SOURCE, message,
-                "take the new URL over", self._moved(state, rows),
+                "take the new URL over", self._led_to(state.moved_to, rows),
             )  # fmt: skip
         if state.ranges is False and (self._table.length[rows] >= 0).any():
             is_lost = state.total is None or state.total > LIMITS.http_cut
@@ -113,10 +118,12 @@ class StateFindings:
         table, total = self._table, state.total
         assert total is not None
         stop = table.offset[rows] + table.length[rows]
-        # Of local files these are found without asking.
-        if scheme_of(state.url) not in (None, "file") or self._dataset.access.from_network:
-            past = rows[(table.length[rows] >= 0) & (stop > total)]
-            if len(past):
+        past = rows[(table.length[rows] >= 0) & (stop > total)]
+        if len(past):
+            if scheme_of(state.url) in (None, "file") and not self._dataset.access.from_network:
+                # Of local files these were found without asking; each chunk is marked now.
+                self._mark(past, "range-past-end")
+            else:
                 end = int((table.offset[past] + table.length[past]).max())
                 message = f"ranges end past the end of the file, which has {total} bytes: up to byte {end}"
                 yield self._finding(state, past, "range-past-end", Severity.FAULT, ErrorKind.RANGE, message)
@@ -152,9 +159,7 @@ class StateFindings:
     ) -> Finding:
         table = self._table
         key = path = start = stop = None
-        for owner, some in self._by_owner(rows):
-            each = table.owners[owner]
-            self._marks.add(each.node.path, code, each.coords(table.number[some]))
+        self._mark(rows, code)
         if len(rows):
             row = int(rows[0])
             first = table.owners[table.owner[row]]
@@ -170,13 +175,25 @@ class StateFindings:
             count=max(1, len(rows)), fix=fix, code=code,
         )  # fmt: skip
 
-    def _moved(self, state: FileState, rows: Ints) -> Any:
-        """Return the edit that takes a new URL over for the entries of refs that lead to the old one."""
-        from refbrowser.references.edits.edits import document_renders
+    @cached_property
+    def _near(self) -> NearFiles:
+        # Most documents have no dead files.
+        from refbrowser.engine.audit.near_files import NearFiles
+
+        return NearFiles(self._dataset.access)
+
+    def _mark(self, rows: Ints, code: str) -> None:
+        for owner, some in self._by_owner(rows):
+            each = self._table.owners[owner]
+            self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
+
+    def _led_to(self, url: str, rows: Ints) -> Any:
+        """Return the edit that takes a new URL over for entries of refs; None where rules make them."""
+        from refbrowser.references.edits.edits import Compound, document_renders
         from refbrowser.references.edits.many_edits import SetReferences
 
         document, table = self._dataset.document, self._table
-        if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(state.moved_to):
+        if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(url):
             return None
         values: list[tuple[str, Any]] = []
         for row in rows.tolist():
@@ -184,8 +201,9 @@ class StateFindings:
             if document.refs.find_slot(key) is None:
                 return None
             span = [] if table.length[row] < 0 else [int(table.offset[row]), int(table.length[row])]
-            values.append((key, [state.moved_to, *span]))
-        return SetReferences(tuple(values))
+            values.append((key, [url, *span]))
+        title = f"Lead {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
+        return Compound(title, (SetReferences(tuple(values)),))
 
 
 def _code(state: FileState) -> str:

@@ -77,6 +77,13 @@ class ChunkMarks:
         """The arrays that have any."""
         return tuple(self._of_arrays)
 
+    def copy(self) -> ChunkMarks:
+        """Return the marks as they are now; the columns themselves are shared."""
+        made = ChunkMarks()
+        for path, of_codes in self._of_arrays.items():
+            made._of_arrays[path] = {code: list(parts) for code, parts in of_codes.items()}
+        return made
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkOwner:

@@ -64,6 +64,8 @@ def turns_of(dataset: Dataset) -> int:
 
 #: Kinds of a failed read that another beginning of the URL may repair.
 _OF_URLS = (ErrorKind.SOURCE, ErrorKind.IO, ErrorKind.PROTOCOL, ErrorKind.UNSAFE)
+#: What an audit tells of files that another URL may repair.
+_CODES_OF_URLS = ("url-dead", "url-unreachable", "url-moved", "url-credentials", "url-unreadable")
 
 
 def collect(
@@ -73,6 +75,7 @@ def collect(
     failures: Iterable[RefbrowserError] = (),
     cancelled: Callable[[], bool] = lambda: False,
     access: Access | None = None,
+    audited: Iterable[Finding] = (),
 ) -> Problems:
     """Return everything that is wrong with an opened document; nothing is read for it.
 
@@ -88,17 +91,25 @@ def collect(
         Asked now and then; what is left is then not looked at.
     access
         What the document may read: the sizes of local files are asked for. None to look at no file.
+    audited
+        What an audit found by asking and reading.
     """
     findings = dataset_findings(document, hierarchy, access, cancelled)
-    found = [_of_finding(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
-    found += [_of_finding(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
-    found += _of_failures(failures, hierarchy)
+    found = [problem_of(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
+    found += [problem_of(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
+    of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]
+    # What a view could not read, either: the audit tells of how many chunks.
+    told = {(each.spot, each.kind, each.message) for each in of_audit}
+    of_reads = _of_failures(failures, hierarchy)
+    found += [each for each in of_reads if (each.spot, each.kind, each.message) not in told]
+    found += of_audit
     found += _of_lock(document, hierarchy, access)
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)
 
 
-def _of_finding(finding: Finding, origin: ProblemOrigin, hierarchy: Hierarchy | None) -> Problem:
+def problem_of(finding: Finding, origin: ProblemOrigin, hierarchy: Hierarchy | None) -> Problem:
+    """Return a finding as a line of the list of problems, with the row of the tree that it belongs to."""
     return Problem(
         severity=finding.severity,
         kind=finding.kind,
@@ -153,6 +164,8 @@ def _fix(finding: Finding, origin: ProblemOrigin) -> Fix | None:
     if finding.fix is not None:
         return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
     place = finding.place
+    if origin is ProblemOrigin.AUDIT and place.url and finding.code in _CODES_OF_URLS:
+        return _prefix_fix(place.url)
     if finding.severity is not Severity.FAULT or place.key is None or place.rule is not None:
         return None
     if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:

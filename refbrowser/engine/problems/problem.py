@@ -27,6 +27,7 @@ class ProblemOrigin(StrEnum):
     READING = "reading"
     LOCK = "lock"
     PERMISSION = "permission"
+    AUDIT = "audit"
 
 
 class Remedy(StrEnum):

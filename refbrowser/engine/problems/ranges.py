@@ -6,7 +6,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,7 +136,8 @@ def _of_refs(document: Document, files: _Files) -> Iterator[Found]:
         faulty = np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist()
         large = [row for row in faulty if _is_large(document, int(slots[row]))]
         for kind, row in odd.first(told):
-            yield _of_slot(document, positions, int(slots[row]), odd.message(kind, row), kind)
+            url = odd.url(row) if kind == "end" else None
+            yield _of_slot(document, positions, int(slots[row]), odd.message(kind, row), kind, url)
         told.update({kind: len(rows) for kind, rows in odd.rows.items()})
         for slot in slots[large[: max(TOLD - told["large"], 0)]].tolist():
             yield _of_slot(document, positions, slot, view.error(slot).message, "large")
@@ -177,10 +178,12 @@ def _is_large(document: Document, slot: int) -> bool:
     return int(document.refs.table.url[slot]) == ValueKind.LARGE
 
 
-def _of_slot(document: Document, positions: AnyPositions, slot: int, message: str, kind: str) -> Found:
+def _of_slot(
+    document: Document, positions: AnyPositions, slot: int, message: str, kind: str, url: str | None = None
+) -> Found:
     key = document.refs.key_of(slot)
     where, at = document.key_pointer(key), positions.entry(slot)
-    return Found(Severity.FAULT, _kind_of(kind), message, where, at, key=key, code=_CODES[kind])
+    return Found(Severity.FAULT, _kind_of(kind), message, where, at, key=key, code=_CODES[kind], url=url)
 
 
 class _OddRows:
@@ -220,13 +223,16 @@ class _OddRows:
         ]
         return sorted(listed, key=lambda item: _rank(*item))
 
+    def url(self, row: int) -> str:
+        """Return the URL of a row."""
+        return self._columns.urls[int(self._columns.url[row])]
+
     def message(self, kind: str, row: int) -> str:
         """Return what is odd about a row."""
         if kind == "empty":
             return _EMPTY
         at = int(self._found.searchsorted(row))
-        url = self._columns.urls[int(self._columns.url[row])]
-        return _past(int(self._ends[at]), int(self._limits[at]), url)
+        return _past(int(self._ends[at]), int(self._limits[at]), self.url(row))
 
 
 def _rank(kind: str, row: int) -> tuple[bool, int]:
@@ -256,7 +262,14 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Fin
         if first is not None:
             message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
             kind = "large" if limit == LARGEST else "end"
-            yield _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
+            found = _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
+            if kind == "end":
+                advice = _shifted(columns, end, limit)
+                place = replace(found.place, url=url)
+                if advice:
+                    place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
+                found = replace(found, place=place, advice=advice)
+            yield found
     is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
     static = rule.static_origin()
     is_far = bool(static.strip()) and scheme_of(static) not in (None, "file")
@@ -280,6 +293,18 @@ def _affine_end(columns: RuleColumns) -> Affine | None:
         return None
     end = combine("+", offset, length)
     return end if isinstance(end, Affine) else None
+
+
+def _shifted(columns: RuleColumns, end: Affine, limit: int) -> str:
+    """Return what is told of a rule all ranges of which would lie in the file with a smaller offset."""
+    lasts, firsts = bounds(end, columns.space), bounds(columns.integers["offset"], columns.space)
+    if lasts is None or firsts is None or not 0 < lasts[1] - limit <= firsts[0]:
+        return ""
+    less = lasts[1] - limit
+    return (
+        f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all "
+        f"ranges would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
+    )
 
 
 def _is_bounded(columns: RuleColumns) -> bool:

@@ -33,6 +33,7 @@ class Found:
     fix: Any = None
     code: str = ""
     count: int = 1
+    url: str | None = None
 
 
 def found_error(
@@ -61,7 +62,7 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
     line, column = (None, None) if item.position is None else places[item.position]
     place = Place(
         document=name, pointer=item.pointer, line=line, column=column, key=item.key, span=item.span,
-        rule=item.rule, field=item.field,
+        rule=item.rule, field=item.field, url=item.url,
     )  # fmt: skip
     return Finding(
         severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,

@@ -13,9 +13,11 @@ import numpy.typing as npt
 from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.views.chunks.chunk_map import (
+    FINDINGS,
     NO_URL,
     NOTHING,
     OTHER_URL,
+    READ_BY_AUDIT,
     UNKNOWN,
     Change,
     ChunkLayout,
@@ -38,6 +40,7 @@ class ColourBy(StrEnum):
     URL = "url"
     TIME = "time"
     CHANGE = "change"
+    AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +307,44 @@ def _by_change(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
     return classes, legend
 
 
+def _by_audit(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
+    audit = values.audit
+    first = (
+        _NOTHING,
+        MapClass("unseen", "not looked at"),
+        _MISSING,
+        MapClass("asked", "its file was asked about"),
+        MapClass("sound", "read, and sound"),
+    )
+    legend = (
+        *first,
+        *(
+            MapClass("fault" if audit.is_fault(number) else "warned", audit.title(number), number)
+            for number in range(len(audit.codes))
+        ),
+    )
+    table = np.full(256, 1, np.uint8)
+    table[[NOTHING, UNKNOWN]] = 0
+    table[ReferenceKind.MISSING] = 2
+    classes = table[values.kind]
+    asked = np.array([audit.states.get(url) == "" for url in values.urls], bool)
+    if asked.any():
+        has_url = (values.url >= 0) & (classes == 1)
+        classes[has_url] = np.where(asked[values.url[has_url]], 3, 1)
+    held = classes > 0
+    classes[held & (values.audited == READ_BY_AUDIT)] = 4
+    found = held & (values.audited >= FINDINGS)
+    classes[found] = values.audited[found] + np.uint8(len(first) - FINDINGS)
+    return classes, legend
+
+
 _MAKERS = {
     ColourBy.STATE: _by_state,
     ColourBy.SIZE: _by_size,
     ColourBy.URL: _by_url,
     ColourBy.TIME: _by_time,
     ColourBy.CHANGE: _by_change,
+    ColourBy.AUDIT: _by_audit,
 }
 
 

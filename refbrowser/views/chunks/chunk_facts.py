@@ -114,6 +114,7 @@ COLOURINGS = {
     "url": "URL",
     "time": "Time to read",
     "change": "Unsaved changes",
+    "audit": "Audit",
 }
 #: Between the facts of a chunk in one line.
 GAP = "   "
@@ -159,7 +160,12 @@ def stale_of(source: MapSource, facts: ChunkFacts) -> str:
 
 
 def facts_line(
-    facts: ChunkFacts, state: int, seconds: float, error: BaseException | None, stale: str = ""
+    facts: ChunkFacts,
+    state: int,
+    seconds: float,
+    error: BaseException | None,
+    stale: str = "",
+    found: str = "",
 ) -> str:
     """Return one line about a chunk.
 
@@ -173,6 +179,8 @@ def facts_line(
         Why it could not be read.
     stale
         How its file differs from the lock.
+    found
+        What an audit found, in a few words.
     """
     # A byte range is told by its bytes.
     parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
@@ -194,6 +202,9 @@ def facts_line(
     reason = facts.error or error
     if reason is not None:
         parts.append(str(getattr(reason, "message", reason)))
+    if found:
+        # First of all that is told: the line may be cut at its end.
+        parts.insert(1, f"audit: {found}")
     return one_line(GAP.join(parts))
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.problems.chunk_table import coords_of
 from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.access import storage_url
@@ -22,6 +23,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.values import ChunkManifest
+from refbrowser.views.auditing.chunk_audit import ChunkAudit
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 if TYPE_CHECKING:
@@ -287,6 +289,8 @@ def with_axes_of(state: SliceState, plotted: SliceState) -> SliceState:
 NOTHING, UNKNOWN = 254, 255
 #: In `ChunkMapValues.url` beside positions: no URL; one of those that are too many to be told apart.
 NO_URL, OTHER_URL = -1, -2
+#: In `ChunkMapValues.audited`: it was read; positions of codes begin behind it.
+READ_BY_AUDIT, FINDINGS = 1, 2
 #: URLs that are told apart.
 URLS_KEPT = 1 << 16
 #: Chunks that are looked at in one go; between two the work can be cancelled, or shown.
@@ -351,6 +355,9 @@ class ChunkMapValues:
         Time to read, float32; NaN where it is not known.
     stale
         Whether each of `urls` is of a file that is not the one of the lock; the last is for `OTHER_URL`.
+    audited
+        What an audit tells, uint8: 0 nothing, 1 that it was read, from `FINDINGS` on a finding (a position in
+        `audit.codes`). Of which chunk files were asked about, `url` tells.
     """
 
     def __init__(self, source: MapSource, layout: ChunkLayout, rows: range, columns: range) -> None:
@@ -363,6 +370,8 @@ class ChunkMapValues:
         self.change = np.zeros(shape, np.uint8)
         self.state = np.zeros(shape, np.uint8)
         self.seconds = np.full(shape, np.nan, np.float32)
+        self.audited = np.zeros(shape, np.uint8)
+        self.audit = ChunkAudit()
         self.urls: list[str] = []
         self.stale = np.zeros(1, bool)
         self.lock = threading.Lock()
@@ -501,6 +510,41 @@ class ChunkMapValues:
 
     # The log of reads
 
+    def take_audit(self, audit: ChunkAudit) -> None:
+        """Take what an audit tells of the chunks."""
+        self.audit = audit
+        self.audited[...] = 0
+        grid = self.layout.slice.shape
+        for coords, numbers in (
+            (coords_of(audit.read, grid), np.full(len(audit.read), READ_BY_AUDIT, np.uint8)),
+            (audit.coords, audit.code + np.uint8(FINDINGS)),
+        ):
+            if len(coords) and coords.shape[1] == len(grid):
+                rows, columns, kept = self._cells(coords)
+                # Of several findings of a chunk the last one, the worst, stays.
+                self.audited[rows, columns] = numbers[kept]
+
+    def audited_at(self, row: int, column: int) -> str:
+        """Return in words what an audit found in a cell of the layout; empty where nothing."""
+        down, across = (
+            (row - self.rows.start) // self.rows.step,
+            (column - self.columns.start) // self.columns.step,
+        )
+        if not (0 <= down < len(self.rows) and 0 <= across < len(self.columns)):
+            return ""
+        number = int(self.audited[down, across]) - FINDINGS
+        return self.audit.title(number) if 0 <= number < len(self.audit.codes) else ""
+
+    def _cells(self, coords: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return positions in the columns of those of the chunks that are among them, and which these are."""
+        rows, columns, on_map = self.layout.cells(coords)
+        rows, columns = (
+            (rows - self.rows.start) // self.rows.step,
+            (columns - self.columns.start) // self.columns.step,
+        )
+        inside = (rows >= 0) & (rows < len(self.rows)) & (columns >= 0) & (columns < len(self.columns))
+        return rows[inside], columns[inside], np.flatnonzero(on_map)[inside]
+
     def take_news(self) -> None:
         """Take what became of chunks since the last time; not what was read before an edit changed it."""
         self._take_stale()
@@ -509,16 +553,9 @@ class ChunkMapValues:
             return
         entries = log.since(self._log_position)
         self._log_position = entries.position
-        rows, columns, on_map = self.layout.cells(entries.coords)
-        rows, columns = (
-            (rows - self.rows.start) // self.rows.step,
-            (columns - self.columns.start) // self.columns.step,
-        )
-        inside = (rows >= 0) & (rows < len(self.rows)) & (columns >= 0) & (columns < len(self.columns))
-        kept = np.flatnonzero(on_map)[inside]
+        rows, columns, kept = self._cells(entries.coords)
         if not len(kept):
             return
-        rows, columns = rows[inside], columns[inside]
         same = marks_of(self.source.manifest.columns(entries.coords[kept])) == entries.marks[kept]
         kept, rows, columns = kept[same], rows[same], columns[same]
         # Of several entries of a cell the last one stays.

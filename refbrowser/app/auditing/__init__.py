@@ -1,0 +1,1 @@
+"""The page of the window on which a dataset is audited."""

@@ -1,0 +1,231 @@
+"""What is to be audited: level, arrays, what it costs; Start, Cancel, and how far it is."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, QWidget
+
+from refbrowser.app.editors.rows import FlowLayout
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
+from refbrowser.views.auditing.audit_lines import counted, time_words
+from refbrowser.views.speed import SEPARATOR, Speed, job_words
+from refbrowser.views.words import one_line, size_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.document_audit import AskedCost
+    from refbrowser.engine.jobs import JobStatus
+
+#: The levels as the page names them.
+LEVELS = {
+    Level.SET: "the document alone",
+    Level.STAT: "its files: there, and whole?",
+    Level.SAMPLE: "some chunks, too: decodable?",
+    Level.FULL: "every chunk",
+}
+_ALL = "all arrays"
+_SAMPLES_MOST = 1_000_000
+_LONGEST = 40
+
+
+class AuditOrder(QWidget):
+    """One line of choices, and one that tells what they cost or how far the audit is.
+
+    Signals
+    -------
+    requested(object)
+        Another `AuditRequest` is chosen: what it costs is wanted.
+    started(object)
+        It is to begin, or to go on (`AuditRequest.resume`).
+    cancelled()
+        What runs is to end.
+    permissionsWanted()
+        The user wants to see what may be read.
+    """
+
+    requested = Signal(object)
+    started = Signal(object)
+    cancelled = Signal()
+    permissionsWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._array: str | None = None
+        self._asked: AskedCost | None = None
+        self._speed = Speed()
+        self._is_running = False
+        self.level = _combo("auditLevel", "How far the audit goes")
+        for level, words in LEVELS.items():
+            self.level.addItem(words, level)
+        # What the document alone tells is shown without asking.
+        self.level.setCurrentIndex(self.level.findData(Level.STAT))
+        self.sample = QSpinBox()
+        self.sample.setObjectName("auditSample")
+        self.sample.setAccessibleName("Chunks of each array that are read")
+        self.sample.setRange(1, _SAMPLES_MOST)
+        self.sample.setValue(SAMPLE)
+        self.sample.setSuffix(" of each array")
+        self.sample.setKeyboardTracking(False)
+        self.arrays = _combo("auditArrays", "Arrays that are looked at")
+        self.arrays.addItem(_ALL, None)
+        self.start = push_button("Start", "auditStartButton", lambda: self._start(resume=False))
+        self.resume = push_button("Go on", "auditResumeButton", lambda: self._start(resume=True))
+        self.resume.setToolTip("Go on where an audit like this one was interrupted")
+        self.cancel = push_button("Cancel", "auditCancelButton", self.cancelled.emit)
+        self.permissions = push_button("Permissions…", "auditPermissionsButton", self.permissionsWanted.emit)
+        self.words = ElidedLabel("auditCost", role="muted")
+        self.bar = QProgressBar()
+        self.bar.setObjectName("auditProgress")
+        self.bar.setAccessibleName("How much of the audit is done")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(120)
+        self._build()
+        self.level.activated.connect(lambda _at: self._changed())
+        self.arrays.activated.connect(lambda _at: self._changed())
+        self.sample.valueChanged.connect(lambda _value: self._changed())
+        self._show()
+
+    def _build(self) -> None:
+        flow = FlowLayout(spacing=theme.SMALL)
+        label = plain_label("Look at", role="muted", wrap=False)
+        label.setBuddy(self.level)
+        buttons = (self.start, self.resume, self.cancel, self.permissions)
+        for part in (label, self.level, self.sample, self.arrays, *buttons):
+            flow.addWidget(part)
+        told = QHBoxLayout()
+        told.setSpacing(theme.MEDIUM)
+        told.addWidget(self.bar)
+        told.addWidget(self.words, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addLayout(flow)
+        layout.addLayout(told)
+
+    # What is chosen
+
+    def request(self, *, resume: bool = False) -> AuditRequest:
+        """Return what is chosen."""
+        path = self.arrays.currentData()
+        arrays = () if path is None else (str(path),)
+        return AuditRequest(Level(self.level.currentData()), arrays, self.sample.value(), resume)
+
+    def choose(self, request: AuditRequest) -> None:
+        """Show a request as what is chosen."""
+        self.level.setCurrentIndex(self.level.findData(request.level))
+        self.sample.blockSignals(True)
+        self.sample.setValue(request.sample)
+        self.sample.blockSignals(False)
+        self.arrays.setCurrentIndex(
+            max(0, self.arrays.findData(request.arrays[0] if request.arrays else None))
+        )
+        self._changed()
+
+    def set_array(self, path: str | None) -> None:
+        """Offer to look at an array alone, the one that is selected; what is chosen stays."""
+        if path == self._array or self.arrays.currentIndex() > 0:
+            return
+        self._array = path
+        while self.arrays.count() > 1:
+            self.arrays.removeItem(1)
+        if path is not None:
+            name = one_line(path)
+            shown = name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+            self.arrays.addItem(f"{shown} alone", path)
+
+    def reset(self) -> None:
+        """Begin anew, for another document."""
+        self.arrays.setCurrentIndex(0)
+        self.set_array(None)
+        self._asked = None
+        self._show()
+
+    def _changed(self) -> None:
+        self._asked = None
+        self._show()
+        self.requested.emit(self.request())
+
+    def _start(self, *, resume: bool) -> None:
+        self.started.emit(self.request(resume=resume))
+
+    # What is told
+
+    def set_cost(self, asked: AskedCost) -> None:
+        """Tell what the audit that is chosen costs; what others cost is of no interest any more."""
+        if asked.request == self.request():
+            self._asked = asked
+            self._show()
+
+    def set_words(self, words: str) -> None:
+        """Tell something else: why there is no cost, or that an audit failed."""
+        self.words.set_text(words)
+
+    def set_running(self, is_running: bool, status: JobStatus | None) -> None:
+        """Tell whether an audit is under way, and how far it is."""
+        if not is_running:
+            self._speed = Speed()
+        self._is_running = is_running
+        if status is not None and is_running:
+            self._speed.take(status, time.monotonic())
+            show_progress(self.bar, status.done, status.total)
+            share = status.done / status.total if status.total else None
+            self.words.set_text(SEPARATOR.join(job_words(status, share, self._speed, time.monotonic())))
+        elif is_running:
+            show_progress(self.bar, 0, None)
+            self.words.set_text("waiting for its turn")
+        self._show()
+
+    def _show(self) -> None:
+        running, asked = self._is_running, self._asked
+        self.sample.setVisible(self.level.currentData() == Level.SAMPLE)
+        self.bar.setVisible(running)
+        self.cancel.setVisible(running)
+        self.start.setVisible(not running)
+        self.start.setEnabled(asked is not None)
+        kept = 0 if asked is None or running else asked.kept
+        self.resume.setVisible(bool(kept))
+        blocked = () if asked is None or running else asked.cost.blocked
+        self.permissions.setVisible(bool(blocked))
+        for box in (self.level, self.sample, self.arrays):
+            box.setEnabled(not running)
+        if running:
+            return
+        if asked is None:
+            self.words.set_text("…")
+            return
+        words = [f"{cost_words(asked)}."]
+        if kept:
+            words.append("An audit like this one was interrupted; Go on keeps what it found.")
+        if blocked:
+            files = counted(sum(each.urls for each in blocked), "file")
+            where = ", ".join(one_line(each.origin) for each in blocked[:3])
+            words.append(f"Not looked at without a permission: {files} at {where}.")
+        self.words.set_text(" ".join(words))
+
+
+def cost_words(asked: AskedCost) -> str:
+    """Return what an audit costs, as a sentence without its full stop."""
+    level, cost = asked.request.level, asked.cost
+    if not level.asks:
+        return "Costs nothing: no file is asked about or read"
+    about = "" if cost.is_exact else "about "
+    read = f", {counted(cost.chunks, 'chunk')} read" if level.reads else ""
+    return (
+        f"Costs {about}{counted(cost.requests, 'request')}, {about}{size_text(cost.size)}, "
+        f"{time_words(cost.seconds)} at the known speed: {counted(cost.urls, 'file')} asked about{read}"
+    )
+
+
+def _combo(name: str, title: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(title)
+    combo.setToolTip(title)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return combo

@@ -1,0 +1,160 @@
+"""Audits of the current document: shown, gone through, repaired, written as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.views.words import count_text, one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.auditing.audit_dock import AuditDock
+    from refbrowser.app.auditing.audit_pane import AuditPane
+    from refbrowser.app.commands.explain import ExplainCommands
+    from refbrowser.app.commands.files import PermissionCommands
+    from refbrowser.app.commands.problems import ProblemCommands
+    from refbrowser.app.panes.chunk_map_dock import ChunkMapDock
+    from refbrowser.app.shell.docks import Docks
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.errors import Finding
+
+_FILTERS = ("Page (*.html)", "JSON (*.json)", "Table (*.csv)")
+
+
+class AuditCommands(CommandGroup):
+    """What the page Audit is asked for, and asks for."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        *,
+        audit: AuditDock,
+        chunk_map: ChunkMapDock,
+        docks: Docks,
+        problems: ProblemCommands,
+        explain: ExplainCommands,
+        permissions: PermissionCommands,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(frame)
+        self._audit = audit
+        self._chunk_map = chunk_map
+        self._docks = docks
+        self._problems = problems
+        self._explain = explain
+        self._permissions = permissions
+        self._navigation = navigation
+        frame.documents.added.connect(self._added)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.show_audit)
+
+    def connect_pane(self, pane: AuditPane) -> None:
+        """Do what the page asks for."""
+        pane.placeWanted.connect(self._go)
+        pane.mapWanted.connect(self._show_on_map)
+        pane.explainWanted.connect(self._explain_finding)
+        pane.fixWanted.connect(self._fix)
+        pane.fixAllWanted.connect(lambda document, code: document.audit.fix_all(code))
+        pane.reportWanted.connect(self._ask_report)
+        pane.permissionsWanted.connect(self._permissions.review_trust)
+
+    def show_audit(self) -> None:
+        """Bring the page to the front and put the keyboard in it."""
+        self._audit.show()
+
+    def _added(self, document: OpenDocument) -> None:
+        document.audit.fixed.connect(self._say_fixed)
+
+    def _say_fixed(self, count: int) -> None:
+        places = f"{count_text(count)} place{'' if count == 1 else 's'}"
+        self._frame.say(f"Repaired {places} in one step: Undo takes it back")
+
+    def _go(self, document: OpenDocument, finding: Finding) -> None:
+        from refbrowser.app.auditing.audit_pane import audit_problem
+
+        self._problems.go_to(document, audit_problem(document, finding))
+        self._place_cursor(document, finding)
+
+    def _place_cursor(self, document: OpenDocument, finding: Finding) -> None:
+        """Put the cursor of the chunk map on the chunk of a finding, once its array is mapped."""
+        pane, key = self._chunk_map.pane, finding.place.key
+        node = None if pane is None else pane.array()
+        if pane is None or node is None or key is None or not key.startswith(node.key_prefix):
+            return
+        if not pane.shows(document, node.path) or not node.has_manifest:
+            return
+        grid = node.manifest.grid_shape
+        coords = node.chunk_keys.decode(key[len(node.key_prefix) :], len(grid))
+        if coords is not None and all(at < size for at, size in zip(coords, grid, strict=True)):
+            pane.show_chunk(coords)
+
+    def _show_on_map(self, document: OpenDocument, finding: Finding) -> None:
+        """Bring the chunk map to the front, coloured by the audit, with the cursor on the chunk."""
+        from refbrowser.views.chunks.chunk_colouring import ColourBy
+
+        self._go(document, finding)
+        self._docks.raise_("chunkMapDock")
+        pane = self._chunk_map.pane
+        if pane is not None:
+            pane.colour_by(ColourBy.AUDIT)
+            pane.view.setFocus()
+
+    def _explain_finding(self, document: OpenDocument, finding: Finding) -> None:
+        from refbrowser.app.auditing.audit_pane import audit_problem
+
+        self._explain.explain_found(document, audit_problem(document, finding))
+
+    def _fix(self, document: OpenDocument, finding: Finding) -> None:
+        from refbrowser.app.auditing.audit_pane import audit_problem
+
+        self._problems.fix(document, audit_problem(document, finding))
+
+    # Reports
+
+    def _ask_report(self, document: OpenDocument) -> None:
+        """Ask where to write the report."""
+        folder = str(Path(document.path).parent) if "://" not in document.path else ""
+        dialog = QFileDialog(self._frame.window(), "Save the report", folder, ";;".join(_FILTERS))
+        dialog.setObjectName("saveReportDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("html")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filterSelected.connect(
+            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")"))
+        )
+        dialog.selectFile(f"{document.name.split('.')[0] or 'dataset'}-audit.html")
+        dialog.fileSelected.connect(lambda path: self.write_report(document, path))
+        dialog.open()
+
+    def write_report(self, document: OpenDocument, path: str) -> None:
+        """Write what was found to a file, in the form that its name ends with."""
+        result, cost, name = document.audit.result, document.audit.cost, document.path
+        if result is None or cost is None:
+            return
+
+        def write(control: TaskControl) -> None:
+            from refbrowser.io.atomic import write_atomically
+            from refbrowser.views.auditing.audit_reports import report_bytes
+
+            write_atomically(path, [report_bytes(path, name, result, cost)], cancel=control.token)
+
+        def failed(error: BaseException) -> None:
+            self._frame.show_error("The report was not written", error)
+
+        document.tasks.run(
+            document.owner("save report"),
+            f"Write {one_line(Path(path).name)}",
+            write,
+            lambda _none: self._frame.say(f"Written: {one_line(path)}"),
+            failed,
+        )

@@ -1,0 +1,157 @@
+"""What an audit found, held against an edited document: what went with the edits is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.audit.audit_result import AuditResult, Grouping, joined_fix
+from refbrowser.engine.audit.audit_run import set_findings
+from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, coords_of
+from refbrowser.engine.problems.finding_kinds import code_of, kind_of
+from refbrowser.engine.reading.chunk_log import marks_of
+from refbrowser.errors import Finding
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.references.rules.rule_search import SearchTime
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.jobs import JobControl
+
+#: Seconds in which it is looked which files an edited document uses.
+_SECONDS = 10.0
+
+
+def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobControl) -> AuditResult:
+    """Return what is left of the result of an audit after edits; nothing is read for it.
+
+    What needs no reading is looked for anew. What was asked or read stays as long as the document leads
+    there: of a file as long as a chunk uses it, of a chunk as long as its reference is the same.
+
+    Parameters
+    ----------
+    before, now
+        The dataset that was audited, and as it is now.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    following = _Following(before, now)
+    marks, grouping, asked = ChunkMarks(), Grouping(), Grouping()
+    for finding in set_findings(now, control, marks):
+        grouping.add(finding)
+    for finding in (each for group in result.asked for each in group.findings):
+        control.check()
+        kept = following.finding(finding)
+        if kept is not None:
+            grouping.add(kept)
+            asked.add(kept)
+    following.keep_marks(result, marks)
+    return replace(
+        result,
+        groups=grouping.groups(),
+        asked=asked.groups(),
+        marks=marks,
+        read=dict(following.read(result)),
+        is_edited=result.level.asks,
+    )
+
+
+def fix_all(dataset: Dataset, result: AuditResult, code: str, control: JobControl) -> tuple[object, int]:
+    """Return one edit that repairs all of one code, also what groups do not keep, and of how many places.
+
+    The edit is None where nothing of it can be repaired.
+    """
+    found = [each for each in set_findings(dataset, control, ChunkMarks()) if code_of(each) == code]
+    found += [each for group in result.asked if group.code == code for each in group.findings]
+    fixed = [each for each in found if each.fix is not None]
+    title = f"Fix: {kind_of(fixed[0]).title}" if fixed else ""
+    return joined_fix(dataset.document, fixed, title), sum(each.count for each in fixed)
+
+
+class _Following:
+    """Which chunks are led to as before, and which files are used."""
+
+    def __init__(self, before: Dataset, now: Dataset) -> None:
+        self._before, self._now = before, now
+
+    def finding(self, finding: Finding) -> Finding | None:
+        """Return what is left of something that was found by asking or reading."""
+        place = finding.place
+        if kind_of(finding).level == "stat" and place.url:
+            count, key, path = self._use_of(place.url)
+            if not count:
+                return None
+            return replace(
+                finding, count=count, place=replace(place, key=key, path=path, line=None, column=None)
+            )
+        if place.key is None:
+            return finding
+        node = self._now.hierarchy.find(place.path or place.key.rpartition("/")[0])
+        if not isinstance(node, ArrayNode) or not node.has_manifest:
+            return None
+        grid = node.manifest.grid_shape
+        coords = node.chunk_keys.decode(place.key[len(node.key_prefix) :], len(grid))
+        if coords is None or any(at >= size for at, size in zip(coords, grid, strict=True)):
+            return None
+        return finding if self._same(node.path, np.array([coords], np.int64).reshape(1, -1)).all() else None
+
+    def keep_marks(self, result: AuditResult, marks: ChunkMarks) -> None:
+        """Add the marks of chunks that asking and reading gave, where these are led to as before."""
+        # That a range of a local file ends past its end is found without asking; each chunk is marked later.
+        codes = {group.code for group in result.asked} | {"range-past-end"}
+        for path in result.marks.paths:
+            for code, coords in result.marks.of(path).items():
+                same = self._same(path, coords) if code in codes else np.zeros(len(coords), bool)
+                if same.any():
+                    marks.add(path, code, coords[same])
+
+    def read(self, result: AuditResult) -> Iterator[tuple[str, list[Ints]]]:
+        """Yield the arrays of which chunks were read that are led to as before, with these."""
+        for path, parts in result.read.items():
+            node = self._before.hierarchy.find(path)
+            if isinstance(node, ArrayNode) and node.has_manifest:
+                numbers = np.concatenate(parts)
+                yield path, [numbers[self._same(path, coords_of(numbers, node.manifest.grid_shape))]]
+
+    def _same(self, path: str, coords: Ints) -> npt.NDArray[np.bool_]:
+        """Tell which chunks of an array have the reference that they had."""
+        old, new = self._before.hierarchy.find(path), self._now.hierarchy.find(path)
+        nothing = np.zeros(len(coords), bool)
+        if not (isinstance(old, ArrayNode) and isinstance(new, ArrayNode)):
+            return nothing
+        if not (old.has_manifest and new.has_manifest and old.manifest.grid_shape == new.manifest.grid_shape):
+            return nothing
+        same: npt.NDArray[np.bool_] = marks_of(old.manifest.columns(coords)) == marks_of(
+            new.manifest.columns(coords)
+        )
+        return same
+
+    def _use_of(self, url: str) -> tuple[int, str | None, str | None]:
+        """Return how many chunks lie in a file now, key and array of the first."""
+        table, counts = self._uses
+        number = self._numbers.get(url)
+        count = 0 if number is None else int(counts[number])
+        if number is None or not count:
+            # What is no file of chunks, as a stream itself, stays.
+            is_place = url in self._now.document.places.values()
+            return (1 if is_place else 0), None, None
+        row = int(np.flatnonzero(table.url == number)[0])
+        owner = table.owners[table.owner[row]]
+        return count, owner.key(int(table.number[row])), owner.node.path
+
+    @cached_property
+    def _uses(self) -> tuple[ChunkTable, Ints]:
+        table = ChunkTable.of(self._now.document, self._now.hierarchy, SearchTime(seconds=_SECONDS))
+        return table, np.bincount(table.url, minlength=len(table.urls))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {url: number for number, url in enumerate(self._uses[0].urls)}
