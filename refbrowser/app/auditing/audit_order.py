@@ -6,7 +6,15 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.widgets import theme
@@ -91,12 +99,10 @@ class AuditOrder(QWidget):
         self._show()
 
     def _build(self) -> None:
-        flow = FlowLayout(spacing=theme.SMALL)
         label = plain_label("Look at", role="muted", wrap=False)
         label.setBuddy(self.level)
         buttons = (self.start, self.resume, self.cancel, self.permissions)
-        for part in (label, self.level, self.sample, self.arrays, *buttons):
-            flow.addWidget(part)
+        choices = flowing(label, self.level, self.sample, self.arrays, *buttons)
         told = QHBoxLayout()
         told.setSpacing(theme.MEDIUM)
         told.addWidget(self.bar)
@@ -104,7 +110,7 @@ class AuditOrder(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, 0)
         layout.setSpacing(theme.SMALL)
-        layout.addLayout(flow)
+        layout.addWidget(choices)
         layout.addLayout(told)
 
     # What is chosen
@@ -206,6 +212,18 @@ class AuditOrder(QWidget):
             where = ", ".join(one_line(each.origin) for each in blocked[:3])
             words.append(f"Not looked at without a permission: {files} at {where}.")
         self.words.set_text(" ".join(words))
+
+
+def flowing(*parts: QWidget) -> QWidget:
+    """Return a line of widgets that is wrapped where it is narrow."""
+    box = QWidget()
+    policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    policy.setHeightForWidth(True)
+    box.setSizePolicy(policy)
+    flow = FlowLayout(box, spacing=theme.SMALL)
+    for part in parts:
+        flow.addWidget(part)
+    return box
 
 
 def cost_words(asked: AskedCost) -> str:

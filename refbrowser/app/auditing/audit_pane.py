@@ -20,9 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.auditing.audit_order import AuditOrder
+from refbrowser.app.auditing.audit_order import AuditOrder, flowing
 from refbrowser.app.auditing.audit_table import AuditTable
-from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import icons, theme
@@ -155,9 +154,7 @@ class AuditPane(QWidget):
 
     def _make_about(self) -> QWidget:
         box = QWidget()
-        buttons = FlowLayout(spacing=theme.SMALL)
-        for button in (self.fix, self.fix_all, self.on_map, self.explain):
-            buttons.addWidget(button)
+        buttons = flowing(self.fix, self.fix_all, self.on_map, self.explain)
         words = QWidget()
         inner = QVBoxLayout(words)
         inner.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
@@ -169,7 +166,7 @@ class AuditPane(QWidget):
         layout.setContentsMargins(0, 0, 0, theme.SMALL)
         layout.setSpacing(theme.SMALL)
         layout.addWidget(scrolled(words), 1)
-        layout.addLayout(buttons)
+        layout.addWidget(buttons)
         return box
 
     def _connect(self, documents: Documents) -> None:

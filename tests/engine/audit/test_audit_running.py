@@ -123,6 +123,8 @@ def test_a_large_file_of_a_server_without_ranges(served: tuple[DamagedSet, HttpS
     assert (small.url, large.url) == (server.url("/f2.bin"), server.url("/f3.bin"))
     assert (small.is_fault, large.is_fault) == (False, True)
     assert (small.count, large.count) == (2 * CHUNKS, 2 * CHUNKS)
+    # The server said so: no byte is asked for.
+    assert {each.method for each in server.requests} == {"HEAD"}
 
 
 def test_a_file_that_changes_meanwhile(served: tuple[DamagedSet, HttpServer]) -> None:
