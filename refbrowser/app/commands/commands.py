@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -27,6 +28,7 @@ class Commands:
     formats: FormatPlaces
     files: FileCommands
     saving: SaveCommands
+    comparing: CompareCommands
     problems: ProblemCommands
     edit: EditCommands
     references: ReferenceCommands

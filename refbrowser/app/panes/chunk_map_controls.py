@@ -39,6 +39,7 @@ GLYPHS = {
     "changed": "Δ",
     "added": "+",
     "removed": "−",
+    "moved": "→",
 }
 #: Colours of URLs in their order; patterns change when all were used.
 _URLS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#ff9da7", "#9c755f")
@@ -76,6 +77,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "changed": (colors.changed, "#8a5cb4" if dark else "#a877cf", "diagonal"),
         "added": (colors.good, "#3f8f5c" if dark else "#66b487", "grid"),
         "removed": (colors.fault_soft, colors.fault, "lines"),
+        "moved": (colors.warning_soft, "#b98a2e" if dark else "#cfa24a", "bars"),
     }
     if entry.style in simple:
         ground_name, mark_name, pattern = simple[entry.style]
@@ -138,6 +140,7 @@ def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
         "changed": colors.changed,
         "added": colors.good,
         "removed": colors.fault,
+        "moved": colors.warning,
     }
     found = np.zeros(256, np.uint32)
     for number, entry in enumerate(legend):

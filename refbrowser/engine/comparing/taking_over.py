@@ -139,11 +139,32 @@ def obstacle(difference: Difference, source: Dataset, target: Dataset) -> str:
     return ""
 
 
-def references_obstacle(target: Dataset, there: ArrayComparison) -> str:
-    """Return why the references of an array cannot be taken over, as far as that is plain; else nothing."""
+def references_obstacle(
+    target: Dataset, to: Side, array: ArrayComparison, coords: tuple[int, ...] | None = None
+) -> str:
+    """Return why the references of an array, or of one chunk, cannot be taken over; empty where they may be.
+
+    Only a chunk is looked at: the one at `coords`, or the first that differs.
+    """
     if target.document.rules_are_made:
         return "nobody wrote the references of that side"
-    return f"they were not compared: {there.chunks.why}" if there.chunks.why else ""
+    if array.chunks.why:
+        return f"they were not compared: {array.chunks.why}"
+    node = target.hierarchy.find(array.path if to is Side.HERE else array.there)
+    if coords is None:
+        coords = next((each.coords for each in array.chunks.examples if each.state.differs), None)
+    if not isinstance(node, ArrayNode) or coords is None:
+        return ""
+    return _rules_obstacle(target.document, node, np.array([coords], np.int64).reshape(1, len(coords)))
+
+
+def _rules_obstacle(document: Document, node: ArrayNode, coords: npt.NDArray[np.int64]) -> str:
+    manifest = node.manifest
+    if not isinstance(manifest, ExpansionManifest):
+        return "the references of that side are not those of one document"
+    rules = document.expansion.rules_giving(manifest.prefix, coords, manifest.encoding)
+    named = ", ".join(map(str, rules[:5]))
+    return f"gen rule {named} gives them, which counts before any entry: take over the rule" if rules else ""
 
 
 def take_over(
@@ -468,14 +489,8 @@ class _TakingOver:
         self._do(reference_edits(refs, values, gone))
 
     def _check_rules(self, node: ArrayNode, coords: npt.NDArray[np.int64], path: str) -> None:
-        manifest = node.manifest
-        if not isinstance(manifest, ExpansionManifest):
-            raise _refused(path, "the references of that side are not those of one document")
-        expansion = self.document.expansion
-        rules = expansion.rules_giving(manifest.prefix, coords, manifest.encoding)
-        if rules:
-            named = ", ".join(map(str, rules[:5]))
-            why = f"gen rule {named} gives references of it, which count before any entry: change the rule"
+        why = _rules_obstacle(self.document, node, coords)
+        if why:
             raise _refused(f"references of {path}", why)
 
     def _spellings(self) -> dict[str, str]:

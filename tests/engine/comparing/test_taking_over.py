@@ -174,7 +174,7 @@ def test_what_rules_make_is_refused_without_the_rules() -> None:
     with opened(document(gen=[rule]), document()) as (here, there):
         found = compare_datasets(here, there)
         arrays = tuple(each for each in found.arrays if each.chunks.different)
-        with pytest.raises(RefbrowserError, match=r"gen rule 0 gives references of it"):
+        with pytest.raises(RefbrowserError, match=r"gen rule 0 gives them"):
             take_over(there, here, Side.HERE, Wanted(arrays=arrays), "Take over")
         # With the rule it can be.
         mine, _ = taken(here, there, Side.HERE, all_of(found))
@@ -200,7 +200,8 @@ def test_attributes_go_between_formats_and_what_has_another_form_is_refused(tmp_
         assert not any(each.kind is DifferenceKind.ATTRIBUTE for each in again.differences)
         with pytest.raises(RefbrowserError, match="in other forms"):
             take_over(here, store, Side.THERE, Wanted((of_kind[DifferenceKind.LAYOUT],)), "Take over")
-        assert references_obstacle(store, found.arrays[0]) == "nobody wrote the references of that side"
+        why = references_obstacle(store, Side.THERE, found.arrays[0])
+        assert why == "nobody wrote the references of that side"
         array = Difference(DifferenceKind.ARRAY, "/b", "", Side.HERE)
         assert obstacle(array, here, store).startswith("nobody wrote the references")
         assert obstacle(array, store, here) == ""
