@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.comparing.compared_list import ComparedList
-from refbrowser.app.comparing.compared_values import ComparedValues
+from refbrowser.app.comparing.compared_list import ComparedList, ComparedValues
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.comparing.states_map import StatesMap
 from refbrowser.app.comparing.taking import TakingBar
@@ -174,7 +173,7 @@ class CompareWindow(QDialog):
     def _name_sides(self) -> None:
         names = [one_line(side.name) for side in self.sides]
         self.setWindowTitle(f"Compare {names[0]} with {names[1]}")
-        self._heading.setText(f"{names[0]}  (left)   and   {names[1]}  (right)")
+        self._heading.setText(f"{names[0]} (here, left) and {names[1]} (there, right)")
         self.texts.set_headings(names)
 
     # What is followed

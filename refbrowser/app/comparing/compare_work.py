@@ -11,7 +11,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.comparing.chunk_differences import reference_text
 from refbrowser.engine.comparing.comparison import NO_VALUES, CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
-from refbrowser.engine.comparing.taking_over import Wanted, take_over
+from refbrowser.engine.comparing.taking_over import TakenOver, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -114,7 +114,7 @@ def names_of(found: Compared, array: ArrayComparison) -> tuple[str, ...]:
     return dimension_names(node) if isinstance(node, ArrayNode) else ()
 
 
-def taken(found: Compared, to: Side, wanted: Wanted, title: str, control: TaskControl) -> Edit:
+def taken(found: Compared, to: Side, wanted: TakenOver, title: str, control: TaskControl) -> Edit:
     """Return the edit of one side that takes something over of the other.
 
     Raises
@@ -162,9 +162,9 @@ def _reference_document(
 ) -> ReferenceDocument:
     if isinstance(side, str):
         return document_to_merge(OpenRequest(side, settings=settings), control)[0]
-    if not isinstance(side, ReferenceDocument):
+    if side.rules_are_made:
         raise RefbrowserError(ErrorKind.FORMAT, "only reference documents are merged")
-    return side
+    return side.written()
 
 
 def settled(found: Merged, choices: Sequence[Choice], title: str, control: TaskControl) -> Edit:
@@ -188,7 +188,5 @@ def settled(found: Merged, choices: Sequence[Choice], title: str, control: TaskC
         # Ours stands already.
         if choice is not Choice.OURS:
             edits.append(conflict.edit(document, choice))
-            changed = document.apply(edits[-1])
-            assert isinstance(changed, ReferenceDocument)
-            document = changed
+            document = document.apply(edits[-1]).written()
     return Compound(title, tuple(edits))

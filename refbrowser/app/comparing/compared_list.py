@@ -1,4 +1,4 @@
-"""What differs, section by section, with counts, and what is typed to find some of it."""
+"""What differs, section by section, with counts and what finds some of it; and where values differ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import ThemedItem, one_shot
+from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.engine.comparing.differences import ArrayComparison, Extreme
     from refbrowser.views.comparing.compared_entries import ComparedEntry
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -21,8 +22,10 @@ _ENTRY = Qt.ItemDataRole.UserRole
 LISTED = 1_000
 #: What is typed is looked for after a pause, in milliseconds.
 _PAUSE = 120
+#: Why elements could not be read: so many reasons are told.
+_ERRORS = 2
 #: Sign and words of each side.
-_SIDES = {"here": "− left only", "there": "+ right only", "both": "≠ differs"}
+_SIDES = {"here": "− only here", "there": "+ only there", "both": "≠ differs"}
 
 
 class ComparedList(QWidget):
@@ -152,4 +155,82 @@ def _muted(text: str) -> QTreeWidgetItem:
     row.color(0, "muted")
     row.setFlags(row.flags() & ~Qt.ItemFlag.ItemIsSelectable)
     row.setSizeHint(0, QSize(0, theme.ROW))
+    return row
+
+
+class ComparedValues(QWidget):
+    """The differences of values of one array.
+
+    Signals
+    -------
+    elementWanted(object)
+        The element with this index is to be shown in the plot.
+    """
+
+    elementWanted = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = QTreeWidget()
+        self.rows.setObjectName("comparedValues")
+        self.rows.setAccessibleName("Where values differ")
+        self.rows.setRootIsDecorated(False)
+        self.rows.setHeaderLabels(["Where", "By", "At", "Here", "There"])
+        self.rows.setUniformRowHeights(True)
+        self.rows.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for column, width in enumerate((160, 110, 130, 150)):
+            self.rows.header().resizeSection(column, width)
+        self.rows.itemActivated.connect(lambda _row, _column: self._want())
+        self.rows.currentItemChanged.connect(lambda _row, _before: self._update())
+        self.show_button = push_button("Show in the plot", "comparedShowButton", self._want)
+        self.show_button.setToolTip("Select the array on the left, and put the cursor on this element")
+        self._errors = plain_label("", role="fault")
+        self._errors.setObjectName("comparedUnread")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self.rows, 1)
+        layout.addWidget(self._errors)
+        layout.addWidget(self.show_button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def set_array(self, array: ArrayComparison) -> None:
+        """Show where the values of an array differ."""
+        values = array.values
+        self.rows.clear()
+        if values is not None:
+            # Of numbers the largest ones say more than the first.
+            first = values.first if values.absolute is None else None
+            told = (
+                ("largest difference", values.absolute),
+                ("largest relative", values.relative),
+                ("first that differs", first),
+            )
+            for name, extreme in told:
+                if extreme is not None:
+                    self.rows.addTopLevelItem(_extreme_row(name, extreme))
+            if (row := self.rows.topLevelItem(0)) is not None:
+                self.rows.setCurrentItem(row)
+        errors = () if values is None else values.errors[:_ERRORS]
+        lines = [f"Cannot be read: {one_line(str(each))}" for each in errors]
+        self._errors.setText("\n".join(lines))
+        self._errors.setVisible(bool(lines))
+        self._update()
+
+    def _update(self) -> None:
+        self.show_button.setEnabled(self.rows.currentItem() is not None)
+
+    def _want(self) -> None:
+        row: QTreeWidgetItem | None = self.rows.currentItem()
+        if row is not None:
+            self.elementWanted.emit(tuple(row.data(0, _ENTRY)))
+
+
+def _extreme_row(name: str, extreme: Extreme) -> QTreeWidgetItem:
+    amount = f"{extreme.amount:.6g}" if extreme.amount else ""
+    place = f"[{', '.join(map(str, extreme.index))}]"
+    row = QTreeWidgetItem([name, amount, place, one_line(extreme.here), one_line(extreme.there)])
+    row.setData(0, _ENTRY, list(extreme.index))
+    row.setSizeHint(0, QSize(0, theme.ROW))
+    for column in range(1, 5):
+        row.setFont(column, theme.mono_font())
     return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -121,7 +122,7 @@ class MergeSheet(QDialog):
         self.texts = SideTexts("merge", ["Base", "Ours: this document", "Theirs"])
         right = QWidget()
         beside = QVBoxLayout(right)
-        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setContentsMargins(theme.MEDIUM, 0, 0, 0)
         beside.setSpacing(theme.MEDIUM)
         beside.addWidget(self.texts, 1)
         beside.addLayout(self._make_choices())
@@ -154,14 +155,12 @@ class MergeSheet(QDialog):
         line.setSpacing(theme.MEDIUM)
         self._take = {
             choice: push_button(
-                f"Take {name.lower()} ({number})", f"mergeTake{name}", lambda choice=choice: self.take(choice)
+                f"Take {name.lower()} ({number})", f"mergeTake{name}", partial(self.take, choice)
             )
             for number, (choice, name) in enumerate(_NAMES.items(), 1)
         }
         self._take_all = {
-            choice: push_button(
-                f"All {name.lower()}", f"mergeTakeAll{name}", lambda choice=choice: self.take_all(choice)
-            )
+            choice: push_button(f"All {name.lower()}", f"mergeTakeAll{name}", partial(self.take_all, choice))
             for choice, name in _NAMES.items()
         }
         for button in self._take.values():

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.comparing.compare_window import ComparedSide
 from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
 from refbrowser.views.words import one_line
 
 #: What is chosen: something that is open, or a path or URL.
@@ -108,7 +108,6 @@ class CompareWithDialog(QDialog):
         self.setWindowTitle("Compare with")
         self.setModal(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(620, 0)
         heading = plain_label(f"Compare {one_line(name)} with")
         heading.setFont(theme.heading_font())
         about = plain_label(
@@ -134,6 +133,8 @@ class CompareWithDialog(QDialog):
         if choices:
             self.field.box.setCurrentIndex(0)
         self._update()
+        self.resize(620, self.sizeHint().height())
+        grow_to_words(self)
         self.field.setFocus()
 
     def _update(self) -> None:

@@ -48,7 +48,8 @@ class StatesMap(QWidget):
         self.coords: tuple[int, ...] | None = None
         self._painting, self._looking = Latest(self, "compare map"), Latest(self, "compare chunk")
         self.controls = MapControls()
-        self.controls.by.parentWidget().hide()
+        # What the colour says is the same for all.
+        self.controls.hide_by()
         self.view = ChunkMapView()
         self.view.setObjectName("comparedMap")
         self.view.setAccessibleName("Chunks, by how their references compare")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from refbrowser.app.comparing.compare_work import Compared
-    from refbrowser.engine.comparing.taking_over import Wanted
+    from refbrowser.engine.comparing.taking_over import TakenOver
     from refbrowser.engine.dataset import Dataset
     from refbrowser.views.comparing.compared_entries import ComparedEntry
 
@@ -36,7 +36,7 @@ class Taking:
     """What is taken over, in which direction, and what the history calls it."""
 
     to_left: bool
-    wanted: Wanted
+    wanted: TakenOver
     words: str
 
 
@@ -167,7 +167,7 @@ class TakingBar(QWidget):
         self._want(to_left=False)
 
     def _want(self, *, to_left: bool) -> None:
-        from refbrowser.engine.comparing.taking_over import Wanted
+        from refbrowser.engine.comparing.taking_over import TakenOver
 
         scope, found = self._current(), self._found
         if scope is None or found is None:
@@ -175,7 +175,7 @@ class TakingBar(QWidget):
         possible = [
             each for each in scope.entries if not _why_not(found, each, scope.coords, to_left=to_left)
         ]
-        wanted = Wanted(
+        wanted = TakenOver(
             tuple(each.difference for each in possible if each.difference is not None),
             tuple(each.array for each in possible if each.array is not None),
             scope.coords,

@@ -55,6 +55,7 @@ PAGES = (
     "plots",
     "templates",
     "editing",
+    "comparing",
     "permissions",
     "export",
     "cluster",

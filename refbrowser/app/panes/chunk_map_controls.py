@@ -229,7 +229,8 @@ class MapControls(QWidget):
         self._axes = [_labelled("Down", self.down), _labelled("Across", self.across)]
         self._made: list[_Field] = []
         self._fields: dict[int, _Field] = {}
-        for part in (_labelled("Colour by", self.by), *self._axes, self.wrapped):
+        self._by_box = _labelled("Colour by", self.by)
+        for part in (self._by_box, *self._axes, self.wrapped):
             self._flow.addWidget(part)
 
     def set_slice(self, state: SliceState | None, columns: int = 1) -> None:
@@ -252,6 +253,10 @@ class MapControls(QWidget):
             made.field.blockSignals(True)
             made.field.setValue(min(state.indices[dimension], _LARGEST))
             made.field.blockSignals(False)
+
+    def hide_by(self) -> None:
+        """Offer no other colours."""
+        self._by_box.hide()
 
     def set_by(self, by: str) -> None:
         """Show what the colour says."""

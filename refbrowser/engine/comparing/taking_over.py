@@ -97,7 +97,7 @@ _ATTRIBUTES: dict[DifferenceKind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TakenOver:
     """What is taken over.
 
     Attributes
@@ -168,7 +168,12 @@ def _rules_obstacle(document: Document, node: ArrayNode, coords: npt.NDArray[np.
 
 
 def take_over(
-    source: Dataset, target: Dataset, to: Side, wanted: Wanted, title: str, control: JobControl | None = None
+    source: Dataset,
+    target: Dataset,
+    to: Side,
+    wanted: TakenOver,
+    title: str,
+    control: JobControl | None = None,
 ) -> Edit:
     """Return the edit of the target's document that gives it what the source has.
 
@@ -204,7 +209,7 @@ class _TakingOver:
     #: Arrays that it did not have: their chunks are still to be taken.
     added: list[str] = field(default_factory=list)
 
-    def edit(self, wanted: Wanted, title: str) -> Edit:
+    def edit(self, wanted: TakenOver, title: str) -> Edit:
         self.document = self.target.document
         for each in wanted.differences:
             why = obstacle(each, self.source, self.target)
@@ -438,7 +443,7 @@ class _TakingOver:
 
     # Chunks
 
-    def _take_chunks(self, wanted: Wanted, *, anew: bool) -> None:
+    def _take_chunks(self, wanted: TakenOver, *, anew: bool) -> None:
         if not wanted.arrays and not self.added:
             return
         now = self.target.with_document(self.document, self.control) if anew else self.target

@@ -16,7 +16,7 @@ from refbrowser.references.edits.compare import Side
 from refbrowser.views.comparing.comparison_words import chunk_words, row_of, value_words
 
 
-class Section(StrEnum):
+class ComparedSection(StrEnum):
     """What differences are about, in the order in which they are listed."""
 
     STRUCTURE = "Structure"
@@ -32,13 +32,13 @@ class Section(StrEnum):
 
 
 _SECTIONS = {
-    DifferenceKind.GROUP: Section.STRUCTURE,
-    DifferenceKind.ARRAY: Section.STRUCTURE,
-    DifferenceKind.DIMENSION: Section.DIMENSIONS,
-    DifferenceKind.ATTRIBUTE: Section.ATTRIBUTES,
-    DifferenceKind.RULE: Section.RULES,
-    DifferenceKind.TEMPLATE: Section.TEMPLATES,
-    DifferenceKind.KEY: Section.REFERENCES,
+    DifferenceKind.GROUP: ComparedSection.STRUCTURE,
+    DifferenceKind.ARRAY: ComparedSection.STRUCTURE,
+    DifferenceKind.DIMENSION: ComparedSection.DIMENSIONS,
+    DifferenceKind.ATTRIBUTE: ComparedSection.ATTRIBUTES,
+    DifferenceKind.RULE: ComparedSection.RULES,
+    DifferenceKind.TEMPLATE: ComparedSection.TEMPLATES,
+    DifferenceKind.KEY: ComparedSection.REFERENCES,
 }
 
 
@@ -60,7 +60,7 @@ class ComparedEntry:
         The array whose references or values differ; else None.
     """
 
-    section: Section
+    section: ComparedSection
     path: str
     what: str
     side: Side
@@ -73,7 +73,7 @@ class ComparedEntry:
         """What it is about in one line."""
         if self.array is not None:
             return self.path
-        if self.difference is not None and self.section is Section.ATTRIBUTES:
+        if self.difference is not None and self.section is ComparedSection.ATTRIBUTES:
             return f"{self.path}  {self.difference.name}"
         return f"{self.path}  {self.what}".strip() if self.path else self.what
 
@@ -91,18 +91,18 @@ class ComparedEntry:
 def entries_of(comparison: Comparison) -> tuple[ComparedEntry, ...]:
     """Return all that differs, and last what is only written otherwise, section by section."""
     found = [*_differences(comparison), *_arrays(comparison)]
-    order = {section: number for number, section in enumerate(Section)}
+    order = {section: number for number, section in enumerate(ComparedSection)}
     return tuple(sorted(found, key=lambda each: order[each.section]))
 
 
 def _differences(comparison: Comparison) -> Iterator[ComparedEntry]:
     for each in comparison.differences:
-        yield _entry(_SECTIONS.get(each.kind, Section.METADATA), each)
+        yield _entry(_SECTIONS.get(each.kind, ComparedSection.METADATA), each)
     for each in comparison.spelled:
-        yield _entry(Section.SPELLED, each)
+        yield _entry(ComparedSection.SPELLED, each)
 
 
-def _entry(section: Section, difference: Difference) -> ComparedEntry:
+def _entry(section: ComparedSection, difference: Difference) -> ComparedEntry:
     row = row_of(difference)
     return ComparedEntry(section, difference.path, row.what, row.side, row.note, difference)
 
@@ -111,8 +111,10 @@ def _arrays(comparison: Comparison) -> Iterator[ComparedEntry]:
     for each in comparison.arrays:
         if each.chunks.different or each.chunks.undecided:
             note = chunk_words(each.chunks)
-            yield ComparedEntry(Section.REFERENCES, each.path, "references", Side.BOTH, note, array=each)
+            yield ComparedEntry(
+                ComparedSection.REFERENCES, each.path, "references", Side.BOTH, note, array=each
+            )
         values = each.values
         if values is not None and (values.different or not values.is_complete):
             note = value_words(values)
-            yield ComparedEntry(Section.VALUES, each.path, "values", Side.BOTH, note, array=each)
+            yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)

@@ -54,7 +54,7 @@ def side_lines(here: str, there: str, *, both: bool) -> tuple[Lines, Lines]:
     if not both:
         sign = Sign.HERE if here else Sign.THERE
         lines = _cut([SideLine(sign, _short(line)) for line in _lines_of(here or there)])
-        absent = tuple(SideLine(Sign.NONE) for _ in lines)
+        absent = (SideLine(Sign.NONE, "(not there)"), *(SideLine(Sign.NONE) for _ in lines[1:]))
         return (lines, absent) if here else (absent, lines)
     mine, theirs = _lines_of(here), _lines_of(there)
     pairs = list(_aligned(mine, theirs))

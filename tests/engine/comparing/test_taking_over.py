@@ -17,7 +17,7 @@ from hypothesis.strategies import DrawFn
 import refbrowser
 from refbrowser.engine.comparing.comparison import compare_datasets
 from refbrowser.engine.comparing.differences import Comparison, Difference, DifferenceKind
-from refbrowser.engine.comparing.taking_over import Wanted, obstacle, references_obstacle, take_over
+from refbrowser.engine.comparing.taking_over import TakenOver, obstacle, references_obstacle, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.edits.compare import Side
@@ -47,11 +47,11 @@ def opened(*documents: Any) -> Iterator[list[Dataset]]:
                 each.close()
 
 
-def all_of(comparison: Comparison) -> Wanted:
-    return Wanted((*comparison.differences, *comparison.spelled), comparison.arrays)
+def all_of(comparison: Comparison) -> TakenOver:
+    return TakenOver((*comparison.differences, *comparison.spelled), comparison.arrays)
 
 
-def taken(here: Dataset, there: Dataset, to: Side, wanted: Wanted) -> tuple[Dataset, Dataset]:
+def taken(here: Dataset, there: Dataset, to: Side, wanted: TakenOver) -> tuple[Dataset, Dataset]:
     """Return both sides after something was taken over."""
     source, target = (there, here) if to is Side.HERE else (here, there)
     changed = target.with_document(target.document.apply(take_over(source, target, to, wanted, "Take over")))
@@ -147,15 +147,15 @@ def test_one_difference_alone_is_taken_and_templates_stay() -> None:
     with opened(document(), other) as (here, there):
         found = compare_datasets(here, there)
         (units,) = (each for each in found.differences if each.kind is DifferenceKind.ATTRIBUTE)
-        mine, _ = taken(here, there, Side.HERE, Wanted((units,)))
+        mine, _ = taken(here, there, Side.HERE, TakenOver((units,)))
         again = compare_datasets(mine, there)
         assert again.differences == ()
         assert again.chunks_different == 2
         arrays = {each.path: each for each in again.arrays}
-        mine, _ = taken(mine, there, Side.HERE, Wanted(arrays=(arrays["/a"],), coords=(1, 1)))
+        mine, _ = taken(mine, there, Side.HERE, TakenOver(arrays=(arrays["/a"],), coords=(1, 1)))
         # As the other side spells it: by the template that means the same here.
         assert b'["{{u}}new.bin", 0, 7]' in mine.document.to_bytes()
-        mine, _ = taken(mine, there, Side.HERE, Wanted(arrays=(arrays["/b"],)))
+        mine, _ = taken(mine, there, Side.HERE, TakenOver(arrays=(arrays["/b"],)))
         assert compare_datasets(mine, there).is_equal
         # The other way, too, and what is not touched keeps its bytes.
         _, theirs = taken(here, there, Side.THERE, all_of(found))
@@ -175,7 +175,7 @@ def test_what_rules_make_is_refused_without_the_rules() -> None:
         found = compare_datasets(here, there)
         arrays = tuple(each for each in found.arrays if each.chunks.different)
         with pytest.raises(RefbrowserError, match=r"gen rule 0 gives them"):
-            take_over(there, here, Side.HERE, Wanted(arrays=arrays), "Take over")
+            take_over(there, here, Side.HERE, TakenOver(arrays=arrays), "Take over")
         # With the rule it can be.
         mine, _ = taken(here, there, Side.HERE, all_of(found))
         assert compare_datasets(mine, there).is_equal
@@ -195,11 +195,11 @@ def test_attributes_go_between_formats_and_what_has_another_form_is_refused(tmp_
         of_kind = {each.kind: each for each in found.differences}
         attributes = tuple(each for each in found.differences if each.kind is DifferenceKind.ATTRIBUTE)
         assert len(attributes) == 2
-        _, changed = taken(here, store, Side.THERE, Wanted(attributes))
+        _, changed = taken(here, store, Side.THERE, TakenOver(attributes))
         again = compare_datasets(here, changed)
         assert not any(each.kind is DifferenceKind.ATTRIBUTE for each in again.differences)
         with pytest.raises(RefbrowserError, match="in other forms"):
-            take_over(here, store, Side.THERE, Wanted((of_kind[DifferenceKind.LAYOUT],)), "Take over")
+            take_over(here, store, Side.THERE, TakenOver((of_kind[DifferenceKind.LAYOUT],)), "Take over")
         why = references_obstacle(store, Side.THERE, found.arrays[0])
         assert why == "nobody wrote the references of that side"
         array = Difference(DifferenceKind.ARRAY, "/b", "", Side.HERE)
