@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -87,6 +87,8 @@ class CompareWindow(QDialog):
         self.sides, self.tasks = (here, there), tasks
         self.found: Compared | None = None
         self._values = _NONE
+        #: The sides that took something over, the last one at the end.
+        self._took: list[ComparedSide] = []
         self._job: int | None = None
         self._comparing, self._writing = Latest(self, "compare"), Latest(self, "compare text")
         self._taking = Latest(self, "take over")
@@ -160,6 +162,8 @@ class CompareWindow(QDialog):
         self._bar.setTextVisible(False)
         self._cancel = push_button("Cancel", "compareCancelButton", self.cancel)
         self._close = push_button("Close", "compareCloseButton", self.close)
+        self._undo = push_button("Undo", "compareUndoButton", self.undo)
+        self._undo.setShortcut(QKeySequence(QKeySequence.StandardKey.Undo))
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
         line.addWidget(self._sample)
@@ -167,6 +171,7 @@ class CompareWindow(QDialog):
         line.addWidget(self._bar, 1)
         line.addWidget(self._cancel)
         line.addStretch(0)
+        line.addWidget(self._undo)
         line.addWidget(self._close)
         return line
 
@@ -252,7 +257,7 @@ class CompareWindow(QDialog):
         notes = "".join(f" {note[:1].upper()}{note[1:]}." for note in found.comparison.notes)
         self._say(f"{found.summary}{notes}")
         self.list.set_entries(found.entries)
-        self._show(self.list.current())
+        self._offer_undo()
 
     def _not_compared(self, error: BaseException) -> None:
         self._job = None
@@ -261,6 +266,7 @@ class CompareWindow(QDialog):
         self._say(f"They cannot be compared. {error_text(error)}", "fault")
 
     def _show_running(self, *, running: bool) -> None:
+        self._offer_undo()
         self._bar.setRange(0, 0)
         self._bar.setVisible(running)
         self._cancel.setVisible(running)
@@ -357,10 +363,21 @@ class CompareWindow(QDialog):
         def made(edit: Edit) -> None:
             state = found.here if taking.to_left else found.there
             if side.document.document is state.document:
-                side.document.apply_later(edit, self._update_taking)
+                side.document.apply_later(edit, lambda: self._took.append(side))
 
         self._say("Taking over…")
         self._taking.run(self, title, work, made, self._not_taken)
+
+    def undo(self) -> None:
+        """Take back what was taken over last."""
+        if self._took:
+            self._took.pop().document.undo()
+
+    def _offer_undo(self) -> None:
+        can = bool(self._took) and self._took[-1].document.can_undo
+        self._undo.setEnabled(can)
+        where = one_line(self._took[-1].name) if can else "the side that took something over"
+        self._undo.setToolTip(theme.plain_tooltip(f"Take back the last step of {where}"))
 
     def _not_taken(self, error: BaseException) -> None:
         self._say(error_text(error), "fault")

@@ -92,13 +92,14 @@ class StatesMap(QWidget):
     # What is shown
 
     def set_array(self, found: Compared, array: ArrayComparison) -> None:
-        """Show the chunks of an array, the first that differs chosen."""
+        """Show the chunks of an array; the first that differs is chosen, or the next one after it."""
         same = self._array is not None and self._array.path == array.path
-        before = self.coords if same and self._array is not None else None
         kept = self._layout if same else None
         self._found, self._array = found, array
-        self.coords = None
-        self.pair.clear()
+        if not same:
+            self.coords = None
+            self.pair.clear()
+        before = self.coords
         is_drawn = array.chunks.states is not None
         self.hint.setVisible(not is_drawn)
         for part in (self.controls, self.view, self.legend):
@@ -111,13 +112,15 @@ class StatesMap(QWidget):
 
         def look(_control: TaskControl) -> tuple[SliceState, tuple[int, ...] | None]:
             from refbrowser.app.comparing.compare_work import names_of
-            from refbrowser.views.comparing.chunk_states import first_state, states_slice
+            from refbrowser.views.comparing.chunk_states import next_state, states_slice
 
-            first = first_state(array.chunks)
-            state = states_slice(array.chunks, names_of(found, array), first)
+            chosen = next_state(array.chunks, before)
+            state = states_slice(array.chunks, names_of(found, array), chosen)
             if kept is not None and kept.slice.shape == state.shape:
-                return kept.slice, before
-            return state, None if first is None else tuple(first.tolist())
+                state = kept.slice
+                for axis in state.sliders if chosen is not None else ():
+                    state = state.with_index(axis, chosen[axis])
+            return state, chosen
 
         def show(start: tuple[SliceState, tuple[int, ...] | None]) -> None:
             self._show_layout(ChunkLayout.of(start[0]))

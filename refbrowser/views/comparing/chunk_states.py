@@ -26,9 +26,9 @@ _NUMBERS[[state for state, _ in _SHOWN]] = np.arange(1, len(_SHOWN) + 1)
 
 
 def states_slice(
-    chunks: ChunkComparison, names: tuple[str, ...], first: npt.NDArray[np.int64] | None = None
+    chunks: ChunkComparison, names: tuple[str, ...], first: tuple[int, ...] | None = None
 ) -> SliceState:
-    """Return the slice of the grid of a comparison to begin with: the one with the first difference.
+    """Return the slice of the grid of a comparison to begin with.
 
     Parameters
     ----------
@@ -37,19 +37,29 @@ def states_slice(
     first
         Coordinates of a chunk that is to be seen.
     """
-    indices = (0,) * len(chunks.grid_shape)
-    if first is not None:
-        indices = tuple(int(at) for at in first)
+    indices = (0,) * len(chunks.grid_shape) if first is None else first
     return long_axes_slice(chunks.grid_shape, names, indices)
 
 
-def first_state(chunks: ChunkComparison) -> npt.NDArray[np.int64] | None:
-    """Return the coordinates of the first chunk that differs; None where none does, or it is not known."""
-    if chunks.states is None or not chunks.different:
+def next_state(chunks: ChunkComparison, start: tuple[int, ...] | None = None) -> tuple[int, ...] | None:
+    """Return the coordinates of the first chunk that differs; None where none does, or it is not known.
+
+    Parameters
+    ----------
+    start
+        The chunk from which on it is looked for; after the last one the first ones are.
+    """
+    states = chunks.states
+    if states is None or not chunks.different:
         return None
-    differs = np.isin(chunks.states, [state for state in ChunkState if state.differs])
-    place = np.unravel_index(int(np.argmax(differs)), chunks.states.shape) if chunks.grid_shape else ()
-    return np.array(place, np.int64)
+    differs = np.isin(states, [state for state in ChunkState if state.differs]).reshape(-1)
+    begin = 0
+    if start is not None and all(at < size for at, size in zip(start, states.shape, strict=True)):
+        begin = int(np.ravel_multi_index(start, states.shape)) if start else 0
+    at = begin + int(np.argmax(differs[begin:]))
+    if not differs[at]:
+        at = int(np.argmax(differs))
+    return tuple(int(each) for each in np.unravel_index(at, states.shape)) if states.shape else ()
 
 
 def states_map(states: npt.NDArray[np.uint8], layout: ChunkLayout) -> ColouredMap:

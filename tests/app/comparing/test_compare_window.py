@@ -183,6 +183,14 @@ def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     settle()
     assert here.document is not None
     assert here.document.refs.find_slot("a/1.1") is None
+    # The next one that differs is looked at; what was taken over is taken back from here, too.
+    assert shown.map.coords == (0, 0)
+    assert [text.lines()[0].sign for text in shown.map.pair.texts] == [Sign.CHANGED] * 2
+    assert shown.taking.scope.currentText() == "chunk 0.0"
+    button(shown, "compareUndoButton").click()
+    settle()
+    assert here.document.refs.find_slot("a/1.1") is not None
+    assert not button(shown, "compareUndoButton").isEnabled()
     # Those of a rule change with the rule.
     choose(shown, ComparedSection.REFERENCES, "/b")
     settle()
