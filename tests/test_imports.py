@@ -42,6 +42,7 @@ WITHOUT_QT = {
     "refbrowser.app.commands.commands": "puts the groups of commands together",
     "refbrowser.app.commands.menus": "what menus hold, as values: help and the list of shortcuts read it",
     "refbrowser.app.commands.comparing": "a group of commands that only opens windows",
+    "refbrowser.app.comparing.compared_side": "which state of a document the window compares",
     "refbrowser.app.comparing.compare_work": "work of the window's jobs, in their threads",
     "refbrowser.app.commands.problems": "a group of commands that only sends to panes",
     "refbrowser.app.controller.exporting": "work of the window's jobs, in their threads",

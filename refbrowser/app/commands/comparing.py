@@ -10,7 +10,8 @@ from refbrowser.app.shell.centre import PLOT
 from refbrowser.views.hierarchy import takes_rules
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compare_window import ComparedSide, CompareWindow
+    from refbrowser.app.comparing.compare_window import CompareWindow
+    from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.comparing.source_field import Source
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.shell.centre import Centre
@@ -52,7 +53,8 @@ class CompareCommands(CommandGroup):
 
     def compare(self, document: OpenDocument, source: Source) -> CompareWindow:
         """Compare a document with something that is open, or with a path or URL, which is opened."""
-        from refbrowser.app.comparing.compare_window import ComparedSide, CompareWindow
+        from refbrowser.app.comparing.compare_window import CompareWindow
+        from refbrowser.app.comparing.compared_side import ComparedSide
 
         there = source
         if isinstance(there, str):
@@ -73,13 +75,13 @@ class CompareCommands(CommandGroup):
             self.compare(self._current, paths[0])
 
     def _others(self, document: OpenDocument) -> list[ComparedSide]:
-        from refbrowser.app.comparing.compare_window import ComparedSide
+        from refbrowser.app.comparing.compared_side import ComparedSide
 
         return [ComparedSide(each) for each in self._frame.documents.all() if each is not document]
 
     @staticmethod
     def _saved(document: OpenDocument) -> list[ComparedSide]:
-        from refbrowser.app.comparing.compare_window import ComparedSide
+        from refbrowser.app.comparing.compared_side import ComparedSide
 
         return [ComparedSide(document, is_saved=True)] if document.is_dirty else []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -18,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.comparing.compared_list import ComparedList, ComparedValues
+from refbrowser.app.comparing.compared_side import ComparedSide
 from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.comparing.states_map import StatesMap
 from refbrowser.app.comparing.taking import TakingBar
-from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import Priority, TaskControl, Tasks
 from refbrowser.app.widgets import theme
@@ -30,7 +29,7 @@ from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, s
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compare_work import Compared, SideNow
+    from refbrowser.app.comparing.compare_work import Compared
     from refbrowser.app.comparing.taking import Taking
     from refbrowser.engine.jobs import JobStatus
     from refbrowser.references.edits.edits import Edit
@@ -39,31 +38,6 @@ if TYPE_CHECKING:
 
 _NONE, _SAMPLE, _ALL = "none", "sample", "all"
 _NOTHING = "Nothing differs in what was compared."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparedSide:
-    """One side: a document that is open, as it is now or as it was saved last."""
-
-    document: OpenDocument
-    is_saved: bool = False
-
-    @property
-    def name(self) -> str:
-        """What the side is called."""
-        return f"{self.document.title}, as saved" if self.is_saved else self.document.title
-
-    def now(self) -> SideNow | None:
-        """Return what is compared; None while it is read, or between an edit and what follows from it."""
-        from refbrowser.app.comparing.compare_work import SideNow
-
-        document = self.document
-        dataset, saved = document.dataset, document.saved_document
-        if dataset is None or saved is None:
-            return None
-        if self.is_saved:
-            return SideNow(dataset, saved)
-        return SideNow(dataset) if dataset.document is document.document else None
 
 
 class CompareWindow(QDialog):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from refbrowser.app.comparing.compared_side import SideNow
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.comparing.chunk_differences import reference_text
 from refbrowser.engine.comparing.comparison import NO_VALUES, CompareRequest, compare_datasets
@@ -26,18 +27,6 @@ from refbrowser.views.comparing.compared_entries import ComparedEntry, entries_o
 from refbrowser.views.comparing.comparison_words import compared_of, summary_of
 from refbrowser.views.comparing.side_lines import Lines, side_lines
 from refbrowser.views.plot.slicing import dimension_names
-
-
-@dataclass(frozen=True, slots=True)
-class SideNow:
-    """One side as it is now: a dataset, and the state of its document where that is not the newest."""
-
-    dataset: Dataset
-    state: Document | None = None
-
-    def taken(self, control: TaskControl) -> Dataset:
-        """Return the dataset of that state."""
-        return self.dataset if self.state is None else self.dataset.with_document(self.state, control)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

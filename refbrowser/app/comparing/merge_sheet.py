@@ -31,7 +31,7 @@ from refbrowser.references.merging.merge import Choice
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compare_window import ComparedSide
+    from refbrowser.app.comparing.compared_side import ComparedSide
     from refbrowser.app.comparing.source_field import Source
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument

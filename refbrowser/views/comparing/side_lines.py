@@ -72,7 +72,7 @@ def first_differing(lines: Sequence[SideLine]) -> int:
 
 
 def _lines_of(text: str) -> list[str]:
-    if len(text) > 40 and text[:1] in "{[" and len(text) <= SHOWN * 10:
+    if text.startswith("{") and 40 < len(text) <= 10 * SHOWN:
         try:
             return laid_out(parsed(text)).splitlines()
         except RefbrowserError:

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.comparing.compare_window import ComparedSide, CompareWindow
+from refbrowser.app.comparing.compare_window import CompareWindow
+from refbrowser.app.comparing.compared_side import ComparedSide
 from refbrowser.app.comparing.merge_sheet import MergeSheet
 from refbrowser.app.comparing.source_field import CompareWithDialog
 from refbrowser.app.controller.open_document import OpenDocument
