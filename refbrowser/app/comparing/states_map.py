@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from refbrowser.app.comparing.side_texts import SideTexts
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from refbrowser.views.chunks.chunk_colouring import ColouredMap
     from refbrowser.views.plot.slicing import SliceState
 
+_STYLES = (QEvent.Type.StyleChange, QEvent.Type.PaletteChange)
 _TOO_LARGE = "The grid is too large to be drawn: its counts are above, with the first chunks of each kind."
 
 
@@ -207,3 +208,11 @@ class StatesMap(QWidget):
         cell = None if shown is None else shown.next_of(number, *(self.view.cursor_cell or (0, -1)))
         if cell is not None:
             self.view.place_cursor(cell)
+
+    # Events
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in _STYLES and hasattr(self, "legend"):
+            self.view.restyle()
+            self.legend.restyle()
