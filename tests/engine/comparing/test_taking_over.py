@@ -205,3 +205,25 @@ def test_attributes_go_between_formats_and_what_has_another_form_is_refused(tmp_
         array = Difference(DifferenceKind.ARRAY, "/b", "", Side.HERE)
         assert obstacle(array, here, store).startswith("nobody wrote the references")
         assert obstacle(array, store, here) == ""
+
+
+def test_rules_come_with_the_templates_that_they_use_and_several_go() -> None:
+    def rule(name: str, number: int) -> Any:
+        url, length = f"{{{{{name}}}}}{number}.bin", str(number + 1)
+        return {"key": f"a/{{{{i}}}}.{number % 2}", "url": url, "offset": "0", "length": length,
+                "dimensions": {"i": [0, 1]}}  # fmt: skip
+
+    here_, there_ = document(), document()
+    for each in (here_, there_):
+        each["refs"] = {key: value for key, value in each["refs"].items() if not key.startswith("a/0")}
+    here_["gen"] = [rule("u", number) for number in range(3)]
+    there_["gen"] = [rule("v", 7)]
+    there_["templates"] = {"u": "s3://bucket/", "v": "{{w}}v/", "w": "s3://other/"}
+    with opened(here_, there_) as (here, there):
+        found = compare_datasets(here, there)
+        rules = tuple(each for each in found.differences if each.kind is DifferenceKind.RULE)
+        assert len(rules) == 3
+        mine, _ = taken(here, there, Side.HERE, TakenOver(rules))
+        assert dict(mine.document.templates.templates) == there_["templates"]
+        assert [node.to_python() for node in mine.document.rule_nodes] == there_["gen"]
+        assert compare_datasets(mine, there).differences == ()
