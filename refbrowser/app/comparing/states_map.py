@@ -119,8 +119,9 @@ class StatesMap(QWidget):
             state = states_slice(array.chunks, names_of(found, array), chosen)
             if kept is not None and kept.slice.shape == state.shape:
                 state = kept.slice
-                for axis in state.sliders if chosen is not None else ():
-                    state = state.with_index(axis, chosen[axis])
+                if chosen is not None:
+                    for axis in state.sliders:
+                        state = state.with_index(axis, chosen[axis])
             return state, chosen
 
         def show(start: tuple[SliceState, tuple[int, ...] | None]) -> None:
