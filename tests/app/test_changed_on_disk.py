@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QPlainTextEdit, QTreeWidget
+from PySide6.QtWidgets import QMessageBox, QTreeWidget
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
@@ -18,6 +18,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetReference, SetTemplate
+from refbrowser.views.comparing.side_lines import Sign
 
 Settle = Callable[[], None]
 
@@ -120,10 +121,12 @@ def test_compare_lists_what_differs(
     assert "depth/0" in shown
     assert "u" in shown.split()
     (line,) = view.findItems("depth/0", Qt.MatchFlag.MatchRecursive)
-    whole = dialog.findChild(QPlainTextEdit, "compareWhole")
-    assert whole is not None
     view.setCurrentItem(line)
-    assert f'Here: ["{mine}", 0, 4]\nIn the file: ' in whole.toPlainText()
+    settle()
+    here, there = (text.lines()[0] for text in dialog.texts.texts)
+    assert here.text == f'["{mine}", 0, 4]'
+    assert there.text.startswith('["')
+    assert here.sign == there.sign == Sign.CHANGED
     click(window, "compareKeepButton", qtbot)
     settle()
     assert window.centre.disk_bar.isHidden()

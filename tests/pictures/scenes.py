@@ -699,6 +699,30 @@ def combine_files(stage: Stage) -> QWidget:
 
 
 @scene
+def compare(stage: Stage) -> QWidget:
+    changed = json.loads((stage.folder / "sea_surface.json").read_text())
+    refs = changed["refs"]
+    refs["ocean/sst/.zattrs"] = refs["ocean/sst/.zattrs"].replace("degree_Celsius", "K")
+    wind = [key for key in refs if key.startswith("atmosphere/wind_speed/") and isinstance(refs[key], list)]
+    for number, key in enumerate(wind):
+        if number % 9 == 1:
+            refs[key][1] += 16
+        elif number % 13 == 5:
+            refs[key][2] -= 1
+        elif number % 17 == 3:
+            del refs[key]
+    path = stage.write("repaired.json", changed)
+    document = stage.open(stage.folder / "sea_surface.json")
+    stage.settle()
+    window = stage.window.commands.comparing.compare(document, str(path))
+    stage.settle()
+    rows = window.list.rows.findItems("/atmosphere/wind_speed", Qt.MatchFlag.MatchRecursive)
+    window.list.rows.setCurrentItem(rows[-1])
+    stage.settle()
+    return window
+
+
+@scene
 def fold_references(stage: Stage) -> QWidget:
     path = stage.folder / "ocean.json"
     files = [f"https://data.example.org/ocean/ocean_{1990 + n // 12}{n % 12 + 1:02d}.nc" for n in range(240)]

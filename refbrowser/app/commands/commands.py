@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from refbrowser.app.commands.auditing import AuditCommands
+from refbrowser.app.commands.comparing import CompareCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -28,6 +29,7 @@ class Commands:
     formats: FormatPlaces
     files: FileCommands
     saving: SaveCommands
+    comparing: CompareCommands
     problems: ProblemCommands
     locks: LockCommands
     auditing: AuditCommands

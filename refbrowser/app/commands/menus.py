@@ -98,6 +98,19 @@ FILE: tuple[ActionSpec | None, ...] = (
         when="can_compare",
         tip="Show what differs between the document and its file",
     ),
+    ActionSpec(
+        "compare_with",
+        "Compare with a&nother…",
+        shortcut="Ctrl+Shift+D",
+        when="is_open",
+        tip="Show side by side how this dataset and another one differ, and take differences over, both ways",
+    ),
+    ActionSpec(
+        "merge",
+        "Mer&ge…",
+        when="can_merge",
+        tip="Bring in what another document changed since both began, and settle what is at odds",
+    ),
     None,
     ActionSpec(
         "export",

@@ -1,4 +1,8 @@
-"""What differs between an opened document and its file: counts and first examples, part by part."""
+"""What differs between an opened document and its file: counts and first examples, part by part.
+
+Documents are compared as they are written, also where nothing can be made of what they describe: so that the
+user may choose between two texts. What they mean is compared by `refbrowser.app.comparing`.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,24 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QHeaderView,
-    QPlainTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
+from refbrowser.app.comparing.side_texts import SideTexts
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import ThemedItem, plain_label, push_button
-from refbrowser.views.words import count_text, one_line, plain_lines
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.references.edits.compare import Example, Part
+    from refbrowser.views.comparing.side_lines import Lines
 
 #: Where a line keeps its example.
 _EXAMPLE = Qt.ItemDataRole.UserRole
@@ -62,19 +69,14 @@ class DifferencesDialog(QDialog):
         self.setWindowTitle(f"Compare {here} with {there}" if here else f"Compare with {there}")
         self.setModal(True)
         self.resize(860, 480)
-        self._there, self._here = there, f"In {here}" if here else "Here"
+        self._document, self._there, self._here = document, there, f"In {here}" if here else "Here"
+        self._writing = Latest(self, "compare text")
         self.heading = plain_label(f"{one_line(document.name)}: {here or 'this document'} and {there}")
         self.heading.setFont(theme.heading_font())
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
         self._list = self._make_list()
-        self._whole = QPlainTextEdit()
-        self._whole.setObjectName("compareWhole")
-        self._whole.setAccessibleName("The whole values of the chosen line")
-        self._whole.setPlaceholderText("Choose a line to see its whole values.")
-        self._whole.setReadOnly(True)
-        self._whole.setTabChangesFocus(True)
-        self._whole.setFont(theme.mono_font())
+        self.texts = SideTexts("compareWhole", ["Here", f"In {there}"])
         self._list.currentItemChanged.connect(lambda row, _before: self._show_whole(row))
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(theme.MEDIUM)
@@ -86,7 +88,7 @@ class DifferencesDialog(QDialog):
         layout.addWidget(self.heading)
         layout.addWidget(self._summary)
         layout.addWidget(self._list, 3)
-        layout.addWidget(self._whole, 1)
+        layout.addWidget(self.texts, 1)
         layout.addLayout(self.buttons)
         document.destroyed.connect(self.reject)
         start(self._show, self._failed)
@@ -128,11 +130,20 @@ class DifferencesDialog(QDialog):
         self._list.setCurrentIndex(self._list.model().index(0, 0))
 
     def _show_whole(self, row: QTreeWidgetItem | None) -> None:
-        """Show the whole values of a line, one below the other."""
+        """Show the whole values of a line beside each other."""
         example: Example | None = None if row is None else row.data(0, _EXAMPLE)
-        sides = () if example is None else ((self._here, example.here), (f"In {self._there}", example.there))
-        texts = (f"{title}: {plain_lines(text, len(text))}" for title, text in sides if text)
-        self._whole.setPlainText("\n".join(texts))
+        self._writing.cancel()
+        if example is None or not (example.here or example.there):
+            self.texts.clear()
+            return
+
+        def work(_control: TaskControl) -> tuple[Lines, Lines]:
+            from refbrowser.references.edits.compare import Side
+            from refbrowser.views.comparing.side_lines import side_lines
+
+            return side_lines(example.here, example.there, both=example.side is Side.BOTH)
+
+        self._writing.run(self._document, f"Compare the texts of {example.name}", work, self.texts.set_lines)
 
     def _failed(self, error: BaseException) -> None:
         there = self._there

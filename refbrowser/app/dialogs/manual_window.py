@@ -56,6 +56,7 @@ PAGES = (
     "bytes",
     "templates",
     "editing",
+    "comparing",
     "permissions",
     "lock",
     "export",

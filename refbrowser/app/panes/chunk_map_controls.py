@@ -47,6 +47,7 @@ GLYPHS = {
     "sound": "✓",
     "warned": "?",
     "fault": "!",
+    "moved": "→",
 }
 #: Colours of URLs in their order; patterns change when all were used.
 _URLS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#ff9da7", "#9c755f")
@@ -97,6 +98,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "overlap": (colors.fault_soft, colors.fault, "cross"),
         "requested": (colors.surface, colors.accent, ""),
         "used": (colors.surface, colors.changed, ""),
+        "moved": (colors.warning_soft, "#b98a2e" if dark else "#cfa24a", "bars"),
     }
     if entry.style in simple:
         ground_name, mark_name, pattern = simple[entry.style]
@@ -176,6 +178,7 @@ def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
         "removed": colors.fault,
         "warned": colors.warning,
         "fault": colors.fault,
+        "moved": colors.warning,
     }
     found = np.zeros(256, np.uint32)
     for number, entry in enumerate(legend):
@@ -272,7 +275,8 @@ class MapControls(QWidget):
         self._axes = [_labelled("Down", self.down), _labelled("Across", self.across)]
         self._made: list[_Field] = []
         self._fields: dict[int, _Field] = {}
-        for part in (_labelled("Colour by", self.by), *self._axes, self.wrapped):
+        self._by_box = _labelled("Colour by", self.by)
+        for part in (self._by_box, *self._axes, self.wrapped):
             self._flow.addWidget(part)
 
     def set_slice(self, state: SliceState | None, columns: int = 1) -> None:
@@ -295,6 +299,10 @@ class MapControls(QWidget):
             made.field.blockSignals(True)
             made.field.setValue(min(state.indices[dimension], _LARGEST))
             made.field.blockSignals(False)
+
+    def hide_by(self) -> None:
+        """Offer no other colours."""
+        self._by_box.hide()
 
     def set_by(self, by: str) -> None:
         """Show what the colour says."""

@@ -58,6 +58,16 @@ class Drop:
         """What is opened: all of it, unless it is too much."""
         return self.targets if len(self.targets) <= DROP_LIMIT else ()
 
+    def compares(self, shown: str) -> bool:
+        """Tell whether it can be compared: two with each other, or one with what is shown (its name)."""
+        return len(self.targets) == 2 or (len(self.targets) == 1 and bool(shown))
+
+    def words_to_compare(self, shown: str) -> tuple[str, str]:
+        """Return what dropping with Shift held will do, where it can be compared."""
+        names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
+        here, there = (one_line(shown), names[0]) if len(names) == 1 else names
+        return f"Compare {here} with {there}", "Side by side: what differs, to be taken over both ways"
+
     def words(self, others_open: bool) -> tuple[str, str]:
         """Return what dropping will do: a heading and a line of detail."""
         if not self.targets:
@@ -115,6 +125,8 @@ class DropOverlay(QFrame):
 
     def show_for(self, heading: str, detail: str, accepts: bool) -> None:
         """Cover the parent and say what will happen."""
+        if self.isVisible() and self._lines == (heading, detail):
+            return
         self._lines, self._accepts = (heading, detail), accepts
         parent = self.parentWidget()
         if parent is not None:
@@ -157,26 +169,46 @@ class DropTarget(QObject):
     ----------
     make
         Offers to make references of files of data.
+    compare
+        Compares two, or one with what is shown.
     """
 
     def __init__(
         self,
         frame: Frame,
         make: Callable[[Sequence[str]], object],
+        compare: Callable[[Sequence[str]], object],
     ) -> None:
         super().__init__(frame.window())
-        self._frame, self._make = frame, make
+        self._frame, self._make, self._compare = frame, make, compare
         self.overlay = DropOverlay(frame.window())
         self._frame.window().setAcceptDrops(True)
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Say what a drop would do, or why it cannot be opened."""
         drop = read_drop(event.mimeData())
-        heading, detail = drop.words(bool(self._frame.documents.all()))
-        self.overlay.show_for(heading, detail, drop.is_accepted)
+        self._say(drop, is_compared=self._is_compared(event, drop))
         self._prepare(drop)
         # Also what cannot be opened is accepted here, so that the overlay can say why.
-        event.acceptProposedAction()
+        _accept(event)
+
+    def _shown(self) -> str:
+        """Return the name of what is shown; empty where nothing is that could be compared."""
+        current = self._frame.documents.current
+        return current.title if current is not None and current.is_open else ""
+
+    def _is_compared(self, event: QDropEvent, drop: Drop) -> bool:
+        return bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier) and drop.compares(self._shown())
+
+    def _say(self, drop: Drop, *, is_compared: bool) -> None:
+        shown = self._shown()
+        if is_compared:
+            heading, detail = drop.words_to_compare(shown)
+        else:
+            heading, detail = drop.words(bool(self._frame.documents.all()))
+            if drop.compares(shown):
+                detail = f"{detail}\nHold Shift to compare {_with(drop, shown)}"
+        self.overlay.show_for(heading, detail, drop.is_accepted)
 
     def _prepare(self, drop: Drop) -> None:
         """Load the libraries that read what is dragged, while the pointer is still on its way."""
@@ -197,8 +229,11 @@ class DropTarget(QObject):
 
     def move(self, event: QDragMoveEvent) -> None:
         """Accept what can be opened."""
-        if read_drop(event.mimeData()).is_accepted:
-            event.acceptProposedAction()
+        drop = read_drop(event.mimeData())
+        # Shift may be pressed on the way.
+        self._say(drop, is_compared=self._is_compared(event, drop))
+        if drop.is_accepted:
+            _accept(event)
         else:
             event.ignore()
 
@@ -207,8 +242,21 @@ class DropTarget(QObject):
         self.overlay.hide()
         drop = read_drop(event.mimeData())
         if drop.is_accepted:
-            event.acceptProposedAction()
+            _accept(event)
+        if drop.is_accepted and self._is_compared(event, drop):
+            self._compare(drop.targets)
+        elif drop.is_accepted:
             self._frame.open_all(drop.opened)
             if drop.is_data:
                 self._make(drop.targets)
             self._frame.window().activateWindow()
+
+
+def _accept(event: QDropEvent) -> None:
+    """Take what is dragged as a copy: Shift proposes to move, and what moves files would delete them."""
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()
+
+
+def _with(drop: Drop, shown: str) -> str:
+    return "them" if len(drop.targets) == 2 else f"it with {one_line(shown)}"

@@ -223,7 +223,7 @@ class MainWindow(QMainWindow):
         )
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
-        self.drops = DropTarget(self, self.commands.files.make_of)
+        self.drops = DropTarget(self, self.commands.files.make_of, self.commands.comparing.compare_paths)
         self.plot_alone.changed.connect(self.update_actions)
         self.filing = Filing(
             self,
@@ -253,6 +253,7 @@ class MainWindow(QMainWindow):
     def _make_commands(self) -> Commands:
         from refbrowser.app.commands.auditing import AuditCommands
         from refbrowser.app.commands.commands import Commands
+        from refbrowser.app.commands.comparing import CompareCommands
         from refbrowser.app.commands.copying import CopyCommands
         from refbrowser.app.commands.explain import ExplainCommands
         from refbrowser.app.commands.files import CdlCommands, FileCommands, PermissionCommands
@@ -314,6 +315,7 @@ class MainWindow(QMainWindow):
                 change_compute=preferences.compute,
             ),
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
+            comparing=CompareCommands(self, centre=self.centre, navigation=self.navigation),
             problems=problems,
             locks=locks,
             auditing=AuditCommands(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from refbrowser.engine.comparing.chunk_differences import absolute_url
@@ -152,9 +153,7 @@ class DocumentDifferences:
     # Keys
 
     def _compare_keys(self) -> None:
-        grids: dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
-        for side in self._sides:
-            _add_grids(side.hierarchy, grids)
+        grids = chunk_grids(*(side.hierarchy for side in self._sides))
         here, there = (side.document for side in self._sides)
         part = other_keys(here, there, grids, self._control.check)
         for each in part.examples:
@@ -211,11 +210,10 @@ def _gives_alike(mine: Dataset, theirs: Dataset, key: str) -> bool:
     return bool(places[0] == places[1])
 
 
-def _add_grids(
-    hierarchy: Hierarchy, grids: dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]]
-) -> None:
-    """Add the grids of all arrays by the group of their chunk keys."""
-    for node in hierarchy.walk():
+def chunk_grids(*hierarchies: Hierarchy) -> dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]]:
+    """Return the grids of all arrays by the group of their chunk keys, as `other_keys` takes them."""
+    grids: dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
+    for node in chain.from_iterable(hierarchy.walk() for hierarchy in hierarchies):
         if not isinstance(node, ArrayNode) or not node.has_manifest:
             continue
         shape = node.manifest.grid_shape
@@ -225,3 +223,4 @@ def _add_grids(
             shape = ()
         if found is not None:
             grids.setdefault(found[0], []).append((found[1], shape))
+    return grids

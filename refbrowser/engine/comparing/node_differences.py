@@ -337,22 +337,23 @@ def attribute_text(node: ArrayNode | GroupNode, name: str) -> str:
 
 def value_text(value: Any) -> str:
     """Return a value as JSON text, whole; what JSON has no word for as Python writes it."""
-    return json.dumps(_plain(value), ensure_ascii=False, default=str)
+    return json.dumps(plain_value(value), ensure_ascii=False, default=str)
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """Return a value of an attribute as JSON has it, as far as it has a word for it."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
+        return {str(name): plain_value(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain_value(inner) for inner in value]
     return plain_attribute(value)
 
 
 def same_value(one: Any, other: Any) -> bool:
     """Tell whether two values of attributes mean the same."""
-    return _same_plain(_plain(one), _plain(other))
+    return _same_plain(plain_value(one), plain_value(other))
 
 
 def _same_plain(one: Any, other: Any) -> bool:

@@ -78,17 +78,26 @@ def merge_files(request: MergeRequest, control: JobControl | None = None) -> Mer
 
 
 def _opened(request: MergeRequest, control: JobControl) -> _Sides:
-    ours, folder = _document(request.ours, control)
-    theirs, _ = _document(request.theirs, control)
+    ours, folder = document_to_merge(request.ours, control)
+    theirs, _ = document_to_merge(request.theirs, control)
     if _is_empty(request.base.path):
         text = b"{}" if ours.version == 0 == theirs.version else b'{"version": 1, "refs": {}}'
         before = ReferenceDocument.of(text)
     else:
-        before, _ = _document(request.base, control)
+        before, _ = document_to_merge(request.base, control)
     return _Sides(before, ours, theirs, folder)
 
 
-def _document(request: OpenRequest, control: JobControl) -> tuple[ReferenceDocument, str]:
+def document_to_merge(request: OpenRequest, control: JobControl) -> tuple[ReferenceDocument, str]:
+    """Return a document that can be merged, and its folder, or the URL that it came from.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or is no reference document.
+    Cancelled
+        The control's token was cancelled.
+    """
     opened = open_document(request, control)
     if opened.document.rules_are_made:
         message = "it is no reference document: these are merged, and nothing else"

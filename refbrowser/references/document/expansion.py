@@ -469,6 +469,15 @@ class Expansion:
         lost = self._lost_below(prefix) if len(missing) else None
         return columns if lost is None else merged(columns, missing, _faulty(lost, len(missing)))
 
+    def rules_giving(
+        self, prefix: str, coords: npt.NDArray[np.int64], encoding: ChunkKeyEncoding
+    ) -> list[int]:
+        """Return the numbers of the rules that give some of these chunks, or may; see `chunk_columns`."""
+        if self.document.edits_win:
+            return []
+        found = ((number, *rule.chunks(prefix, coords, encoding)) for number, rule in self.rules_of(prefix))
+        return [number for number, hit, _made, undecided in found if len(hit) or len(undecided)]
+
     def rules_of(self, prefix: str) -> list[tuple[int, Generated]]:
         """Return what may give chunks of an array, each with its number."""
         rules = ((number, self.generated[number]) for number in self._index.below(prefix))

@@ -359,6 +359,16 @@ def changed_keys(
     return found if len(found) <= most else None
 
 
+def other_changed_keys(
+    here: References, there: References, grids: Grids, most: int, pause: Callable[[], None] = lambda: None
+) -> list[str] | None:
+    """Return those of them that are neither metadata nor chunks of an array; None where too many changed."""
+    found = changed_keys(here, there, most, pause)
+    if found is None:
+        return None
+    return [key for key in found if not is_metadata_key(key) and not _is_in(grids, key)]
+
+
 def _groups(here: References, there: References) -> list[Group]:
     return list(dict.fromkeys((*here.table.groups[ODD + 1 :], *there.table.groups[ODD + 1 :])))
 

@@ -7,7 +7,8 @@ repeats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -22,7 +23,7 @@ from refbrowser.references.document.consolidated import (
     NODE_V3,
     consolidated_edit,
 )
-from refbrowser.references.document.content import Edit
+from refbrowser.references.document.content import DocumentContent, Edit
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.refs import References
 from refbrowser.references.edits.compare import changed_keys
@@ -142,7 +143,7 @@ class Conflict:
         value = self.value(choice)
         edits: Iterable[Edit] = ()
         if self.part is MergePart.TEMPLATE:
-            edits = _template_edits(document, self.name, value)
+            edits = template_edits(document, self.name, value)
         elif self.part is MergePart.MEMBER:
             now = top_members(document).get(self.name, ABSENT)
             whole = with_member_at(now, self.path, value)
@@ -156,13 +157,13 @@ class Conflict:
             json = with_member_at(_parsed(value_of(document.refs, self.name)), self.path, value)
             edits = _metadata_edits(document, self.name, json)
         else:
-            edits = _key_edits(document, self.name, value)
+            edits = key_edits(document, self.name, value)
         return Compound(f"Take {choice} for {self.name}", tuple(edits))
 
     def _rule_edits(self, document: ReferenceDocument, value: Any) -> Iterator[Edit]:
         rules = rule_values(document)
         if self.path == (ORDER,):
-            yield from _order_edits(rules, value)
+            yield from order_edits(rules, value)
             return
         at = next((n for n in _near(int(self.name), len(rules)) if self._stands(rules[n])), None)
         if self.ours is ABSENT and not self.path:
@@ -361,7 +362,7 @@ class _Merging:
             merged, found = merged_value(*sides)
             self._note(MergePart.TEMPLATE, name, found)
             if not same_meaning(merged, sides[1]):
-                for edit in _template_edits(self.document, name, merged):
+                for edit in template_edits(self.document, name, merged):
                     self._do(edit)
 
     def _merge_rules(self) -> None:
@@ -424,20 +425,8 @@ class _Merging:
                     gone.append(key)
                 else:
                     values[key] = merged
-        self._change(values, gone)
-
-    def _change(self, values: dict[str, Any], gone: list[str]) -> None:
-        if len(gone) > _FEW:
-            found = sorted(filter(lambda at: at is not None, map(self.document.refs.find, gone)))  # type: ignore[type-var]
-            self._do(RemoveReferences(runs_of(np.array(found, np.int64))))
-        else:
-            for key in gone:
-                self._do(RemoveReference(key))
-        if len(values) > _FEW:
-            self._do(SetReferences(tuple(values.items())))
-        else:
-            for key, value in values.items():
-                self._do(SetReference(key, value))
+        for edit in reference_edits(self.document.refs, values, gone):
+            self._do(edit)
 
     def _values(self, key: str) -> tuple[Any, Any, Any]:
         base, ours, theirs = (value_of(each.refs, key) for each in (self.base, self.ours, self.theirs))
@@ -469,7 +458,7 @@ class _Merging:
             return
         self._note(MergePart.METADATA, key, found)
         if not same_meaning(merged, values[1]):
-            for edit in _key_edits(self.document, key, merged):
+            for edit in key_edits(self.document, key, merged):
                 self._do(edit)
 
     def _without_copies(self, key: str, value: Any, ours: Any) -> Any:
@@ -537,6 +526,19 @@ def value_of(refs: References, key: str) -> Any:
     return JsonReader(refs.value_text(slot)).value(0).to_python()
 
 
+def reference_edits(refs: References, values: Mapping[str, Any], gone: Sequence[str]) -> Iterator[Edit]:
+    """Yield what gives keys that are no metadata these values, and takes others away."""
+    if len(gone) > _FEW:
+        found = sorted(filter(lambda at: at is not None, map(refs.find, gone)))  # type: ignore[type-var]
+        yield RemoveReferences(runs_of(np.array(found, np.int64)))
+    else:
+        yield from map(RemoveReference, gone)
+    if len(values) > _FEW:
+        yield SetReferences(tuple(values.items()))
+    else:
+        yield from itertools.starmap(SetReference, values.items())
+
+
 def _parsed(value: Any) -> Any:
     """Return the JSON that a value of a metadata key is; the value itself where it is none."""
     if not isinstance(value, str):
@@ -552,7 +554,7 @@ def _repeats(key: str) -> bool:
     return key.rpartition("/")[2] in (CONSOLIDATED, NODE_V3)
 
 
-def _metadata_edits(document: ReferenceDocument, key: str, json: Any) -> Iterator[Edit]:
+def _metadata_edits(document: DocumentContent, key: str, json: Any) -> Iterator[Edit]:
     """Yield what gives a metadata key other JSON, and what gives it to the metadata that repeats it.
 
     What the key itself repeats is not touched: it was merged on its own.
@@ -561,7 +563,7 @@ def _metadata_edits(document: ReferenceDocument, key: str, json: Any) -> Iterato
     yield from _copy_edits(document, key, json)
 
 
-def _key_edits(document: ReferenceDocument, key: str, value: Any) -> Iterator[Edit]:
+def key_edits(document: DocumentContent, key: str, value: Any) -> Iterator[Edit]:
     """Yield what gives a key another value, or takes it away; copies in consolidated metadata follow."""
     if value is not ABSENT:
         yield SetReference(key, value)
@@ -571,7 +573,7 @@ def _key_edits(document: ReferenceDocument, key: str, value: Any) -> Iterator[Ed
         yield from _copy_edits(document, key, _parsed(value))
 
 
-def _copy_edits(document: ReferenceDocument, key: str, json: Any) -> Iterator[Edit]:
+def _copy_edits(document: DocumentContent, key: str, json: Any) -> Iterator[Edit]:
     if key.rpartition("/")[2] == CONSOLIDATED:
         return
     for other, changed in consolidated_edit(document, key, None if json is ABSENT else json):
@@ -598,7 +600,8 @@ def _without_copy(json: Any, key: str, other: str) -> Any:
 # Edits that settle
 
 
-def _template_edits(document: ReferenceDocument, name: str, value: Any) -> Iterator[Edit]:
+def template_edits(document: DocumentContent, name: str, value: Any) -> Iterator[Edit]:
+    """Yield what gives a template another text, adds it, or takes it away."""
     there = name in document.templates.templates
     if value is ABSENT:
         if there:
@@ -612,7 +615,7 @@ def _near(at: int, count: int) -> list[int]:
     return sorted(range(count), key=lambda number: (abs(number - at), number))
 
 
-def _order_edits(rules: list[Any], wanted: list[str]) -> Iterator[Edit]:
+def order_edits(rules: Sequence[Any], wanted: Sequence[str]) -> Iterator[Edit]:
     """Yield moves that bring rules into an order; others stay where they are between them."""
     texts = list(map(rule_text, rules))
     places = [place for place, text in enumerate(texts) if text in wanted]

@@ -261,10 +261,14 @@ def first_chunk_slice(node: ArrayNode, before: SliceState | None = None) -> Slic
     shape, names = node.grid.grid_shape, dimension_names(node)
     if before is not None and before.shape == shape and before.names == names:
         return before
+    return long_axes_slice(shape, names, (0,) * len(shape))
+
+
+def long_axes_slice(shape: tuple[int, ...], names: tuple[str, ...], indices: tuple[int, ...]) -> SliceState:
+    """Return the slice of a grid of chunks whose axes are as `first_chunk_slice` chooses them."""
     long = sorted(
         (axis for axis, count in enumerate(shape) if count > 1), key=lambda axis: (shape[axis], axis)
     )
-    indices = (0,) * len(shape)
     if len(long) < 2:
         return SliceState(shape, names, long[0] if long else max(0, len(shape) - 1), None, indices)
     y, x = sorted(long[-2:])

@@ -145,7 +145,8 @@ def _grid_of(array: ArrayComparison) -> Iterator[str]:
     yield "</svg><p class='legend'>"
     for state in ChunkState:
         if (states == state).any():
-            yield f'<span><i class="s{int(state)}"></i>{state.words}</span>'
+            sign = f" ({_COLOURS[state][2]})" if _COLOURS[state][2] else ""
+            yield f'<span><i class="s{int(state)}"></i>{state.words}{sign}</span>'
     yield "</p>"
 
 

@@ -10,6 +10,7 @@ from refbrowser.references.merging.merge import Choice, Conflict, Merged, MergeP
 from refbrowser.references.merging.merged_members import ABSENT
 from refbrowser.references.merging.merged_rules import ORDER
 from refbrowser.references.text.typed_values import from_difference
+from refbrowser.views.comparing.side_lines import Lines, side_lines
 
 #: Characters before the place where the sides part.
 _LEAD = 24
@@ -36,6 +37,21 @@ def conflict_sides(conflict: Conflict) -> tuple[str, str, str]:
     if ABSENT not in (conflict.ours, conflict.theirs):
         ours, theirs = from_difference(ours, theirs, _LEAD)
     return base, ours, theirs
+
+
+def three_sides(conflict: Conflict) -> tuple[Lines, Lines, Lines]:
+    """Return base, ours and theirs as lines; what differs is marked against ours, in ours against theirs."""
+    base, ours, theirs = (conflict.value(choice) for choice in Choice)
+    left, right = _beside(ours, theirs)
+    return _beside(base, ours)[0], left, right
+
+
+def _beside(one: Any, other: Any) -> tuple[Lines, Lines]:
+    both = ABSENT not in (one, other)
+    if one is ABSENT and other is ABSENT:
+        return side_lines(side_text(one), side_text(other), both=True)
+    texts = ("" if each is ABSENT else side_text(each) for each in (one, other))
+    return side_lines(*texts, both=both)
 
 
 def side_text(value: Any) -> str:

@@ -1,0 +1,134 @@
+"""Comparing what is open with something else, both ways of taking over, and merging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.shell.centre import PLOT
+from refbrowser.views.hierarchy import takes_rules
+
+if TYPE_CHECKING:
+    from refbrowser.app.comparing.compare_window import CompareWindow
+    from refbrowser.app.comparing.compared_side import ComparedSide
+    from refbrowser.app.comparing.source_field import Source
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.frame import Frame
+    from refbrowser.app.shell.navigation import Navigation
+
+
+class CompareCommands(CommandGroup):
+    """The commands of the menu File that compare and merge."""
+
+    def __init__(self, frame: Frame, *, centre: Centre, navigation: Navigation) -> None:
+        super().__init__(frame)
+        self._centre, self._navigation = centre, navigation
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        return by_name(self.compare_with, self.merge)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return whether the current document can be merged into."""
+        document = self._current
+        is_written = document is not None and document.is_open and takes_rules(document)
+        return {"can_merge": is_written and not document.document.from_parquet}  # type: ignore[union-attr]
+
+    # Comparing
+
+    def compare_with(self) -> None:
+        """Ask with what the current document is compared."""
+        from refbrowser.app.comparing.source_field import CompareWithDialog
+
+        document = self._current
+        if document is None:
+            return
+        choices = [*self._others(document), *self._saved(document)]
+        dialog = CompareWithDialog(
+            document.title, choices, lambda source: self.compare(document, source), self._frame.window()
+        )
+        dialog.open()
+
+    def compare(self, document: OpenDocument, source: Source) -> CompareWindow:
+        """Compare a document with something that is open, or with a path or URL, which is opened."""
+        from refbrowser.app.comparing.compare_window import CompareWindow
+        from refbrowser.app.comparing.compared_side import ComparedSide
+
+        there = source
+        if isinstance(there, str):
+            there = ComparedSide(self._frame.open_path(there))
+            self._frame.documents.set_current(document)
+        window = CompareWindow(ComparedSide(document), there, self._frame.tasks, self._frame.window())
+        window.elementWanted.connect(self.show_element)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+        return window
+
+    def compare_paths(self, paths: Sequence[str]) -> None:
+        """Compare what was dropped: two with each other, one with what is shown."""
+        if len(paths) == 2:
+            self.compare(self._frame.open_path(paths[0]), paths[1])
+        elif len(paths) == 1 and self._current is not None:
+            self.compare(self._current, paths[0])
+
+    def _others(self, document: OpenDocument) -> list[ComparedSide]:
+        from refbrowser.app.comparing.compared_side import ComparedSide
+
+        return [ComparedSide(each) for each in self._frame.documents.all() if each is not document]
+
+    @staticmethod
+    def _saved(document: OpenDocument) -> list[ComparedSide]:
+        from refbrowser.app.comparing.compared_side import ComparedSide
+
+        return [ComparedSide(document, is_saved=True)] if document.is_dirty else []
+
+    def show_element(self, document: OpenDocument, path: str, index: tuple[int, ...]) -> None:
+        """Select an array, and put the cursor of the plot on one of its elements."""
+        self._navigation.go_to_node(document, path)
+        self._centre.show_tab(PLOT)
+        plot = self._centre.plot
+        if plot is None:
+            return
+
+        def place() -> None:
+            node, state = plot.array(), plot.slice_state()
+            if node is None or state is None or node.path != path or plot.source() is not document:
+                return
+            for axis in state.sliders:
+                if state.indices[axis] != index[axis]:
+                    plot.set_index(axis, index[axis])
+            plot.point_at(tuple(index[axis] for axis in state.axes))
+
+        def settled() -> None:
+            plot.settled.disconnect(settled)
+            place()
+
+        place()
+        if not plot.is_settled():
+            plot.settled.connect(settled)
+        self._frame.window().activateWindow()
+
+    # Merging
+
+    def merge(self) -> None:
+        """Show the sheet that merges another document into the current one."""
+        from refbrowser.app.comparing.merge_sheet import MergeSheet
+
+        document = self._current
+        if document is None or document.document is None:
+            return
+        others = self._others(document)
+        sheet = MergeSheet(
+            document,
+            self._frame.documents,
+            [*self._saved(document), *others],
+            others,
+            self._frame.window(),
+        )
+        sheet.told.connect(self._frame.say)
+        sheet.show()
+        sheet.raise_()
+        sheet.activateWindow()

@@ -1,0 +1,1 @@
+"""Two datasets side by side, what one takes over of the other, and merging."""

@@ -1,0 +1,364 @@
+"""The sheet that merges: of what, what is at odds with all three sides, and what each place takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.comparing.side_texts import SideTexts
+from refbrowser.app.comparing.source_field import SourceField
+from refbrowser.app.controller.edited_document import moved_on
+from refbrowser.app.shell.latest import Latest
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
+from refbrowser.references.merging.merge import Choice
+from refbrowser.views.words import count_text, one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.comparing.compared_side import ComparedSide
+    from refbrowser.app.comparing.source_field import Source
+    from refbrowser.app.controller.documents import Documents
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.references.document.document import Document
+    from refbrowser.references.edits.edits import Edit
+    from refbrowser.references.merging.merge import Conflict, Merged
+    from refbrowser.views.comparing.side_lines import Lines
+
+#: Conflicts that are listed.
+LISTED = 5_000
+#: What is typed is looked at after a pause, in milliseconds.
+_PAUSE = 400
+_KEYS = {Qt.Key.Key_1: Choice.BASE, Qt.Key.Key_2: Choice.OURS, Qt.Key.Key_3: Choice.THEIRS}
+_NAMES = {Choice.BASE: "Base", Choice.OURS: "Ours", Choice.THEIRS: "Theirs"}
+_ABOUT = (
+    "What theirs changed since the base comes into this document (ours), as one step that Undo takes back. "
+    "Where both changed one place in other ways you choose whose value stands; until then it is ours."
+)
+
+
+class MergeSheet(QDialog):
+    """Merges another document into one that is open.
+
+    Signals
+    -------
+    told(str)
+        What was done.
+    """
+
+    told = Signal(str)
+
+    def __init__(
+        self,
+        document: OpenDocument,
+        documents: Documents,
+        bases: Sequence[ComparedSide],
+        others: Sequence[ComparedSide],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setObjectName("mergeSheet")
+        self.setWindowTitle(f"Merge into {one_line(document.title)}")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(1080, 680)
+        self.document, self.tasks, self._documents = document, document.tasks, documents
+        self.merged: Merged | None = None
+        self._ours: Document | None = None
+        self._choices: list[Choice] = []
+        self._looking, self._writing = Latest(self, "merge"), Latest(self, "merge text")
+        self._applying = Latest(self, "merge edit")
+        self._pause = one_shot(self, _PAUSE, self.look)
+        self._build(bases, others)
+        document.documentChanged.connect(self._document_changed)
+        document.destroyed.connect(self.close)
+        self.look()
+
+    def owner(self, what: str) -> str:
+        """Return the name of its work of one kind."""
+        return f"{what} {id(self)}"
+
+    # Parts
+
+    def _build(self, bases: Sequence[ComparedSide], others: Sequence[ComparedSide]) -> None:
+        heading = plain_label(f"Merge into {one_line(self.document.title)}")
+        heading.setFont(theme.heading_font())
+        self.base = SourceField("mergeBase", "Base: what both sides began with", bases)
+        self.theirs = SourceField("mergeTheirs", "Theirs: the document whose changes are taken", others)
+        for field in (self.base, self.theirs):
+            field.changed.connect(self._changed)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow("&Base", self.base)
+        form.addRow("T&heirs", self.theirs)
+        self._summary = plain_label("")
+        self._summary.setObjectName("mergeSummary")
+        self.rows = QTreeWidget()
+        self.rows.setObjectName("mergeConflicts")
+        self.rows.setAccessibleName("Conflicts; 1, 2 and 3 choose base, ours and theirs")
+        self.rows.setRootIsDecorated(False)
+        self.rows.setUniformRowHeights(True)
+        self.rows.setHeaderLabels(["Changed by both", "Takes"])
+        self.rows.header().setStretchLastSection(False)
+        self.rows.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.rows.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.rows.currentItemChanged.connect(lambda _row, _before: self._show())
+        self.rows.installEventFilter(self)
+        self.texts = SideTexts("merge", ["Base", "Ours: this document", "Theirs"])
+        right = QWidget()
+        beside = QVBoxLayout(right)
+        beside.setContentsMargins(theme.MEDIUM, 0, 0, 0)
+        beside.setSpacing(theme.MEDIUM)
+        beside.addWidget(self.texts, 1)
+        beside.addLayout(self._make_choices())
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setObjectName("mergeSplit")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.rows)
+        split.addWidget(right)
+        split.setSizes([300, 740])
+        split.setStretchFactor(1, 1)
+        self._start = push_button("Merge", "mergeStartButton", self.start)
+        self._start.setToolTip("Make it one step of the history; nothing is written to the file yet")
+        self._close = push_button("Cancel", "mergeCloseButton", self.close)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.MEDIUM)
+        foot.addWidget(self._summary, 1)
+        foot.addWidget(self._close)
+        foot.addWidget(self._start)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.LARGE, theme.HUGE, theme.LARGE)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(heading)
+        layout.addWidget(plain_label(_ABOUT, role="muted"))
+        layout.addLayout(form)
+        layout.addWidget(split, 1)
+        layout.addLayout(foot)
+
+    def _make_choices(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        self._take = {
+            choice: push_button(
+                f"Take {name.lower()} ({number})", f"mergeTake{name}", partial(self.take, choice)
+            )
+            for number, (choice, name) in enumerate(_NAMES.items(), 1)
+        }
+        self._take_all = {
+            choice: push_button(f"All {name.lower()}", f"mergeTakeAll{name}", partial(self.take_all, choice))
+            for choice, name in _NAMES.items()
+        }
+        for button in self._take.values():
+            line.addWidget(button)
+        line.addStretch(1)
+        for button in self._take_all.values():
+            line.addWidget(button)
+        return line
+
+    # Looking
+
+    def summary(self) -> str:
+        """Return what would be done, or why nothing can be."""
+        return self._summary.text()
+
+    def _say(self, text: str, role: str = "") -> None:
+        self._summary.setProperty("role", role)
+        self._summary.style().unpolish(self._summary)
+        self._summary.style().polish(self._summary)
+        self._summary.setText(one_line(text))
+
+    def _changed(self) -> None:
+        self._forget()
+        self._pause.start()
+
+    def _document_changed(self) -> None:
+        if self.document.document is not self._ours:
+            self._forget()
+            self.look()
+
+    def _forget(self) -> None:
+        self._looking.cancel()
+        self.merged, self._ours, self._choices = None, None, []
+        self.rows.clear()
+        self._show()
+
+    def look(self) -> None:
+        """Merge what is chosen, and show what is at odds."""
+        self._pause.stop()
+        base, theirs, ours = self.base.source(), self.theirs.source(), self.document.document
+        if base is None or theirs is None or ours is None:
+            self._say("Choose the base, and the document whose changes are taken.")
+            self._update()
+            return
+        sides = _given(base), _given(theirs)
+        settings = self._documents.settings
+        self._ours = ours
+
+        def work(control: TaskControl) -> Merged:
+            from refbrowser.app.comparing.compare_work import merged
+
+            return merged(sides[0], ours, sides[1], settings, control)
+
+        self._say("Merging…")
+        self._looking.run(self, f"Merge into {self.document.title}", work, self._looked, self._failed)
+        self._update()
+
+    def _looked(self, found: Merged) -> None:
+        from refbrowser.views.comparing.merge_words import conflict_title
+
+        self.merged = found
+        self._choices = [Choice.OURS] * len(found.conflicts)
+        for number, conflict in enumerate(found.conflicts[:LISTED]):
+            row = ThemedItem([one_line(conflict_title(conflict)), ""])
+            row.setData(0, Qt.ItemDataRole.UserRole, number)
+            row.setToolTip(0, theme.plain_tooltip(conflict_title(conflict)))
+            row.setSizeHint(0, QSize(0, theme.ROW))
+            self.rows.addTopLevelItem(row)
+            self._show_choice(row, number)
+        first = self.rows.topLevelItem(0)
+        if first is not None:
+            self.rows.setCurrentItem(first)
+            self.rows.setFocus()
+        edits = len(found.edits)
+        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"]
+        conflicts = len(found.conflicts)
+        if conflicts:
+            words.append(f"{count_text(conflicts)} conflict{'' if conflicts == 1 else 's'} to be settled")
+        warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
+        nothing = "Theirs changed nothing that is not here." if not edits and not conflicts else ""
+        self._say(f"{nothing or ', '.join(words)}{'' if nothing else '.'}{warnings}")
+        self._update()
+
+    def _failed(self, error: BaseException) -> None:
+        self._say(error_text(error), "fault")
+        self._update()
+
+    def _update(self) -> None:
+        found = self.merged
+        can = found is not None and bool(found.edits or found.conflicts) and not self._applying.is_running
+        self._start.setEnabled(can)
+        for button in (*self._take.values(), *self._take_all.values()):
+            button.setEnabled(found is not None and bool(found.conflicts))
+
+    # Settling
+
+    def conflict(self) -> Conflict | None:
+        """Return the conflict that is looked at."""
+        number = self._number()
+        return None if number is None or self.merged is None else self.merged.conflicts[number]
+
+    def _number(self) -> int | None:
+        row: QTreeWidgetItem | None = self.rows.currentItem()
+        return None if row is None else int(row.data(0, Qt.ItemDataRole.UserRole))
+
+    def choices(self) -> list[Choice]:
+        """Return whose value each conflict takes."""
+        return list(self._choices)
+
+    def take(self, choice: Choice) -> None:
+        """Settle the conflict that is looked at, and go to the next one."""
+        number, row = self._number(), self.rows.currentItem()
+        if number is None or row is None:
+            return
+        self._choices[number] = choice
+        self._show_choice(row, number)
+        below = self.rows.itemBelow(row)
+        if below is not None:
+            self.rows.setCurrentItem(below)
+
+    def take_all(self, choice: Choice) -> None:
+        """Settle all conflicts alike."""
+        self._choices = [choice] * len(self._choices)
+        for number in range(self.rows.topLevelItemCount()):
+            row = self.rows.topLevelItem(number)
+            assert row is not None
+            self._show_choice(row, number)
+
+    def _show_choice(self, row: QTreeWidgetItem, number: int) -> None:
+        choice = self._choices[number]
+        row.setText(1, choice.value)
+        font = row.font(1)
+        font.setBold(choice is not Choice.OURS)
+        row.setFont(1, font)
+
+    def _show(self) -> None:
+        conflict = self.conflict()
+        if conflict is None:
+            self._writing.cancel()
+            self.texts.clear()
+            return
+
+        def work(_control: TaskControl) -> tuple[Lines, ...]:
+            from refbrowser.views.comparing.merge_words import three_sides
+
+            return three_sides(conflict)
+
+        self._writing.run(self, "Compare the sides of a conflict", work, self.texts.set_lines)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.rows and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            choice = _KEYS.get(Qt.Key(event.key()))
+            if choice is not None:
+                self.take(choice)
+                return True
+        return super().eventFilter(watched, event)
+
+    # Carrying it out
+
+    def start(self) -> None:
+        """Make the merge one step of the document's history."""
+        found, ours, choices = self.merged, self._ours, list(self._choices)
+        if found is None:
+            return
+        title = f"Merge {self._words(self.theirs.source())}"
+
+        def work(control: TaskControl) -> Edit:
+            from refbrowser.app.comparing.compare_work import settled
+
+            return settled(found, choices, title, control)
+
+        def made(edit: Edit) -> None:
+            if self.document.document is not ours:
+                self._failed(moved_on(edit))
+                return
+            self.document.documentChanged.disconnect(self._document_changed)
+            self.document.apply_later(edit, self._done)
+
+        self._applying.run(self, title, work, made, self._failed)
+        self._update()
+
+    def _done(self) -> None:
+        settled = len(self._choices)
+        words = f", {count_text(settled)} conflict{'' if settled == 1 else 's'} settled" if settled else ""
+        self.told.emit(f"Merged{words}: Undo takes it back, Save writes it")
+        self.close()
+
+    @staticmethod
+    def _words(source: Source | None) -> str:
+        if isinstance(source, str):
+            return source.rstrip("/").rsplit("/", 1)[-1]
+        return "" if source is None else source.name
+
+
+def _given(source: Source) -> str | Document:
+    """Return what is merged: a path, or the document of what is open."""
+    if isinstance(source, str):
+        return source
+    document = source.document
+    state = document.saved_document if source.is_saved else document.document
+    return document.path if state is None else state

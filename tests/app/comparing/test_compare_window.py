@@ -1,0 +1,328 @@
+"""Comparing and merging in the window: what differs, taking over, values, dropping, conflicts."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from window_fixtures import button
+
+from refbrowser.app.comparing.compare_window import CompareWindow
+from refbrowser.app.comparing.compared_side import ComparedSide
+from refbrowser.app.comparing.merge_sheet import MergeSheet
+from refbrowser.app.comparing.source_field import CompareWithDialog
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.references.merging.merge import Choice
+from refbrowser.views.comparing.compared_entries import ComparedSection
+from refbrowser.views.comparing.side_lines import Sign
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+ARRAY = {
+    "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i2", "compressor": None,
+    "filters": None, "fill_value": -1, "order": "C",
+}  # fmt: skip
+
+
+def document() -> dict[str, Any]:
+    """Return a document with an array of four chunks in one file, and a rule for another one."""
+    refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+    for name in ("a", "b"):
+        refs[f"{name}/.zarray"] = json.dumps(ARRAY)
+        refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K"})
+    for number in range(4):
+        refs[f"a/{number // 2}.{number % 2}"] = ["{{u}}", 12 * number, 12]
+    rule = {"key": "b/{{i}}.0", "url": "{{u}}", "offset": "{{ 12 * i }}", "length": "12"}
+    rule["dimensions"] = {"i": {"stop": 2}}  # type: ignore[assignment]
+    return {"version": 1, "templates": {"u": "data.bin"}, "gen": [rule], "refs": refs}
+
+
+def written(path: Path, value: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(value, indent=1))
+    return path
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    """Two documents that differ in an attribute, a member, three chunks and a rule."""
+    (tmp_path / "data.bin").write_bytes(np.arange(100, dtype="<i2").tobytes())
+    other = copy.deepcopy(document())
+    other["refs"]["a/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": "degree"})
+    other["refs"]["a/0.0"][1] = 100
+    other["refs"]["a/0.1"][2] = 10
+    del other["refs"]["a/1.1"]
+    other["gen"][0]["offset"] = "{{ 12 * i + 24 }}"
+    other["by"] = "me"
+    return written(tmp_path / "here.json", document()), written(tmp_path / "there.json", other)
+
+
+def choose(window: CompareWindow, section: ComparedSection, title: str = "") -> None:
+    rows = window.list.rows
+    for at in range(rows.topLevelItemCount()):
+        top = rows.topLevelItem(at)
+        for number in range(top.childCount()):
+            rows.setCurrentItem(top.child(number))
+            entry = window.list.current()
+            if entry is not None and entry.section is section and title in entry.title:
+                return
+    raise AssertionError(f"{title} is not in {section}")
+
+
+def listed(window: CompareWindow) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for entry in window.list.shown():
+        found.setdefault(entry.section.name, []).append(entry.title)
+    return found
+
+
+def test_differences_are_shown_whole_and_taken_over_both_ways(
+    window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
+) -> None:
+    here = opened(pair[0])
+    window.actions_["compare_with"].trigger()
+    dialog = window.findChild(CompareWithDialog)
+    assert dialog is not None
+    assert not dialog.findChild(type(button(dialog, "compareWithStart")), "compareWithStart").isEnabled()
+    dialog.field.set_text(str(pair[1]))
+    button(dialog, "compareWithStart").click()
+    settle()
+    shown = window.findChild(CompareWindow)
+    assert shown is not None
+    assert shown.summary().startswith("They differ: 3 differences of structure and metadata, 5 references.")
+    assert listed(shown) == {
+        "ATTRIBUTES": ["/a  units"],
+        "METADATA": ["member by"],
+        "REFERENCES": ["/a", "/b"],
+        "RULES": ["gen rule 0"],
+    }
+    assert window.documents.current is here
+    there = shown.sides[1].document
+
+    # Whole texts beside each other, with what differs marked by sign and place.
+    choose(shown, ComparedSection.RULES)
+    settle()
+    lines = [text.lines() for text in shown.texts.texts]
+    changed = [line for line in lines[1] if line.sign == Sign.CHANGED]
+    assert [line.text.strip() for line in changed] == ['"offset": "{{ 12 * i + 24 }}",']
+    assert [changed[0].text[start:stop] for start, stop in changed[0].spans] == ["+ 24 "]
+    assert len(lines[0]) == len(lines[1])
+
+    # The list is found in by words.
+    shown.list.filter.setText("units")
+    settle()
+    assert listed(shown) == {"ATTRIBUTES": ["/a  units"]}
+    shown.list.filter.clear()
+    settle()
+
+    # To the left, and undone there.
+    choose(shown, ComparedSection.ATTRIBUTES)
+    assert shown.taking.reasons() == ("", "")
+    button(shown, "takeLeftButton").click()
+    settle()
+    assert here.history is not None
+    assert here.history.entries == ["Take over /a  units of there.json"]
+    assert here.hierarchy is not None
+    assert here.hierarchy.find("/a").attributes["units"] == "degree"  # type: ignore[union-attr]
+    assert "ATTRIBUTES" not in listed(shown)
+    here.undo()
+    settle()
+    assert "ATTRIBUTES" in listed(shown)
+
+    # Everything to the right: nothing differs then, and the file is as it was.
+    before = pair[1].read_bytes()
+    choose(shown, ComparedSection.METADATA)
+    shown.taking.scope.setCurrentIndex(shown.taking.scope.count() - 1)
+    assert shown.taking.scope.currentText() == "everything (5)"
+    button(shown, "takeRightButton").click()
+    settle()
+    assert there.history is not None
+    assert len(there.history.entries) == 1
+    assert shown.summary().startswith("Equal.")
+    assert listed(shown) == {}
+    assert pair[1].read_bytes() == before
+    shown.close()
+
+
+def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
+    window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
+) -> None:
+    here = opened(pair[0])
+    shown = window.commands.comparing.compare(here, str(pair[1]))
+    settle()
+    choose(shown, ComparedSection.REFERENCES, "/a")
+    settle()
+    coloured = shown.map.coloured()
+    assert coloured is not None
+    assert {each.label: each.count for each in coloured.legend if each.count} == {
+        "same": 1, "moved": 1, "changed": 1, "only here": 1,
+    }  # fmt: skip
+    assert shown.map.legend.texts() == ["same  1", "moved  1", "changed  1", "only here  1"]
+    # The first that differs is shown; arrows go to others.
+    assert shown.map.coords == (0, 0)
+    assert [text.lines()[0].text for text in shown.map.pair.texts] == [
+        '["data.bin", 0, 12]', '["data.bin", 100, 12]',
+    ]  # fmt: skip
+    QTest.keyClick(shown.map.view, Qt.Key.Key_Right)
+    QTest.keyClick(shown.map.view, Qt.Key.Key_Down)
+    settle()
+    assert shown.map.coords == (1, 1)
+    assert shown.map.pair.texts[1].lines()[0].text == "(not there)"
+    assert "(not there)" in shown.map.view.accessibleDescription()
+    assert shown.taking.scope.currentText() == "chunk 1.1"
+    button(shown, "takeLeftButton").click()
+    settle()
+    assert here.document is not None
+    assert here.document.refs.find_slot("a/1.1") is None
+    # The next one that differs is looked at; what was taken over is taken back from here, too.
+    assert shown.map.coords == (0, 0)
+    assert [text.lines()[0].sign for text in shown.map.pair.texts] == [Sign.CHANGED] * 2
+    assert shown.taking.scope.currentText() == "chunk 0.0"
+    button(shown, "compareUndoButton").click()
+    settle()
+    assert here.document.refs.find_slot("a/1.1") is not None
+    assert not button(shown, "compareUndoButton").isEnabled()
+    # Those of a rule change with the rule.
+    choose(shown, ComparedSection.REFERENCES, "/b")
+    settle()
+    assert "gen rule 0 gives them" in shown.taking.reasons()[0]
+    assert not button(shown, "takeLeftButton").isEnabled()
+    shown.close()
+
+
+def test_values_are_compared_and_lead_into_the_plot(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path]
+) -> None:
+    window.prepare_plot()
+    here = opened(pair[0])
+    shown = window.commands.comparing.compare(here, str(pair[1]))
+    settle()
+    button(shown, "compareAllButton").click()
+    settle()
+    choose(shown, ComparedSection.VALUES, "/a")
+    row = shown.values.rows.topLevelItem(0)
+    assert row is not None
+    # Numbers from 0 on here, from 50 on there; of the chunk that is not there the fill value.
+    assert [row.text(column) for column in range(1, 5)] == ["50", "[0, 0]", "0", "50"]
+    button(shown, "comparedShowButton").click()
+    settle()
+    plot = window.centre.plot
+    assert plot is not None
+    assert plot.array() is not None
+    assert (plot.array().path, plot.element()) == ("/a", (0, 0))  # type: ignore[union-attr]
+    # What was read is of the state before the next edit.
+    choose(shown, ComparedSection.ATTRIBUTES)
+    button(shown, "takeLeftButton").click()
+    settle()
+    assert "VALUES" not in listed(shown)
+    shown.close()
+
+
+def test_the_saved_state_is_compared_and_stays(
+    window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
+) -> None:
+    from refbrowser.references.edits.edits import SetTemplate
+
+    here = opened(pair[0])
+    assert here.apply(SetTemplate("u", "other.bin"))
+    settle()
+    shown = window.commands.comparing.compare(here, ComparedSide(here, is_saved=True))
+    settle()
+    assert listed(shown)["TEMPLATES"] == ["template u"]
+    choose(shown, ComparedSection.TEMPLATES)
+    assert shown.taking.reasons() == ("", "Not to the right: the saved state stays as it is")
+    button(shown, "takeLeftButton").click()
+    settle()
+    assert shown.summary().startswith("Equal.")
+    shown.close()
+
+
+def test_dropping_with_shift_compares_and_never_moves(
+    window: MainWindow, opened: Open, settle: Settle, pair: tuple[Path, Path]
+) -> None:
+    here = opened(pair[0])
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(pair[1]))])
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    shift, move = Qt.KeyboardModifier.ShiftModifier, Qt.DropAction.MoveAction
+    both = move | Qt.DropAction.CopyAction
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), both, data, left, none))
+    assert "Hold Shift to compare it with here.json" in window.drops.overlay.text()
+    moved = QDragMoveEvent(QPoint(310, 300), both, data, left, shift)
+    QApplication.sendEvent(window, moved)
+    assert window.drops.overlay.text().startswith("Compare here.json with there.json")
+    # With Shift the desktop proposes to move the file, which would delete it.
+    assert moved.dropAction() is Qt.DropAction.CopyAction
+    dropped = QDropEvent(QPointF(300, 300), both, data, left, shift)
+    QApplication.sendEvent(window, dropped)
+    assert dropped.dropAction() is Qt.DropAction.CopyAction
+    settle()
+    shown = window.findChild(CompareWindow)
+    assert shown is not None
+    assert [side.name for side in shown.sides] == ["here.json", "there.json"]
+    assert listed(shown)["RULES"] == ["gen rule 0"]
+    assert window.documents.current is here
+    shown.close()
+
+
+def test_conflicts_are_settled_and_the_merge_is_one_step(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    base = document()
+    ours, theirs = copy.deepcopy(base), copy.deepcopy(base)
+    for side, units, url in ((ours, "m", "ours.bin"), (theirs, "cm", "theirs.bin")):
+        side["refs"]["a/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": units})
+        side["templates"]["u"] = url
+    theirs["refs"]["b/1.1"] = ["new.bin", 0, 12]
+    del theirs["refs"]["a/0.0"]
+    ours["refs"]["a/0.0"][1] = 7
+    paths = [
+        written(tmp_path / f"{name}.json", value)
+        for name, value in (("base", base), ("ours", ours), ("theirs", theirs))
+    ]
+    document_ = opened(paths[1])
+    window.actions_["merge"].trigger()
+    sheet = window.findChild(MergeSheet)
+    assert sheet is not None
+    assert not button(sheet, "mergeStartButton").isEnabled()
+    sheet.base.set_text(str(paths[0]))
+    sheet.theirs.set_text(str(paths[2]))
+    qtbot.waitUntil(lambda: sheet.merged is not None)
+    settle()
+    assert sheet.summary() == "1 edit of this document, 3 conflicts to be settled."
+    titles = [sheet.rows.topLevelItem(at).text(0) for at in range(3)]
+    assert titles == ["template u", "a/.zattrs, units", "a/0.0"]
+    assert [text.lines()[0].text for text in sheet.texts.texts] == ["data.bin", "ours.bin", "theirs.bin"]
+    QTest.keyClick(sheet.rows, Qt.Key.Key_3)
+    QTest.keyClick(sheet.rows, Qt.Key.Key_1)
+    settle()
+    assert sheet.texts.texts[2].lines()[0].text == "(not there)"
+    assert sheet.choices() == [Choice.THEIRS, Choice.BASE, Choice.OURS]
+    button(sheet, "mergeTakeAllTheirs").click()
+    assert sheet.choices() == [Choice.THEIRS] * 3
+    sheet.rows.setCurrentItem(sheet.rows.topLevelItem(1))
+    button(sheet, "mergeTakeBase").click()
+    button(sheet, "mergeStartButton").click()
+    qtbot.waitUntil(lambda: window.findChild(MergeSheet) is None)
+    settle()
+    assert document_.history is not None
+    assert document_.history.entries == ["Merge theirs.json"]
+    made = json.loads(document_.document.to_bytes())  # type: ignore[union-attr]
+    assert made["templates"] == {"u": "theirs.bin"}
+    assert json.loads(made["refs"]["a/.zattrs"])["units"] == "K"
+    assert "a/0.0" not in made["refs"]
+    assert made["refs"]["b/1.1"] == ["new.bin", 0, 12]
+    assert paths[1].read_text() == json.dumps(ours, indent=1)
+    document_.undo()
+    settle()
+    assert json.loads(document_.document.to_bytes()) == ours  # type: ignore[union-attr]
