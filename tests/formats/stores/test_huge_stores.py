@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.app.controller.work import sources_of
 from refbrowser.cli.program import main
 from refbrowser.engine.audit import list_store
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.sources import sources_of
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access
 from refbrowser.references.checks.rule_checks import all_findings

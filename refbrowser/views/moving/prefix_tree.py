@@ -1,0 +1,168 @@
+"""The URLs of a document as a tree: hosts, buckets and folders, with how much lies in each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from refbrowser.io.access import Source, storage_url
+
+#: Scheme and authority of a URL, or what an absolute path begins with.
+_ROOT = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^/]*/?|[A-Za-z]:[\\/]|/+")
+#: Levels below a root that are told apart; what is deeper is one name.
+_DEEPEST = 64
+#: URLs after which it is asked whether the work is still wanted.
+_PAUSE = 4096
+
+
+class PrefixKind(StrEnum):
+    """What a node of the tree is."""
+
+    #: All names that begin at the folder of the document.
+    RELATIVE = "relative"
+    #: The beginning of absolute paths.
+    LOCAL = "local"
+    #: A host, with its scheme.
+    HOST = "host"
+    BUCKET = "bucket"
+    FOLDER = "folder"
+    FILE = "file"
+    #: URLs that a gen rule makes, of which the beginning is known.
+    RULE = "rule"
+
+
+#: Schemes whose authority is a bucket.
+_BUCKETS = ("s3:", "gs:", "gcs:", "abfs:", "abfss:", "az:")
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixNode:
+    """A host, bucket, folder or file, with all that lies below it.
+
+    Attributes
+    ----------
+    prefix
+        What URLs below it begin with; of a file its URL. Empty of what all relative names begin with.
+    name
+        The part of it that the node above does not have; folders with a single one in them are one node.
+    files
+        Distinct URLs in it; a gen rule whose URLs are not listed counts as one.
+    references
+        How many references lead there.
+    size
+        Bytes that these need; None where that is not known of some.
+    children
+        Folders before files, each by name.
+    """
+
+    prefix: str
+    name: str
+    kind: PrefixKind
+    files: int
+    references: int
+    size: int | None
+    children: tuple[PrefixNode, ...] = ()
+
+    def walk(self) -> Iterator[PrefixNode]:
+        """Yield the node and all below it, parents first."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.children))
+
+    def urls(self) -> Iterator[str]:
+        """Yield the URLs of the files in it."""
+        return (node.prefix for node in self.walk() if node.kind is PrefixKind.FILE)
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A node that is being gathered."""
+
+    kind: PrefixKind
+    prefix: str
+    sources: list[Source] = field(default_factory=list)
+    children: dict[tuple[str, bool], _Growing] = field(default_factory=dict)
+
+    def child(self, name: str, kind: PrefixKind) -> _Growing:
+        """Return the node of a name in it, made where it is not there."""
+        key = name, kind in (PrefixKind.FILE, PrefixKind.RULE)
+        found = self.children.get(key)
+        if found is None:
+            found = self.children[key] = _Growing(kind, self.prefix + name)
+        return found
+
+
+def prefix_tree(
+    sources: Iterable[Source], pause: Callable[[], None] = lambda: None
+) -> tuple[PrefixNode, ...]:
+    """Return the roots of the tree of URLs: the folder of the document first, then hosts by name.
+
+    Parameters
+    ----------
+    sources
+        Each distinct URL, and the beginnings of those that rules make (`engine.sources.sources_of`).
+    pause
+        Called now and then; may raise to end the work.
+    """
+    roots: dict[str, _Growing] = {}
+    for number, source in enumerate(sources):
+        if number % _PAUSE == 0:
+            pause()
+        url = storage_url(source.url)
+        match = _ROOT.match(url)
+        root = "" if match is None else match[0]
+        node = roots.get(root)
+        if node is None:
+            node = roots[root] = _Growing(_kind_of_root(root), root)
+        _add(node, url[len(root) :], source)
+    return tuple(_finished(roots[root], root) for root in sorted(roots))
+
+
+def _kind_of_root(root: str) -> PrefixKind:
+    if not root:
+        return PrefixKind.RELATIVE
+    if "://" not in root or root.startswith("file:"):
+        return PrefixKind.LOCAL
+    return PrefixKind.BUCKET if root.startswith(_BUCKETS) else PrefixKind.HOST
+
+
+def _add(node: _Growing, rest: str, source: Source) -> None:
+    """Put a source below a root; `rest` is what follows the root in its URL."""
+    # What follows a question mark is no path.
+    path, mark, query = rest.partition("?")
+    folders, slash, name = path.rpartition("/")
+    if slash:
+        parts = folders.split("/")
+        for part in parts[:_DEEPEST]:
+            node = node.child(f"{part}/", PrefixKind.FOLDER)
+        name = "".join(f"{part}/" for part in parts[_DEEPEST:]) + name
+    name += mark + query
+    if name or source.is_pattern:
+        node = node.child(name, PrefixKind.RULE if source.is_pattern else PrefixKind.FILE)
+    node.sources.append(source)
+
+
+def _finished(node: _Growing, name: str) -> PrefixNode:
+    while not node.sources and len(node.children) == 1 and node.kind is not PrefixKind.RELATIVE:
+        ((below, is_leaf),) = node.children
+        if is_leaf:
+            break
+        kind = node.kind
+        node = node.children[below, is_leaf]
+        node.kind, name = kind, name + below
+    order = sorted(node.children, key=lambda key: (key[1], key[0]))
+    children = tuple(_finished(node.children[key], key[0]) for key in order)
+    sizes = [*(each.size for each in children), *(source.size for source in node.sources)]
+    return PrefixNode(
+        prefix=node.prefix,
+        name=name,
+        kind=node.kind,
+        files=sum(each.files for each in children) + len(node.sources),
+        references=sum(each.references for each in children) + sum(each.count for each in node.sources),
+        size=None if None in sizes else sum(size or 0 for size in sizes),
+        children=children,
+    )
