@@ -95,10 +95,7 @@ def spellings(node: PrefixNode, base: str) -> list[Spelling]:
 
 def is_spelled_alike(urls: Iterable[str]) -> bool:
     """Tell whether no URL has a character that is escaped in web addresses and not in names of objects."""
-    for number, url in enumerate(urls):
-        if number >= _LOOKED_AT or not _ALIKE.fullmatch(url):
-            return False
-    return True
+    return all(number < _LOOKED_AT and _ALIKE.fullmatch(url) for number, url in enumerate(urls))
 
 
 def _relative(prefix: str, base: str) -> list[Spelling]:
