@@ -21,7 +21,7 @@ from refbrowser.references.templates.syntax import can_be_named, lex, names_in
 
 #: Rows at either end of a gen rule of which the URLs are compared before and after.
 ROWS_PROVED = 200
-#: The kinds of tokens that begin and end an expression; any other that is not text is no plain piece.
+#: The kinds of tokens that begin and end an expression; any other that is not text is no plain stretch.
 _BEGIN, _END, _TEXT = "variable_begin", "variable_end", "data"
 #: A template alone, or called: what it prints begins as its text does.
 _LEADING = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*(?:\([^(){}]*\)\s*)?\}\}")
@@ -96,7 +96,7 @@ class MoveUrls:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Stretch:
     """A part of the text of a URL: plain text, or one expression; `start` is where it stands in the text."""
 
     start: int
@@ -104,7 +104,7 @@ class Piece:
     is_plain: bool
 
 
-def pieces_of(text: str) -> list[Piece]:
+def stretches_of(text: str) -> list[Stretch]:
     """Return the plain texts and expressions that a text begins with, up to the first statement or comment.
 
     Raises
@@ -113,20 +113,20 @@ def pieces_of(text: str) -> list[Piece]:
         `E_TEMPLATE`: it is no template.
     """
     if "{" not in text:
-        return [Piece(0, text, True)]
-    pieces: list[Piece] = []
+        return [Stretch(0, text, True)]
+    stretches: list[Stretch] = []
     opened = -1
     for start, stop, kind, part in lex(text):
         if kind == _BEGIN:
             opened = start
         elif kind == _END and opened >= 0:
-            pieces.append(Piece(opened, text[opened:stop], False))
+            stretches.append(Stretch(opened, text[opened:stop], False))
             opened = -1
         elif kind == _TEXT:
-            pieces.append(Piece(start, part, True))
+            stretches.append(Stretch(start, part, True))
         elif opened < 0:
             break
-    return pieces
+    return stretches
 
 
 @dataclass(eq=False)
@@ -257,9 +257,9 @@ class Moved:
     def _cut(self, text: str) -> str | None:
         """Return what of the text of a URL stays, behind what is moved; None where that is unclear."""
         left = self.move.old
-        for piece in pieces_of(text):
+        for stretch in stretches_of(text):
             try:
-                shown = piece.text if piece.is_plain else self._rendered(piece.text)
+                shown = stretch.text if stretch.is_plain else self._rendered(stretch.text)
             except RefbrowserError:
                 return None  # It names a dimension.
             if len(shown) < len(left):
@@ -270,8 +270,8 @@ class Moved:
             if not shown.startswith(left):
                 return None
             inside = shown[len(left) :]
-            behind = text[piece.start + len(piece.text) :]
-            if not piece.is_plain and document_renders(inside):
+            behind = text[stretch.start + len(stretch.text) :]
+            if not stretch.is_plain and document_renders(inside):
                 return None
             return inside + behind
         return None
