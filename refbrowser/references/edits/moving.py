@@ -21,7 +21,7 @@ from refbrowser.references.templates.syntax import can_be_named, lex, names_in
 
 #: Rows at either end of a gen rule of which the URLs are compared before and after.
 ROWS_PROVED = 200
-#: The kinds of tokens that begin and end an expression; any other that is not text is no plain stretch.
+#: The kinds of tokens that begin and end an expression; any other that is not text is no part of a URL alone.
 _BEGIN, _END, _TEXT = "variable_begin", "variable_end", "data"
 #: A template alone, or called: what it prints begins as its text does.
 _LEADING = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*(?:\([^(){}]*\)\s*)?\}\}")
@@ -96,7 +96,7 @@ class MoveUrls:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class UrlToken:
     """A part of the text of a URL: plain text, or one expression; `start` is where it stands in the text."""
 
     start: int
@@ -104,7 +104,7 @@ class Stretch:
     is_plain: bool
 
 
-def stretches_of(text: str) -> list[Stretch]:
+def url_tokens(text: str) -> list[UrlToken]:
     """Return the plain texts and expressions that a text begins with, up to the first statement or comment.
 
     Raises
@@ -113,20 +113,20 @@ def stretches_of(text: str) -> list[Stretch]:
         `E_TEMPLATE`: it is no template.
     """
     if "{" not in text:
-        return [Stretch(0, text, True)]
-    stretches: list[Stretch] = []
+        return [UrlToken(0, text, True)]
+    tokens: list[UrlToken] = []
     opened = -1
     for start, stop, kind, part in lex(text):
         if kind == _BEGIN:
             opened = start
         elif kind == _END and opened >= 0:
-            stretches.append(Stretch(opened, text[opened:stop], False))
+            tokens.append(UrlToken(opened, text[opened:stop], False))
             opened = -1
         elif kind == _TEXT:
-            stretches.append(Stretch(start, part, True))
+            tokens.append(UrlToken(start, part, True))
         elif opened < 0:
             break
-    return stretches
+    return tokens
 
 
 @dataclass(eq=False)
@@ -257,9 +257,9 @@ class Moved:
     def _cut(self, text: str) -> str | None:
         """Return what of the text of a URL stays, behind what is moved; None where that is unclear."""
         left = self.move.old
-        for stretch in stretches_of(text):
+        for token in url_tokens(text):
             try:
-                shown = stretch.text if stretch.is_plain else self._rendered(stretch.text)
+                shown = token.text if token.is_plain else self._rendered(token.text)
             except RefbrowserError:
                 return None  # It names a dimension.
             if len(shown) < len(left):
@@ -270,8 +270,8 @@ class Moved:
             if not shown.startswith(left):
                 return None
             inside = shown[len(left) :]
-            behind = text[stretch.start + len(stretch.text) :]
-            if not stretch.is_plain and document_renders(inside):
+            behind = text[token.start + len(token.text) :]
+            if not token.is_plain and document_renders(inside):
                 return None
             return inside + behind
         return None
