@@ -2,9 +2,10 @@
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
 dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
-``expand`` gives the Version 0 view of a document, and ``fold`` the same with templates and gen rules;
-``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
-streams of messages, compacts and repairs them. What they need is imported when they are first used.
+``expand`` gives the Version 0 view of a document, ``fold`` the same with templates and gen rules, and
+``lock`` writes down what its files are now; ``zarr_draft`` has stores and operations of the v3 core protocol
+draft of 2019, ``ncstream`` appends to streams of messages, compacts and repairs them. What they need is
+imported when they are first used.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import combine, expand, export, fold, make, open
+    from refbrowser.api import combine, expand, export, fold, lock, make, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -30,6 +31,7 @@ __all__ = [
     "expand",
     "export",
     "fold",
+    "lock",
     "make",
     "ncstream",
     "open",
@@ -46,6 +48,7 @@ _PLACES = {
     "export": "refbrowser.api",
     "combine": "refbrowser.api",
     "fold": "refbrowser.api",
+    "lock": "refbrowser.api",
     "make": "refbrowser.api",
     "open": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",

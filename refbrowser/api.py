@@ -1,4 +1,4 @@
-"""What ``import refbrowser`` gives to programs: open, export, expand, fold, make, combine."""
+"""What ``import refbrowser`` gives to programs: open, export, expand, fold, make, combine, lock."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.document.document import Document, ReferenceDocument
 
 if TYPE_CHECKING:
+    from refbrowser.engine.locking import LockWritten
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
     from refbrowser.exporting.option_fields import ExportOptions
@@ -34,6 +35,7 @@ def open(
     allow: Iterable[str] = (),
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
+    stale: str = "refuse",
     **options: Any,
 ) -> Dataset:
     """Open a dataset.
@@ -50,6 +52,10 @@ def open(
         Connection settings, ``ORIGIN:KEY=VALUE``.
     templates
         Values for templates of the document; used, never saved.
+    stale
+        What becomes of files that are not those of the lock beside the document: ``refuse``, reads that need
+        them fail; ``allow``, they are read, and `dataset.access.memory.warnings` names each; ``ignore``, no
+        lock is looked for.
     options
         What its format lets one choose; None for what is usual. ``flavour`` opens a store as ``zarr-v2``,
         ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``, whatever it looks like;
@@ -73,7 +79,14 @@ def open(
             raise RefbrowserError(ErrorKind.USAGE, message)
         return open_virtual(path, _texts(allow), _texts(storage_options))
     return open_dataset(
-        OpenRequest(os.fspath(path), _texts(allow), _texts(storage_options), dict(templates or {}), said)
+        OpenRequest(
+            os.fspath(path),
+            _texts(allow),
+            _texts(storage_options),
+            dict(templates or {}),
+            said,
+            stale=stale,
+        )
     )
 
 
@@ -393,6 +406,60 @@ def combine(
     said: dict[str, Any] = {name: _texts(value) if name in lists else value for name, value in how.items()}
     request = Combination(sources=tuple(os.fspath(each) for each in named), target=os.fspath(target), **said)
     return combine_files(request, _control(progress), Compute.of(client), told)
+
+
+def lock(
+    document: Path | Dataset,
+    target: Path | None = None,
+    *,
+    accept: Iterable[str] = (),
+    skip_bad: bool = False,
+    allow: Iterable[str] = (),
+    storage_options: Iterable[str] = (),
+    templates: Mapping[str, str] | None = None,
+    progress: Callable[..., None] | None = None,
+) -> LockWritten:
+    """Write what is known of the files of a document, so that it is noticed when one is replaced.
+
+    Parameters
+    ----------
+    document
+        The path of a reference document, or an opened dataset.
+    target
+        The file; ``DOC.lock.json`` beside the document when None.
+    accept
+        Files, as the document spells them, whose new state the lock that is there takes; none: all files.
+    skip_bad
+        Replace a lock that is there although files could not be looked at.
+    allow, storage_options, templates
+        As `open` has them, where `document` is a path.
+    progress
+        Called as `progress(done, total)` with files.
+
+    Returns
+    -------
+    LockWritten
+        `lock`, what it says now (None where it was left as it was), and in `made.errors` why files could not
+        be looked at; these are not locked.
+
+    Raises
+    ------
+    RefbrowserError
+        The document cannot be read, has no such file or too many, or the lock cannot be written.
+    """
+    from refbrowser.engine.locking import LockOrder, write_lock_of
+    from refbrowser.io.fetch import Fetcher
+
+    order = LockOrder("" if target is None else os.fspath(target), _texts(accept), skip_bad)
+    control = _control(progress)
+    if isinstance(document, Dataset):
+        fetcher = document.session.fetcher
+        return write_lock_of(document.path, document.document, document.access, fetcher, order, control)
+    path = os.fspath(document)
+    request = OpenRequest(path, _texts(allow), _texts(storage_options), dict(templates or {}))
+    opened = open_document(request)
+    with Fetcher() as fetcher:
+        return write_lock_of(path, opened.document, opened.access, fetcher, order, control)
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

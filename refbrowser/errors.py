@@ -180,7 +180,8 @@ class Finding:
     share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
     where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is. `rows`:
     (rule, first row) of each gen rule that it is about, where `place` does not tell. `checked`: None where
-    all was decided, else how many rows were looked at (0 where that is not known).
+    all was decided, else how many rows were looked at (0 where that is not known). `code`: what kind of
+    finding it is, as the manual of `refbrowser audit` lists them; empty where its `kind` says all.
     """
 
     severity: Severity
@@ -194,6 +195,7 @@ class Finding:
     is_anywhere: bool = False
     rows: tuple[tuple[int, int], ...] = ()
     checked: int | None = None
+    code: str = ""
 
     def at(self, place: Place) -> Finding:
         """Return this finding with another place."""

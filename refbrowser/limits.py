@@ -55,6 +55,8 @@ class Limits:
     key_length: int = _limit(4_096, "characters", "length of a key")
     url_length: int = _limit(16_384, "characters", "length of a URL")
     journal_size: int = _limit(256 * MIB, "bytes", "journal of the unsaved edits of one document")
+    lock_size: int = _limit(512 * MIB, "bytes", "lock of one document")
+    lock_files: int = _limit(1_000_000, "files", "files that are locked for one document")
     # HTTP
     http_connect: float = _limit(10, "s", "time to connect")
     http_first_byte: float = _limit(20, "s", "wait for the first byte of an answer")

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, tell_damage, write_json, write_line
+from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.make import add_remedies, mismatch_json, request_of, tell_mismatches
 from refbrowser.cli.options import (
     add_dask,
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace OUT; of a stream drop what stands behind its end",
     )
+    add_lock(parser)
     add_dask(parser)
     add_skip_bad(parser)
     add_json(parser)
@@ -121,7 +123,7 @@ def _to_document(arguments: argparse.Namespace, token: CancelToken) -> int:
         write_json({**asdict(report), "mismatches": mismatches, "left_out": left_out})
     else:
         _write_added(report)
-    return 0
+    return lock_made([report.target], arguments, token) if arguments.lock else 0
 
 
 def _write_added(report: Appended) -> None:
@@ -140,6 +142,8 @@ def _to_stream(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.streams.append import AppendRequest, append_to
 
+    if arguments.lock:
+        raise RefbrowserError(ErrorKind.USAGE, "--lock is for reference documents")
     if len(arguments.files) > 1 or arguments.output:
         raise RefbrowserError(ErrorKind.USAGE, "one dataset is added to a stream, in place")
     request = AppendRequest(

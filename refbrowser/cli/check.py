@@ -150,7 +150,7 @@ def _findings(request: OpenRequest, watched: Watched) -> list[Finding]:
     with watched("opening") as control:
         opened = open_document(request, control)
     with Session() as session, watched("checking") as control:
-        dataset = dataset_of(request.path, opened.document, opened.access, session, control)
+        dataset = dataset_of(request.path, opened.document, opened.access, session, control, stale="allow")
         if dataset.document.store is not None:
             with watched("listing") as listing:
                 list_store(dataset, listing)

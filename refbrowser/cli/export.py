@@ -17,6 +17,7 @@ from refbrowser.cli.console import (
     write_json,
     write_line,
 )
+from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,
@@ -144,6 +145,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then read the target with other software (zarr-python, netCDF4, h5py, siphon) and compare",
     )
+    add_lock(parser)
     add_dask(parser)
     add_export_options(parser)
     add_json(parser)
@@ -203,8 +205,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.dataset import damage_of
     from refbrowser.exporting.request import ExportRequest
+    from refbrowser.exporting.saving.making import FORMS
 
     options, compute = export_options(arguments), compute_of(arguments)
+    if arguments.lock and (arguments.format not in FORMS or arguments.estimate):
+        raise RefbrowserError(ErrorKind.USAGE, "--lock is for references that are written")
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -231,7 +236,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         _write_text(report)
         if checked is not None:
             write_check(checked)
-    return 0 if checked is None or checked.is_equal else DIFFERENT
+    code = lock_made([arguments.target], arguments, token) if arguments.lock else 0
+    return code if checked is None or checked.is_equal else DIFFERENT
 
 
 def _export(

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, tell, tell_warning, write_json, write_line
+from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.options import (
     add_dask,
     add_json,
     add_option,
     add_origins,
     add_skip_bad,
+    add_stale,
     compute_of,
     job_control,
     listed,
@@ -61,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for each in declared(ReferenceOptions).values():
         add_option(parser, each)
     add_dimensions(add_remedies(parser))
+    add_lock(parser)
+    add_stale(parser)
     add_dask(parser)
     add_json(parser)
     add_origins(parser)
@@ -116,7 +120,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         write_json(_as_json(report))
     else:
         _write_text(report)
-    return 0
+    return lock_made([each.target for each in report.made], arguments, token) if arguments.lock else 0
 
 
 def _as_json(report: MakeReport) -> dict[str, object]:
@@ -236,6 +240,7 @@ def request_of(arguments: argparse.Namespace, **more: Any) -> Combination:
         force=arguments.force,
         allow=tuple(arguments.allow),
         storage_options=tuple(arguments.storage_option),
+        stale=arguments.stale,
         **more,
     )
 
@@ -270,7 +275,7 @@ def run_combined(arguments: argparse.Namespace, request: Combination, token: Can
         write_json(_combined_json(report))
     else:
         _write_combined(report)
-    return 0
+    return lock_made([report.target], arguments, token) if arguments.lock else 0
 
 
 def tell_mismatches(found: list[Mismatch]) -> None:

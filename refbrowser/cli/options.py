@@ -48,6 +48,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
     add_opening(parser, BUILT_IN)
     add_origins(parser)
+    add_stale(parser)
+
+
+def add_stale(parser: argparse.ArgumentParser) -> None:
+    """Add what becomes of files that are not those of the lock."""
+    parser.add_argument(
+        "--stale",
+        choices=("refuse", "allow"),
+        default="refuse",
+        help="files that are not those of the lock beside the document (DOC.lock.json): fail where their "
+        "bytes are needed (refuse, the usual), or warn of each and read it (allow)",
+    )
 
 
 def add_opening(parser: argparse.ArgumentParser, among: Iterable[Format]) -> None:
@@ -262,4 +274,5 @@ def opening_of(path: str, arguments: argparse.Namespace) -> OpenRequest:
         storage_options=tuple(getattr(arguments, "storage_option", ())),
         templates=template_values(arguments),
         question=lambda error: ask(arguments, error),
+        stale=getattr(arguments, "stale", "refuse"),
     )

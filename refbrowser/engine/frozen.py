@@ -98,6 +98,8 @@ class FrozenDataset:
                 settings=self.access.settings,
                 confirm=self.access.confirm,
             )
+            if self.access.memory.locked is not None:
+                access.memory.hold_against(self.access.memory.locked)
             return dataset_of(self.name, opened.document, access, session)
         except BaseException:
             session.close()

@@ -14,13 +14,13 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Opened, Opening, OpenProgress, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.registry import facet
-from refbrowser.io.access import Access
+from refbrowser.io.access import Access, lock_path
 from refbrowser.io.cancel import linked
-from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options
+from refbrowser.io.origins import ConnectionSettings, Origin, parse_storage_options, scheme_of
 from refbrowser.references.document.document import Document
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class OpenRequest:
         Asked, with the error that a no becomes, above a size that needs a question.
     settings
         Further connection settings, by origin.
+    stale
+        What becomes of reads of files that are not those of the lock beside the document: see `STALE`.
     """
 
     path: str
@@ -60,6 +62,11 @@ class OpenRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     question: Callable[[RefbrowserError], bool] = _yes
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
+
+
+#: How files are read that differ from the lock: they are not, or with a warning for each; or nobody looks.
+STALE = ("refuse", "allow", "ignore")
 
 
 def open_document(
@@ -121,11 +128,16 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
         The control's token was cancelled.
     """
     control = control or JobControl()
+    if request.stale not in STALE:
+        message = f"stale files are treated as {', '.join(STALE)}, not {quoted(request.stale)}"
+        raise RefbrowserError(ErrorKind.USAGE, message)
     session = Session()
     try:
         with collected_later():
             opened = open_document(request, control, session)
-            return dataset_of(request.path, opened.document, opened.access, session, control)
+            return dataset_of(
+                request.path, opened.document, opened.access, session, control, stale=request.stale
+            )
     except BaseException:
         session.close()
         raise
@@ -138,6 +150,8 @@ def dataset_of(
     session: Session,
     control: JobControl | None = None,
     known: Elsewhere | None = None,
+    *,
+    stale: str = "ignore",
 ) -> Dataset:
     """Return the dataset that a document describes.
 
@@ -149,10 +163,25 @@ def dataset_of(
     ----------
     known
         Metadata that was read before, so that an edit does not read it again.
+    stale
+        One of `STALE`: whether the lock beside the document is looked for, and what it is for.
     """
     control = control or JobControl()
+    if stale != "ignore" and access.memory.locked is None and _may_be_locked(os.fspath(path), document):
+        from refbrowser.engine.locking import hold_against_lock  # Few documents have a lock.
+
+        hold_against_lock(
+            os.fspath(path), document, access, lambda: session.fetcher, control.token, allow=stale == "allow"
+        )
     complete = facet(document, "complete")
     if complete is not None:
         document = complete(document, session, access, control.token)
     hierarchy, elsewhere = described(document, access, session, control.token, known or {})
     return Dataset(os.fspath(path), document, hierarchy, access, session, elsewhere)
+
+
+def _may_be_locked(path: str, document: Document) -> bool:
+    """Tell whether there is a lock beside a document; of references at a URL only asking tells."""
+    if scheme_of(path) is None:
+        return os.path.lexists(lock_path(path))
+    return not document.rules_are_made

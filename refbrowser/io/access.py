@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
@@ -27,6 +27,9 @@ from refbrowser.io.origins import (
 )
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+if TYPE_CHECKING:
+    from refbrowser.io.locks.lock_watch import LockWatch
 
 ZIP = "zip://"
 #: Stands between a member and its archive.
@@ -73,6 +76,18 @@ def split_chained(url: str) -> Chained:
         message = f"the name of a zip member has {len(member)} characters, more than {LIMITS.key_length}"
         raise RefbrowserError(ErrorKind.BUDGET, f"{message} (key_length)", Place(url=url[:200]))
     return Chained(member, archive)
+
+
+#: What is put behind the name of a document for that of its lock.
+_LOCK = ".lock.json"
+
+
+def lock_path(document: str) -> str:
+    """Return the path or URL of the lock of a document."""
+    if "://" in document:
+        name, mark, query = document.partition("?")
+        return f"{name.rstrip('/')}{_LOCK}{mark}{query}"
+    return document.rstrip(os.sep) + _LOCK
 
 
 _NEVER = ("/proc", "/sys", "/dev")
@@ -142,8 +157,16 @@ class Source:
 class AccessMemory:
     """What was learned since the document was opened; shared by all its `Access` values, thread-safe."""
 
-    def __init__(self, recorded: Mapping[str, Recorded] | None = None) -> None:
+    def __init__(
+        self, recorded: Mapping[str, Recorded] | None = None, locked: LockWatch | None = None
+    ) -> None:
         self.identities = ObjectIdentities(recorded)
+        #: What files are held against as they are touched; None where there is no lock.
+        self.locked: LockWatch | None = None
+        #: What is wrong with the lock beside the document.
+        self.lock_fault: Finding | None = None
+        if locked is not None:
+            self.hold_against(locked)
         self.archives = ZipArchives()
         #: Where archives lie, by the folder of the document and their URL: they have very many members.
         self.archive_places: dict[tuple[str, str], Location] = {}
@@ -153,9 +176,13 @@ class AccessMemory:
         #: Folders as they are spelled, to what is asked for them, and what stands before names in them.
         self._folders: dict[str, tuple[Origin, str]] = {}
 
-    def __reduce__(self) -> tuple[type[AccessMemory], tuple[Mapping[str, Recorded]]]:
+    def __reduce__(self) -> tuple[type[AccessMemory], tuple[Mapping[str, Recorded], LockWatch | None]]:
         # What one process learned says nothing to another one.
-        return AccessMemory, (self.identities.recorded,)
+        return AccessMemory, (self.identities.recorded, self.locked)
+
+    def hold_against(self, locked: LockWatch) -> None:
+        """Compare files with a lock from now on, as they answer."""
+        self.locked = self.identities.watch = locked
 
     def local(self, path: str) -> Location:
         """Return where a path leads, with links resolved; those of a folder are looked at once.
@@ -194,7 +221,9 @@ class AccessMemory:
     def warnings(self) -> tuple[Finding, ...]:
         """What was to be warned of so far in what was read."""
         with self._lock:
-            return (*self.identities.warnings, *self._warned)
+            fault = () if self.lock_fault is None else (self.lock_fault,)
+            stale = () if self.locked is None else self.locked.findings
+            return (*fault, *self.identities.warnings, *stale, *self._warned)
 
     @property
     def met(self) -> dict[Origin, bool]:
@@ -364,6 +393,12 @@ class Access:
                 inner = self.memory.archive_places[self.base, archive] = self.locate(archive)
             # Without a path nobody takes the bytes of the archive for those of its member.
             return Location(chained_url(member, inner.url), inner.origin, "", member)
+        location = self._located(url)
+        if self.memory.locked is not None:
+            self.memory.locked.met(url, location.url)
+        return location
+
+    def _located(self, url: str) -> Location:
         if scheme_of(url) is None and self.from_network:
             url = self._joined(url)
         parts = split_url(url)

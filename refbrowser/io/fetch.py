@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from refbrowser.io.access import Access, Location, is_chained
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
+from refbrowser.io.locks.lock import SAMPLE
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
 from refbrowser.io.plan import LOCAL, TO_THE_END, Link, LinkModels, RangePlan, plan_ranges
 from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
@@ -34,12 +35,19 @@ from refbrowser.io.task import (
     Witness,
 )
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
+from refbrowser.model.reference import (
+    ByteRange,
+    ReferenceColumns,
+    ReferenceKind,
+    columns_of,
+    with_used_urls,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from refbrowser.io.http.client import HttpClient
+    from refbrowser.io.locks.lock_watch import LockWatch
     from refbrowser.io.objects import ObjectReader
 
 
@@ -54,6 +62,8 @@ _FEW, _SMALL = 8, 1 << 20
 _QUICK = 250e-6
 _FILE_THREADS = min(4, os.cpu_count() or 1)
 _OBJECT_THREADS = 32
+#: The priority of what rows wait for that have come already.
+_FIRST = -1_000
 
 
 class Fetcher:
@@ -102,6 +112,7 @@ class Fetcher:
         progress: Callable[[int, int | None], None] | None = None,
         witness: Witness | None = None,
         timed: Timed | None = None,
+        beginning: int | None = None,
     ) -> Counters:
         """Read everything in `plan`; returns when each of its rows was delivered.
 
@@ -132,6 +143,9 @@ class Fetcher:
             Called, in I/O threads, with each try when it has ended.
         timed
             Called, in I/O threads, with rows that are about to be delivered, and how long they took.
+        beginning
+            Bytes that are read of whole objects, from their begin on: fewer of smaller ones, and all where a
+            server gives no part. None for all.
 
         Raises
         ------
@@ -147,8 +161,20 @@ class Fetcher:
             progress=progress,
             witness=witness,
             timed=timed,
+            beginning=beginning,
         )
-        task = FetchTask(access, options)
+        if access.memory.locked is not None:
+            deliver = self._held_against_lock(plan, access, access.memory.locked, deliver, key, cancel)
+        return self._run(plan, FetchTask(access, options), deliver, key, cancel)
+
+    def _run(
+        self,
+        plan: RangePlan,
+        task: FetchTask,
+        deliver: Deliver,
+        key: RowKey | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Counters:
         with self._lock:
             self._tasks.add(task)
         forget = cancel.on_cancel(task.stop) if cancel is not None else None
@@ -170,6 +196,58 @@ class Fetcher:
                 self._tasks.discard(task)
                 self.counters.add(task.counters)
         return task.counters
+
+    def _held_against_lock(
+        self,
+        plan: RangePlan,
+        access: Access,
+        locked: LockWatch,
+        deliver: Deliver,
+        key: RowKey | None,
+        cancel: CancelToken | None,
+    ) -> Deliver:
+        """Return `deliver` for rows of which some may be of stale files.
+
+        Where only its bytes tell whether a file is the one of the lock, they are read before the first row of
+        it is delivered: those of all files that wait for it by then, together.
+        """
+        urls: list[str] = []
+
+        def compare(row: int, data: memoryview | RefbrowserError) -> None:
+            if locked.is_alert and not isinstance(data, RefbrowserError):
+                if locked.has_pending:
+                    self._compare_samples(access, locked, cancel)
+                if not urls:
+                    urls.extend(_places_of_rows(plan, access))
+                stale = None if locked.allow else locked.stale_at(urls[row])
+                if stale is not None:
+                    error = stale.error()
+                    data = error if key is None else error.at(replace(error.place, key=key(row)))
+            deliver(row, data)
+
+        return compare
+
+    def _compare_samples(self, access: Access, locked: LockWatch, cancel: CancelToken | None) -> None:
+        """Read the first and last bytes of the files of which only these tell what they are."""
+        with locked.comparing(cancel) as waiting:
+            urls = list(waiting)
+            ranges = [
+                ByteRange(locked.spelling(url), start, min(SAMPLE, size))
+                for url in urls
+                for size in (waiting[url].size,)
+                for start in (0, max(0, size - SAMPLE))
+            ]
+            found: list[bytes | RefbrowserError] = [b""] * len(ranges)
+
+            def take(row: int, data: memoryview | RefbrowserError) -> None:
+                found[row] = data if isinstance(data, RefbrowserError) else bytes(data)
+
+            # Before all others, by threads of its own: those of the rows that wait for it may wait for room.
+            task = FetchTask(access, FetchOptions(priority=_FIRST, is_aside=True))
+            self._run(self.plan(columns_of(ranges), access), task, take, cancel=cancel)
+            for url, head, tail in zip(urls, found[::2], found[1::2], strict=True):
+                failures = [each for each in (head, tail) if isinstance(each, RefbrowserError)]
+                locked.decide(url, failures[0] if failures else (head, tail))  # type: ignore[arg-type]
 
     def close(self) -> None:
         """End what is being fetched (`Cancelled` is raised there), close all connections, end the threads."""
@@ -245,7 +323,7 @@ class Fetcher:
             if is_small:
                 task.read_here(work)
             else:
-                task.read_in(self._pool("file", _FILE_THREADS), work)
+                task.read_in(self._pool(task.options.pool("file"), _FILE_THREADS), work)
         if files:
             task.read_here(partial(self._read_files, task, files))
         if stored:
@@ -290,7 +368,7 @@ class Fetcher:
             if files and task.live:
                 self._read_files_aside(task, files)
 
-        task.read_in(self._pool("file", _FILE_THREADS), work)
+        task.read_in(self._pool(task.options.pool("file"), _FILE_THREADS), work)
 
     def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
         from refbrowser.io.objects import ObjectReader
@@ -298,7 +376,7 @@ class Fetcher:
         with self._lock:
             if self._objects is None:
                 self._objects = ObjectReader(self._models, self._observer)
-        pool = self._pool("object", _OBJECT_THREADS)
+        pool = self._pool(task.options.pool("object"), _OBJECT_THREADS)
         for segment in segments:
             for index in range(max(len(segment.requests), 1)):
                 task.read_in(pool, partial(self._objects.read, segment, index))
@@ -321,6 +399,21 @@ class Fetcher:
 
                 pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
             return pool
+
+
+def _places_of_rows(plan: RangePlan, access: Access) -> list[str]:
+    """Return the canonical URL of each row of a plan; empty of one that is read from nowhere."""
+    found = [""] * (int(max(plan.rows.max(initial=-1), plan.empty.max(initial=-1))) + 1)
+    canonical: dict[int, str] = {}
+    for number, segment in enumerate(plan.segment_url.tolist()):
+        if segment not in canonical:
+            try:
+                canonical[segment] = access.locate(plan.urls[segment]).url
+            except RefbrowserError:
+                canonical[segment] = ""
+        for row in plan.rows[plan.rows_of[number] : plan.rows_of[number + 1]].tolist():
+            found[row] = canonical[segment]
+    return found
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 
@@ -124,18 +124,44 @@ def _etags(seen: ObjectIdentity) -> set[str]:
 
 def _seconds(seen: ObjectIdentity) -> int | None:
     """Return when an object was changed, in whole seconds since 1970; None where that is not told."""
+    moment = moment_of(seen)
+    return None if moment is None else moment.seconds
+
+
+class Moment(NamedTuple):
+    """A time: seconds since 1970, and as many digits of their fraction as are known."""
+
+    seconds: int
+    fraction: str = ""
+
+
+def moment_of(seen: ObjectIdentity) -> Moment | None:
+    """Return when an object was changed, as exactly as its source tells it; None where that is not told."""
     from email.utils import parsedate_to_datetime
 
     said = seen.changed if seen.changed is not None else seen.modified
     if isinstance(said, datetime):
-        return int(said.timestamp())
+        return Moment(int(said.timestamp()))
     parts = str(said or "").split(":")
     if len(parts) == 3 and all(part.isdigit() for part in parts):
-        return int(parts[2]) // 1_000_000_000
+        return Moment(int(parts[2]) // 1_000_000_000, f"{int(parts[2]) % 1_000_000_000:09d}")
     try:
-        return int(parsedate_to_datetime(str(said)).timestamp())
+        return Moment(int(parsedate_to_datetime(str(said)).timestamp()))
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+class Watch(Protocol):
+    """Something else that objects are held against when they answer."""
+
+    def look(self, url: str, seen: ObjectIdentity) -> None:
+        """Compare an object with what is known of it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_SOURCE`: it is not to be read as it is.
+        """
 
 
 class ObjectIdentities:
@@ -145,10 +171,16 @@ class ObjectIdentities:
     ----------
     recorded
         What references say of objects, by URL.
+
+    Attributes
+    ----------
+    watch
+        What else they are held against, each time; None for nothing.
     """
 
     def __init__(self, recorded: Mapping[str, Recorded] | None = None) -> None:
         self.recorded = dict(recorded or {})
+        self.watch: Watch | None = None
         self._lock = threading.Lock()
         self._first: dict[str, ObjectIdentity] = {}
         self._warned: dict[str, Finding] = {}
@@ -167,6 +199,11 @@ class ObjectIdentities:
         recorded = self.recorded.get(url)
         if recorded is not None:
             recorded.check(url, seen)
+        self._hold_against_first(url, seen)
+        if self.watch is not None:
+            self.watch.look(url, seen)
+
+    def _hold_against_first(self, url: str, seen: ObjectIdentity) -> None:
         with self._lock:
             first = self._first.setdefault(url, seen)
             if first is seen or first == seen:

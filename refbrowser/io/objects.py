@@ -102,6 +102,8 @@ class ObjectReader:
         export = task.options.export
         tries = LIMITS.http_tries_export if export else LIMITS.http_tries
         start, stop = _bounds(segment, index)
+        if stop is None:
+            stop = task.options.beginning
         size = 0 if stop is None else stop - start
         total = LIMITS.http_total_export if export else LIMITS.http_total
         deadline = time.monotonic() + total + size / LIMITS.http_total_rate
@@ -153,7 +155,14 @@ class ObjectReader:
         """Make a request; return what came, verified, or None where nobody waits for it any more."""
         task, location = segment.task, segment.location
 
+        is_beginning = not segment.requests and stop is not None
+
         def check(first: int, last: int, total: int) -> None:
+            nonlocal stop
+            if is_beginning:
+                # Of an object that may be shorter; Azure's client tells the range that was asked for.
+                assert stop is not None
+                stop, last = min(stop, total), min(last, total)
             if stop is None:
                 limit = task.options.size_limit
                 if total > limit:

@@ -313,7 +313,8 @@ def _whole_file(location: Location, task: FetchTask) -> memoryview | RefbrowserE
     descriptor = -1
     try:
         descriptor, identity = opened(path)
-        size = identity.size
+        beginning = task.options.beginning
+        size = identity.size if beginning is None else min(identity.size, beginning)
         task.access.memory.identities.confirm(location.url, identity.as_object())
         if size > task.options.size_limit:
             raise oversize(size, task.options.size_limit, location.url)

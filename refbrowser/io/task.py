@@ -143,7 +143,11 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """How a fetch reads; see `Fetcher.fetch`."""
+    """How a fetch reads; see `Fetcher.fetch`.
+
+    `beginning`: of whole objects only so many bytes from their begin on, fewer where there are no more.
+    `is_aside`: by threads that wait for no room of other fetches.
+    """
 
     destination: Destination | None = None
     ranges: RangesOf | None = None
@@ -153,6 +157,12 @@ class FetchOptions:
     progress: Callable[[int, int | None], None] | None = None
     witness: Witness | None = None
     timed: Timed | None = None
+    beginning: int | None = None
+    is_aside: bool = False
+
+    def pool(self, name: str) -> str:
+        """Return the name of the threads that read, by what they read."""
+        return f"{name} aside" if self.is_aside else name
 
 
 class FetchTask:

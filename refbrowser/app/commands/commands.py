@@ -12,7 +12,7 @@ from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
-from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.saving import LockCommands, SaveCommands
 from refbrowser.app.commands.serving import ServiceCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
@@ -28,6 +28,7 @@ class Commands:
     files: FileCommands
     saving: SaveCommands
     problems: ProblemCommands
+    locks: LockCommands
     edit: EditCommands
     references: ReferenceCommands
     prefixes: PrefixCommands

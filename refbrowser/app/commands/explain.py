@@ -51,6 +51,7 @@ class ExplainCommands(CommandGroup):
         chunk_map: ChunkMapDock,
         actions: Actions,
         permissions: PermissionCommands,
+        accept_stale: Callable[[OpenDocument, str], object],
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -64,6 +65,8 @@ class ExplainCommands(CommandGroup):
         self._chunk_map = chunk_map
         self._actions = actions
         self._permissions = permissions
+        self._accept_stale = accept_stale
+        frame.documents.added.connect(self._follow_lock)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -88,6 +91,9 @@ class ExplainCommands(CommandGroup):
     def connect_map(self, pane: ChunkMapPane) -> None:
         """Explain chunks of the chunk map."""
         pane.explainWanted.connect(self._explain_chunk)
+
+    def _follow_lock(self, document: OpenDocument) -> None:
+        document.lock.written.connect(lambda _written: self._explain.refresh(document))
 
     def _offer(self, widget: QWidget) -> None:
         """Explain from the menu of a widget what is current there."""
@@ -260,6 +266,7 @@ class ExplainCommands(CommandGroup):
             "reference": lambda: self._edit_reference(document, str(link.target)),
             "attributes": lambda: self._show_attributes(document, str(link.target)),
             "permissions": self._permissions.review_trust,
+            "accept": lambda: self._accept_stale(document, str(link.target)),
         }
         actions[link.kind]()
 

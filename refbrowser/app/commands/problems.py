@@ -43,6 +43,7 @@ class ProblemCommands(CommandGroup):
         history: HistoryPane,
         permissions: PermissionCommands,
         prefixes: PrefixCommands,
+        accept_stale: Callable[[OpenDocument, str], object],
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -54,6 +55,7 @@ class ProblemCommands(CommandGroup):
         self._history = history
         self._permissions = permissions
         self._prefixes = prefixes
+        self._accept_stale = accept_stale
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -149,6 +151,8 @@ class ProblemCommands(CommandGroup):
         self._frame.documents.set_current(document)
         if fix.remedy is Remedy.PERMISSIONS:
             self._permissions.review_trust()
+        elif fix.remedy is Remedy.ACCEPT:
+            self._accept_stale(document, fix.text)
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.begin(document, fix.text)
         elif document.problems.fix(problem):

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.edited_document import EditedDocument
     from refbrowser.app.controller.work import OnDisk, Saved
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.locking import LockWritten
     from refbrowser.errors import Finding
     from refbrowser.exporting.saving.save import SaveOrder, StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
+    from refbrowser.io.locks.lock import Stale
     from refbrowser.model.listing import StoreListing
     from refbrowser.references.document.document import Document
     from refbrowser.references.document.origins import StoreOrigin
@@ -150,6 +152,58 @@ class DocumentStore(QObject):
 
         title = f"List {document.title}"
         self._listing.run(document, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)
+
+
+class DocumentLock(QObject):
+    """Follows one `OpenDocument`; what is stale was found when files were touched.
+
+    Signals
+    -------
+    written(object)
+        A `LockWritten`: what is held against the lock is held against that from now on.
+    failed(object)
+        Why the lock could not be written.
+    """
+
+    written = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, document: EditedDocument) -> None:
+        super().__init__(document)
+        self._document = document
+        self._latest = Latest(self, "lock")
+
+    @property
+    def stale(self) -> tuple[Stale, ...]:
+        """The files that were touched and are not those of the lock, in the order of being found."""
+        dataset = self._document.dataset
+        locked = None if dataset is None else dataset.access.memory.locked
+        return () if locked is None else tuple(locked.stale.values())
+
+    def write(self) -> None:
+        """Look at all files, and write the lock beside the document."""
+        self._run(f"Write the lock of {self._document.title}", ())
+
+    def accept(self, urls: Sequence[str]) -> None:
+        """Take the new state of some files, as the document spells them, into the lock; nothing else."""
+        self._run(f"Accept files of {self._document.title}", tuple(urls))
+
+    def _run(self, title: str, accepted: tuple[str, ...]) -> None:
+        dataset, path = self._document.dataset, self._document.path
+        if dataset is None:
+            return
+
+        def work(control: TaskControl) -> LockWritten:
+            from refbrowser.engine.locking import LockOrder, hold_against, write_lock_of
+
+            order = LockOrder(accept=accepted)
+            fetcher = dataset.session.fetcher
+            written = write_lock_of(path, dataset.document, dataset.access, fetcher, order, control)
+            if written.lock is not None:
+                hold_against(dataset.access, written.lock)
+            return written
+
+        self._latest.run(self._document, title, work, self.written.emit, self.failed.emit)
 
 
 class DocumentSaving(QObject):

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.document_files import (
     DocumentFile,
+    DocumentLock,
     DocumentSaving,
     DocumentStore,
     FormatPart,
@@ -75,6 +76,7 @@ class OpenDocument(EditedDocument):
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self, self.store)
         self.changes = DocumentChanges(self)
+        self.lock = DocumentLock(self)
         self.file = DocumentFile(self, self.store, self.saving, lambda: self.part)
 
     @property

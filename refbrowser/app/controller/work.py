@@ -140,7 +140,8 @@ def open_document(
     access = _with_kept_permission(path, opened.access, document, identity)
     control.send(BUILDING)
     control.stage(BUILDING)
-    dataset = dataset_of(path, document, access, shared.get(), control)
+    # Nothing is kept from the user: what is stale is marked wherever it is shown.
+    dataset = dataset_of(path, document, access, shared.get(), control, stale="allow")
     return Opened(History(dataset.document), _state(dataset, None), identity)
 
 

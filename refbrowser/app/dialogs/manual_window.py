@@ -56,6 +56,7 @@ PAGES = (
     "templates",
     "editing",
     "permissions",
+    "lock",
     "export",
     "cluster",
     "objects",

@@ -319,6 +319,12 @@ class Questions(QObject):
 
         self._show(FoldSheet(document, self._window))
 
+    def accept_stale(self, document: OpenDocument, url: str) -> None:
+        """Show the files that are not those of the lock, and have the ticked ones accepted."""
+        from refbrowser.app.dialogs.lock_sheet import AcceptSheet
+
+        self._show(AcceptSheet(document, url, self._window))
+
     def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether all pending edits are to be taken back."""
         text = "The document goes back to its saved state. Undo brings the edits back."

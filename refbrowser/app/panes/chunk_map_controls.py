@@ -36,6 +36,7 @@ GLYPHS = {
     "pending": "…",
     "faulty": "!",
     "failed": "!",
+    "stale": "≠",
     "changed": "Δ",
     "added": "+",
     "removed": "−",
@@ -73,6 +74,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "inline": ("#55702f" if dark else "#c3dc94", "#7f9d50" if dark else "#92b35c", "bars"),
         "derived": ("#4d4474" if dark else "#c9c1ea", "#8577bd" if dark else "#8e7fcf", "bricks"),
         "faulty": (colors.warning_soft, colors.warning, "cross"),
+        "stale": ("#6d2f52" if dark else "#f6c3dc", "#8f4c72" if dark else "#e79fc6", "back"),
         "changed": (colors.changed, "#8a5cb4" if dark else "#a877cf", "diagonal"),
         "added": (colors.good, "#3f8f5c" if dark else "#66b487", "grid"),
         "removed": (colors.fault_soft, colors.fault, "lines"),
@@ -101,6 +103,11 @@ def _tile(entry: MapClass) -> QImage:
             painter.drawLine(QPointF(shift, side), QPointF(shift + side, 0))
             if pattern == "cross":
                 painter.drawLine(QPointF(shift, 0), QPointF(shift + side, side))
+    elif pattern == "back":
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(mark, 1.6))
+        for shift in (-side, 0.0, side):
+            painter.drawLine(QPointF(shift, 0), QPointF(shift + side, side))
     elif pattern == "dots":
         painter.fillRect(QRectF(1, 1, 2, 2), mark)
         painter.fillRect(QRectF(5, 5, 2, 2), mark)
@@ -135,6 +142,7 @@ def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
         "missing": colors.muted,
         "faulty": colors.warning,
         "failed": colors.fault,
+        "stale": "#d97fb0" if colors.dark else "#b03a78",
         "changed": colors.changed,
         "added": colors.good,
         "removed": colors.fault,

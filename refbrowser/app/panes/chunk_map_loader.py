@@ -13,7 +13,7 @@ from refbrowser.app.widgets.parts import one_shot
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap, coloured
-from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line
+from refbrowser.views.chunks.chunk_facts import ChunkFacts, chunk_facts, facts_line, stale_of
 from refbrowser.views.chunks.chunk_map import ChunkLayout, ChunkMapValues, MapSource, manifest_in
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def source_of(document: OpenDocument, node: ArrayNode) -> MapSource:
     if saved is not None and saved is not dataset.document:
         before = manifest_in(node.manifest, saved)
     log = dataset.session.chunk_log.of(dataset.access.memory, node.path, len(node.shape))
-    return MapSource(node.manifest, before, log)
+    return MapSource(node.manifest, before, log, dataset.access.memory.locked)
 
 
 #: What is computed: the whole map, and the part of it that is looked at more closely.
@@ -260,7 +260,7 @@ class PointedChunk(QObject):
             state, seconds = whole.read_at(*self._cell)
             log = whole.source.log
             error = log.error(coords) if state == ReadState.FAILED and log is not None else None
-            self.said.emit(facts_line(self.facts, state, seconds, error))
+            self.said.emit(facts_line(self.facts, state, seconds, error, stale_of(whole.source, self.facts)))
 
     def _look_up(self) -> None:
         document, node, coords, source = self._document, self._node, self._coords, self._loader.source

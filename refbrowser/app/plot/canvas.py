@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QStyleOptionGraphicsItem, QWidg
 
 from refbrowser.app.plot.axes_view import ARROWS, AxesView
 from refbrowser.app.plot.colour_bar import Table
-from refbrowser.app.plot.legends import draw_glyph, ground_color, state_brush
+from refbrowser.app.plot.legends import draw_glyph, ground_color, stale_brush, state_brush
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import plain_label
 from refbrowser.views.plot.colouring import NO_VALUE, Colouring, boxes_of, decimation, extremes, window
@@ -272,14 +272,17 @@ class ChunkStateItem(GraphicsObject):
         super().__init__()
         self._picture: Picture | None = None
         self._edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
-        self._seen = -1
+        self._seen = (-1, 0)
         self._boxes: dict[ChunkState, npt.NDArray[np.int64]] = {}
         self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self._stale = np.zeros((0, 4), np.int64)
+        self._stale_brush = stale_brush()
         self.setZValue(10)
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
         self._brushes = {state: state_brush(state) for state in _SHOWN}
+        self._stale_brush = stale_brush()
         self.update()
 
     def set_picture(
@@ -288,20 +291,27 @@ class ChunkStateItem(GraphicsObject):
         """Show the chunks of a picture; `edges` are their borders in the view, vertical axis first."""
         self.prepareGeometryChange()
         self._picture, self._edges = picture, edges
-        self._seen = -1
+        self._seen = (-1, 0)
         self.refresh()
 
     def refresh(self) -> None:
         """Look at the states again."""
-        if self._picture is None:
+        picture = self._picture
+        if picture is None:
             self._boxes = {}
-        elif self._picture.arrived == self._seen:
+            self._stale = np.zeros((0, 4), np.int64)
+        elif (picture.arrived, picture.stale_turns) == self._seen:
             return
         else:
-            self._seen = self._picture.arrived
-            states = np.atleast_2d(self._picture.states)
+            self._seen = picture.arrived, picture.stale_turns
+            states = np.atleast_2d(picture.states)
             self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
+            self._stale = boxes_of(np.atleast_2d(picture.stale) & (states == ChunkState.DONE))
         self.update()
+
+    def stale_boxes(self) -> npt.NDArray[np.int64]:
+        """Return the boxes of cells that are marked as of files that are not those of the lock."""
+        return self._stale
 
     def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:
         """Return the boxes of cells that are drawn for a state, shape (n, 4)."""
@@ -321,7 +331,8 @@ class ChunkStateItem(GraphicsObject):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        if self._edges is None or not any(len(boxes) for boxes in self._boxes.values()):
+        is_any = len(self._stale) or any(len(boxes) for boxes in self._boxes.values())
+        if self._edges is None or not is_any:
             return
         transform = painter.transform()
         clip = transform.mapRect(option.exposedRect)
@@ -339,6 +350,11 @@ class ChunkStateItem(GraphicsObject):
             painter.drawRects(rects)
             if state is ChunkState.FAILED:
                 self._draw_glyphs(painter, y, x, clip)
+        if len(self._stale):
+            # Over the values, which are seen through it.
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._stale_brush)
+            painter.drawRects(_device_rects(self._stale, y, x, clip))
         painter.restore()
 
     def _draw_glyphs(self, painter: QPainter, y: Any, x: Any, clip: QRectF) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
@@ -35,6 +36,8 @@ STATE_NAMES = {
     ChunkState.MISSING: "missing chunk",
     ChunkState.FAILED: "could not be read",
 }
+
+STALE_NAME = "not the file of the lock"
 
 
 def state_colors(state: ChunkState) -> tuple[QColor, QColor]:
@@ -74,6 +77,40 @@ def state_brush(state: ChunkState) -> QBrush:
         painter.drawLine(QPointF(0, _TILE), QPointF(_TILE, 0))
     painter.end()
     return QBrush(tile)
+
+
+def stale_color() -> QColor:
+    """Return the colour that marks what is not of the file of the lock."""
+    return QColor("#e08dbb" if theme.colors().dark else "#b03a78")
+
+
+def stale_brush() -> QBrush:
+    """Return the pattern that is laid over values of stale files: lines down to the right."""
+    side = 2 * _TILE
+    tile = QPixmap(QSize(side, side))
+    tile.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    # Seen on dark values and on light ones, and far apart: the values are to be seen between.
+    for color, width in ((QColor(theme.colors().surface), 2.6), (stale_color(), 1.4)):
+        painter.setPen(QPen(color, width))
+        for shift in (-side, 0, side):
+            painter.drawLine(QPointF(shift, 0), QPointF(shift + side, side))
+    painter.end()
+    return QBrush(tile)
+
+
+def stale_swatch(width: int = 22, height: int = 14) -> QPixmap:
+    """Return a sample of that for the legend."""
+    picture = QPixmap(width, height)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(stale_brush())
+    painter.setPen(QPen(stale_color(), 1))
+    painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), 2, 2)
+    painter.end()
+    return picture
 
 
 def draw_glyph(painter: QPainter, centre: QPointF, size: float) -> None:
@@ -124,6 +161,11 @@ class StateLegend(QWidget):
             layout.addWidget(sample)
             text.setContentsMargins(0, 0, theme.LARGE, 0)
             layout.addWidget(text)
+        self._stale = QLabel(), plain_label("", role="warning", wrap=False)
+        self._stale[1].setObjectName("legend_stale")
+        self._stale[1].setContentsMargins(0, 0, theme.LARGE, 0)
+        for part in self._stale:
+            layout.addWidget(part)
         self.note = plain_label("", role="muted", wrap=False)
         self.note.setObjectName("plotNote")
         layout.addWidget(self.note)
@@ -140,6 +182,7 @@ class StateLegend(QWidget):
         """Take the colours of the theme."""
         for state, (sample, _text) in self._entries.items():
             sample.setPixmap(swatch(state))
+        self._stale[0].setPixmap(stale_swatch())
 
     def set_picture(self, picture: Picture | None, note: str) -> None:
         """Count the states of a picture's chunks; `note` is said beside them."""
@@ -149,11 +192,15 @@ class StateLegend(QWidget):
             sample.setVisible(count > 0)
             text.setVisible(count > 0)
             text.setText(f"{STATE_NAMES[state]} ({count_text(count)})")
+        stale = 0 if picture is None else int(np.count_nonzero(picture.stale))
+        self._stale[1].setText(f"{STALE_NAME} ({count_text(stale)})")
+        for part in self._stale:
+            part.setVisible(stale > 0)
         self.note.setText(note)
         self.note.setVisible(bool(note))
         incomplete = counts[ChunkState.FAILED] > 0 or counts[ChunkState.PENDING] > 0
         self.retry.setVisible(incomplete and picture is not None and picture.finished)
-        self.setVisible(bool(note) or any(counts.values()))
+        self.setVisible(bool(note) or any(counts.values()) or stale > 0)
 
     def shown_states(self) -> set[ChunkState]:
         """Return the states that are explained now."""

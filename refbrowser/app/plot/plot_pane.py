@@ -293,6 +293,10 @@ class PlotPane(QWidget):
         """Return the picture on the screen."""
         return self._presenter.loader.current
 
+    def look_at_lock(self) -> None:
+        """Mark what is of files that are not those of the lock, which others are now."""
+        self._presenter.stage.mark_stale()
+
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
         return self._presenter.stage.is_settled

@@ -350,6 +350,14 @@ class Stage(QObject):
             self.drawing.set_pictures(self.drawing.base, self.drawing.detail)
             self.drawing.draw()
 
+    def mark_stale(self) -> None:
+        """Mark chunks of stale files in what is drawn already."""
+        picture = self.loader.current
+        if picture is not None and self.shows_picture and not self._coordinates.waits:
+            self.drawing.canvas.states.refresh()
+            self._show_notes(picture)
+            self.pointing.say()
+
     def present(self) -> None:
         """Show what has come, as it is to be taken now."""
         picture = self.loader.current

@@ -208,7 +208,7 @@ class NoteBar(QFrame):
         """Say something, unless what was said of this was dismissed; nothing hides the bar."""
         self._about = about
         self._text.setText(words)
-        self.setVisible(bool(words) and about is not self._dismissed)
+        self.setVisible(bool(words) and about != self._dismissed)
 
     def text(self) -> str:
         """Return the words shown."""
@@ -233,6 +233,21 @@ class DamageBar(NoteBar):
         self.button.setText(repair)
         self.button.setVisible(bool(repair))
         self.show_for(None if shown is None else shown.part.subject, words)
+
+
+class LockBar(NoteBar):
+    """Tells which files of one document are not those of its lock; its button shows them, to be accepted."""
+
+    def __init__(self) -> None:
+        super().__init__("lock", ("warning", "warning"), "trustStrip", "Accept", "Accept the new state…")
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say it of this document; nothing where none was found."""
+        from refbrowser.views.locks import stale_words
+
+        stale = () if document is None or not document.is_open else document.lock.stale
+        # More of them are news, though the others were dismissed.
+        self.show_for((document, len(stale)), stale_words(stale))
 
 
 class MakeBar(NoteBar):

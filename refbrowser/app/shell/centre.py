@@ -22,6 +22,7 @@ from refbrowser.app.shell.bars import (
     DamageBar,
     DiskBar,
     ErrorBar,
+    LockBar,
     LossBar,
     MakeBar,
     ReadingStrip,
@@ -79,6 +80,7 @@ class Centre(QWidget):
         self.recovery_bar = RecoveryBar()
         self.disk_bar = DiskBar()
         self.damage_bar = DamageBar()
+        self.lock_bar = LockBar()
         self.copy_bar = CopyBar()
         self.make_bar = MakeBar()
         self.loss_bar = LossBar()
@@ -100,8 +102,10 @@ class Centre(QWidget):
         for page in (self._start_page, self._loading_page, self._error_page, self.tabs):
             self._pages.addWidget(page)
         self.setMinimumSize(*_LEAST)
-        bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.recovery_bar, self.copy_bar)
-        self._bars = BarStack((*bars, self.make_bar, self.loss_bar, self.error_bar, self.strip))
+        bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.lock_bar, self.recovery_bar)
+        self._bars = BarStack(
+            (*bars, self.copy_bar, self.make_bar, self.loss_bar, self.error_bar, self.strip)
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
@@ -229,6 +233,7 @@ class Centre(QWidget):
         self.recovery_bar.set_document(document)
         self.disk_bar.set_document(document)
         self.damage_bar.set_document(document)
+        self.lock_bar.set_document(document)
         self.make_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self._start_page)

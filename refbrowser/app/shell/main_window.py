@@ -250,7 +250,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.commands.plotting import DataCommands, ExploreCommands
         from refbrowser.app.commands.problems import ProblemCommands
         from refbrowser.app.commands.references import EditCommands, PrefixCommands, ReferenceCommands
-        from refbrowser.app.commands.saving import SaveCommands
+        from refbrowser.app.commands.saving import LockCommands, SaveCommands
         from refbrowser.app.commands.serving import ServiceCommands
         from refbrowser.app.commands.values import ValueCommands
         from refbrowser.app.commands.view import FindCommands, HelpCommands, PreferenceCommands, ViewCommands
@@ -266,6 +266,7 @@ class MainWindow(QMainWindow):
             editors=self.editors,
             navigation=self.navigation,
         )
+        locks = LockCommands(self, centre=self.centre, preferences=self.preferences)
         problems = ProblemCommands(
             self,
             centre=self.centre,
@@ -277,6 +278,7 @@ class MainWindow(QMainWindow):
             history=self.history,
             permissions=permissions,
             prefixes=prefixes,
+            accept_stale=locks.accept_stale,
         )
         return Commands(
             files=FileCommands(
@@ -289,6 +291,7 @@ class MainWindow(QMainWindow):
             ),
             saving=SaveCommands(self, centre=self.centre, problem_commands=problems),
             problems=problems,
+            locks=locks,
             edit=EditCommands(self, docks=self.docks, editors=self.editors),
             references=ReferenceCommands(
                 self,
@@ -327,6 +330,7 @@ class MainWindow(QMainWindow):
                 chunk_map=self.chunk_map,
                 actions=self.actions_,
                 permissions=permissions,
+                accept_stale=locks.accept_stale,
             ),
             cdl=CdlCommands(self),
             exploring=ExploreCommands(self, centre=self.centre),

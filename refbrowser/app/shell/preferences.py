@@ -130,6 +130,13 @@ PREFERENCES = (
         scale=MIB,
     ),
     Preference(
+        "lock_on_save",
+        "Saving",
+        "Write a lock when a document is saved",
+        False,
+        "Looks at every file that it refers to: later it is noticed when one is replaced",
+    ),
+    Preference(
         "json_question",
         "Ask above these sizes",
         "A document",
@@ -319,6 +326,7 @@ class PreferencesInForce(QObject):
             "cf": self._use_plot,
             "prefetch": self._use_plot,
             "first_picture": lambda: None,
+            "lock_on_save": lambda: None,
             "internal": self._use_attributes,
             "connections": self._use_session,
             "cache": self._use_session,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.engine.locking import prefixes_of
 from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Problems, Remedy, Spot
 from refbrowser.engine.reading.chunk_log import marks_of
@@ -16,6 +18,7 @@ from refbrowser.model.nodes import ArrayNode
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.access import Access, Want
+    from refbrowser.io.locks.lock import Stale
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document.document import Document
 
@@ -55,7 +58,8 @@ def turns_of(dataset: Dataset) -> int:
     """Return a number that changes whenever `failures_of` may give something else; quick."""
     memory = dataset.access.memory
     reads = sum(log.turns for _path, log in dataset.session.chunk_log.arrays(memory))
-    return reads + len(memory.archives.damaged)
+    stale = 0 if memory.locked is None else memory.locked.turns
+    return reads + len(memory.archives.damaged) + stale
 
 
 #: Kinds of a failed read that another beginning of the URL may repair.
@@ -89,6 +93,7 @@ def collect(
     found = [_of_finding(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
     found += [_of_finding(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
     found += _of_failures(failures, hierarchy)
+    found += _of_lock(document, hierarchy, access)
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)
 
@@ -178,6 +183,33 @@ def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | Non
             severity=Severity.FAULT, kind=kind, message=message, origin=ProblemOrigin.READING, spot=spot,
             place=place, advice=errors[0].advice, count=len(errors), fix=fix,
         )  # fmt: skip
+
+
+def _of_lock(document: Document, hierarchy: Hierarchy | None, access: Access | None) -> Iterator[Problem]:
+    """Yield a problem for each array of which files are not those of the lock, as far as was found so far."""
+    locked = None if access is None else access.memory.locked
+    stale = {} if locked is None else {each.url: each for each in locked.stale.values()}
+    if not stale:
+        return
+    told: set[str] = set()
+    for prefix, urls in prefixes_of(document, frozenset(stale)).items():
+        first = stale[min(urls)]
+        more = len(urls) - 1
+        others = "" if not more else f"; and {more} more file{'' if more == 1 else 's'}"
+        told |= urls
+        yield _stale_problem(first, _node_of(f"{prefix}0", hierarchy), f"{first.message}{others}")
+    for url in sorted(stale.keys() - told):
+        # Of metadata, or of what was edited since.
+        yield _stale_problem(stale[url], ("document", ""), stale[url].message)
+
+
+def _stale_problem(stale: Stale, spot: Spot, message: str) -> Problem:
+    finding = stale.finding()
+    fix = Fix(Remedy.ACCEPT, "Accept the new state…", text=stale.url)
+    return Problem(
+        severity=finding.severity, kind=finding.kind, message=message, origin=ProblemOrigin.LOCK, spot=spot,
+        place=replace(finding.place, path=str(spot[1]) or None), advice=stale.error().advice, fix=fix,
+    )  # fmt: skip
 
 
 def _of_want(want: Want) -> Problem:

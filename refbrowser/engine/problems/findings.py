@@ -73,6 +73,8 @@ def dataset_findings(
         told = _Told(of_document)
         more = [each for each in hierarchy.problems if not told.has(each)]
         structure += in_refs(document, [*more, *codec_findings(hierarchy)])
+    if access is not None and access.memory.lock_fault is not None:
+        structure.append(access.memory.lock_fault)
     store = document.store
     if store is not None and store.facts.listing is not None:
         structure += store.facts.listing.findings

@@ -25,6 +25,7 @@ class ProblemOrigin(StrEnum):
     DOCUMENT = "document"
     STRUCTURE = "structure"
     READING = "reading"
+    LOCK = "lock"
     PERMISSION = "permission"
 
 
@@ -34,6 +35,7 @@ class Remedy(StrEnum):
     EDIT = "edit"
     PREFIX = "prefix"
     PERMISSIONS = "permissions"
+    ACCEPT = "accept"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,11 @@ def append_files(
     """
     control = control or JobControl()
     opening = OpenRequest(
-        target, allow=request.allow, storage_options=request.storage_options, settings=request.settings
+        target,
+        allow=request.allow,
+        storage_options=request.storage_options,
+        settings=request.settings,
+        stale=request.stale,
     )
     out = request.target or target
     with open_dataset(opening, control) as dataset:
@@ -176,7 +180,11 @@ def append_plan(
 def _growing(dataset: Dataset, source: str, request: Combination) -> str:
     """Return the dimension whose coordinates in a file are others than in the document."""
     opening = OpenRequest(
-        source, allow=request.allow, storage_options=request.storage_options, settings=request.settings
+        source,
+        allow=request.allow,
+        storage_options=request.storage_options,
+        settings=request.settings,
+        stale=request.stale,
     )
     differing = []
     with open_dataset(opening) as file:

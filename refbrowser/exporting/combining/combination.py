@@ -64,6 +64,8 @@ class Combination:
         Fold the references into templates and gen rules.
     extends
         The first source is a document that the others are added to: its values are the common ones.
+    stale
+        What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
     """
 
     sources: tuple[str, ...]
@@ -87,6 +89,7 @@ class Combination:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
 
     def check(self) -> None:
         """Raise `E_USAGE` where something that is said has no meaning."""
@@ -137,6 +140,7 @@ class Combination:
             allow=self.allow,
             storage_options=self.storage_options,
             settings=self.settings,
+            stale=self.stale,
         )
 
 

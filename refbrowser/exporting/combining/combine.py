@@ -345,6 +345,7 @@ class CombinedProof:
             allow=(*request.allow, *_folders_of(plan.files, folders)),
             storage_options=request.storage_options,
             settings=request.settings,
+            stale=request.stale,
         )
 
     def check(self, made: Dataset, numbers: Iterable[int], token: CancelToken) -> None:

@@ -130,6 +130,7 @@ class Looking:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    stale: str = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +231,7 @@ def _looked(source: str, looking: Looking) -> LookedAt:
         allow=looking.allow,
         storage_options=looking.storage_options,
         settings=looking.settings,
+        stale=looking.stale,
     )
     chain = None
     try:

@@ -209,6 +209,22 @@ def check_answer(head: Head, start: int, stop: int | None, size_limit: int) -> B
     return Body(length, False, length)
 
 
+def check_beginning(head: Head, size: int) -> Body:
+    """Tell what the body of a final answer is, for the first `size` bytes of an object that may be shorter.
+
+    Raises
+    ------
+    AttemptError
+        The answer is not what was asked for; `E_RANGE`: of an object without any byte.
+    """
+    match = _CONTENT_RANGE.fullmatch(head.fields.get("content-range", ""))
+    if head.status == 206 and match is not None and match[3] != "*":
+        size = min(size, int(match[3]))
+    body = check_answer(head, 0, size if head.status != 200 else None, LIMITS.http_cut)
+    # What was asked for is all that is taken, however large the object is.
+    return Body(body.length, False, body.total)
+
+
 def identity_of(head: Head, total: int | None) -> ObjectIdentity:
     """Return the identity of the object that an answer describes."""
     etag = head.fields.get("etag")

@@ -16,6 +16,7 @@ from refbrowser.io.http.answers import (
     Head,
     Sink,
     check_answer,
+    check_beginning,
     identity_of,
 )
 from refbrowser.io.http.connection import Connection
@@ -117,9 +118,9 @@ class HttpRequest:
 
     @property
     def bounds(self) -> tuple[int, int | None]:
-        """Bytes of the object that the next try asks for."""
+        """Bytes of the object that the next try asks for; up to None: all."""
         if self.is_whole:
-            return 0, None
+            return 0, self.segment.task.options.beginning
         first, last = self.segment.requests[self.index]
         return self.segment.start + first + self._received, self.segment.start + last
 
@@ -169,7 +170,10 @@ class HttpRequest:
         start, stop = self.bounds
         task = self.segment.task
         try:
-            self._body = check_answer(head, start, stop, task.options.size_limit)
+            if self.is_whole and stop is not None:
+                self._body = check_beginning(head, stop)
+            else:
+                self._body = check_answer(head, start, stop, task.options.size_limit)
             identity = identity_of(head, self._body.total)
             task.access.memory.identities.confirm(self.segment.location.url, identity)
         except AttemptError as error:

@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.chunk_log import ReadState
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.views.chunks.chunk_map import NOTHING, OTHER_URL, UNKNOWN, Change, ChunkLayout, ChunkMapValues
+from refbrowser.views.chunks.chunk_map import (
+    NO_URL,
+    NOTHING,
+    OTHER_URL,
+    UNKNOWN,
+    Change,
+    ChunkLayout,
+    ChunkMapValues,
+)
 
 Classes = npt.NDArray[np.uint8]
 
@@ -74,6 +82,8 @@ class ColouredMap:
         What each number means.
     stored, inline, missing, failed
         Chunks with a reference to other files, within the document, without one, and that cannot be read.
+    stale
+        Chunks of files that are not those of the lock.
     change
         `Change` of each cell, shaped as `classes`; None where edits changed none of them.
     changed
@@ -95,6 +105,7 @@ class ColouredMap:
     is_complete: bool
     change: Classes | None = None
     changed: int = 0
+    stale: int = 0
 
     @property
     def is_sampled(self) -> bool:
@@ -133,7 +144,7 @@ class ColouredMap:
 
 def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
     """Return the map of `values`, coloured by one of their columns."""
-    classes, legend = _MAKERS[by](values)
+    classes, legend = _with_stale(values, *_MAKERS[by](values))
     counts = np.bincount(classes.ravel(), minlength=len(legend)).tolist()
     of_kind = np.bincount(values.kind.ravel(), minlength=256)
     failed = int(np.count_nonzero(values.state == ReadState.FAILED))
@@ -155,6 +166,7 @@ def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
         is_complete=values.is_complete,
         change=values.change.copy() if changed else None,
         changed=changed,
+        stale=counts[-1] if legend[-1] is _STALE else 0,
     )
 
 
@@ -168,6 +180,24 @@ _MISSING = MapClass("missing", "missing")
 _PENDING = MapClass("pending", "being read")
 _FAULTY = MapClass("faulty", "faulty or lost")
 _FAILED = MapClass("failed", "could not be read")
+_STALE = MapClass("stale", "not the file of the lock")
+
+
+def _with_stale(
+    values: ChunkMapValues, classes: Classes, legend: Sequence[MapClass]
+) -> tuple[Classes, Sequence[MapClass]]:
+    """Mark the chunks of stale files, whatever the colours say: none is to be taken for right."""
+    if not values.stale.any():
+        return classes, legend
+    held = (values.url != NO_URL) & (values.kind < NOTHING) & (values.kind != ReferenceKind.FAULTY)
+    held &= values.state != ReadState.FAILED
+    # `OTHER_URL` is the last one.
+    numbers = np.where(values.url == OTHER_URL, len(values.stale) - 1, np.maximum(values.url, 0))
+    # URLs that were met since are looked at with the next news.
+    known = numbers < len(values.stale)
+    held &= known & values.stale[np.where(known, numbers, 0)]
+    classes[held] = len(legend)
+    return classes, (*legend, _STALE)
 
 
 def _by_kind(values: ChunkMapValues, numbers: dict[int, int]) -> Classes:

@@ -11,6 +11,7 @@ import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.io.access import storage_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 from refbrowser.views.chunks.chunk_map import Change, MapSource, changes
@@ -148,7 +149,18 @@ def _amount(number: float, by: str) -> str:
     return seconds_text(number) if by == "time" else size_text(int(number))
 
 
-def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseException | None) -> str:
+def stale_of(source: MapSource, facts: ChunkFacts) -> str:
+    """Return how the file of a chunk differs from the lock; empty where it does not, or was not touched."""
+    locked = source.locked
+    if locked is None or facts.url is None:
+        return ""
+    url = storage_url(facts.url)
+    return next((each.message for each in locked.stale.values() if each.url == url), "")
+
+
+def facts_line(
+    facts: ChunkFacts, state: int, seconds: float, error: BaseException | None, stale: str = ""
+) -> str:
     """Return one line about a chunk.
 
     Parameters
@@ -159,6 +171,8 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
         Time to read, NaN where it is not known.
     error
         Why it could not be read.
+    stale
+        How its file differs from the lock.
     """
     # A byte range is told by its bytes.
     parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
@@ -175,6 +189,8 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
         parts.append(f"{_READ[state]}{took}")
     if _CHANGES[facts.change]:
         parts.append(f"{_CHANGES[facts.change]}{_before(facts)}")
+    if stale:
+        parts.append(stale)
     reason = facts.error or error
     if reason is not None:
         parts.append(str(getattr(reason, "message", reason)))

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.io.access import storage_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -24,6 +25,7 @@ from refbrowser.model.values import ChunkManifest
 from refbrowser.views.plot.slicing import SliceState, dimension_names
 
 if TYPE_CHECKING:
+    from refbrowser.io.locks.lock_watch import LockWatch
     from refbrowser.references.document.document import Document
 
 
@@ -305,11 +307,14 @@ class MapSource:
         Those of the saved document; None where nothing is edited.
     log
         What became of reads.
+    locked
+        Tells which files are not those of the lock.
     """
 
     manifest: ChunkManifest
     saved: ExpansionManifest | None = None
     log: ArrayLog | None = None
+    locked: LockWatch | None = None
 
 
 def map_steps(layout: ChunkLayout) -> tuple[int, int]:
@@ -344,6 +349,8 @@ class ChunkMapValues:
         `ReadState`, uint8.
     seconds
         Time to read, float32; NaN where it is not known.
+    stale
+        Whether each of `urls` is of a file that is not the one of the lock; the last is for `OTHER_URL`.
     """
 
     def __init__(self, source: MapSource, layout: ChunkLayout, rows: range, columns: range) -> None:
@@ -357,12 +364,14 @@ class ChunkMapValues:
         self.state = np.zeros(shape, np.uint8)
         self.seconds = np.full(shape, np.nan, np.float32)
         self.urls: list[str] = []
+        self.stale = np.zeros(1, bool)
         self.lock = threading.Lock()
         self.filled = 0
         self._numbers: dict[str, int] = {}
         self._blocks = list(self._make_blocks())
         self._next, self._looked = 0, False
         self._log_position = 0
+        self._stale_turns = 0
 
     @classmethod
     def whole(cls, source: MapSource, layout: ChunkLayout) -> ChunkMapValues:
@@ -387,8 +396,10 @@ class ChunkMapValues:
 
     @property
     def has_news(self) -> bool:
-        """Whether the log has entries that were not taken."""
-        log = self.source.log
+        """Whether the log has entries that were not taken, or other files were found to be stale."""
+        log, locked = self.source.log, self.source.locked
+        if locked is not None and locked.turns != self._stale_turns:
+            return True
         return log is not None and log.position != self._log_position
 
     def covers(self, rows: range, columns: range) -> bool:
@@ -492,6 +503,7 @@ class ChunkMapValues:
 
     def take_news(self) -> None:
         """Take what became of chunks since the last time; not what was read before an edit changed it."""
+        self._take_stale()
         log = self.source.log
         if log is None:
             return
@@ -513,6 +525,17 @@ class ChunkMapValues:
         self.state[rows, columns] = entries.states[kept]
         timed = ~np.isnan(entries.seconds[kept]) & (entries.states[kept] == ReadState.DONE)
         self.seconds[rows[timed], columns[timed]] = entries.seconds[kept][timed]
+
+    def _take_stale(self) -> None:
+        locked = self.source.locked
+        if locked is None:
+            return
+        self._stale_turns = locked.turns
+        stale = locked.stale_urls
+        found = [storage_url(url) in stale for url in self.urls] if stale else [False] * len(self.urls)
+        # Chunks of files that are not told apart are not shown as right where one of these may be stale.
+        rest = len(self.urls) >= URLS_KEPT and bool(stale - {storage_url(url) for url in self.urls})
+        self.stale = np.array([*found, rest])
 
 
 def _at(cells: range, part: range) -> npt.NDArray[np.int64]:

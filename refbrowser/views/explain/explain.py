@@ -137,10 +137,12 @@ class _Explaining:
         self.coords: tuple[int, ...] = ()
         self.inside: tuple[int, ...] | None = None
         self.key = question.key or ""
+        #: Of its reference, where that has one.
+        self.url = ""
 
     def explained(self) -> Explanation:
         """Return the explanation."""
-        verdict = self._verdict()
+        verdict = self._held_against_lock(self._verdict())
         if self.node is not None and (damage := damage_of(self.dataset, (self.node.path,))):
             self.steps.append(_damage_step(damage))
         return Explanation(
@@ -151,6 +153,16 @@ class _Explaining:
             steps=tuple(self.steps),
             links=verdict.links + self._key_links(),
         )
+
+    def _held_against_lock(self, verdict: Verdict) -> Verdict:
+        """Add what the lock says of the file, behind where the bytes are, and return the verdict with it."""
+        if not self.url:
+            return verdict
+        step, verdict = verdicts.held_against_lock(self.dataset.access, self.url, verdict)
+        if step is not None:
+            told = [at for at, each in enumerate(self.steps) if each.name in ("place", "answer")]
+            self.steps.insert(told[-1] + 1 if told else len(self.steps), step)
+        return verdict
 
     def _key_links(self) -> tuple[Link, ...]:
         # What is assembled from messages has no key of its own.
@@ -269,6 +281,8 @@ class _Explaining:
             return None, None
         self.steps.append(entry_step(self.dataset.document, self.key, entries))
         found = entries.counting.found
+        if isinstance(found, ByteRange | WholeFile):
+            self.url = found.url
         if isinstance(found, RefbrowserError):
             links = tuple(self.steps[-1].links[:1])
             verdict = verdicts.of_faulty(self._subject, found)

@@ -96,6 +96,8 @@ class VerdictKind(StrEnum):
     FAILED_DECODE = "failed_decode"
     #: The metadata of the array cannot be used.
     UNREADABLE = "unreadable"
+    #: What is read is not of the file that was locked.
+    STALE = "stale"
     #: Nothing was asked for: only what is known beforehand is told.
     NOT_READ = "not_read"
     #: The key is metadata, belongs to no array, or is not there.
@@ -126,6 +128,7 @@ _WORDS = {
     VerdictKind.FAILED_READ: "Failed to read",
     VerdictKind.FAILED_DECODE: "Failed to decode",
     VerdictKind.UNREADABLE: "Unreadable array",
+    VerdictKind.STALE: "Not the file of the lock",
     VerdictKind.NOT_READ: "Not read yet",
     VerdictKind.METADATA: "Metadata",
     VerdictKind.STRAY: "Unused key",
@@ -158,6 +161,7 @@ class LinkKind(StrEnum):
     ATTRIBUTES = "attributes"
     PERMISSIONS = "permissions"
     RETRY = "retry"
+    ACCEPT = "accept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,7 @@ class Link:
     Attributes
     ----------
     target
-        Key, number of a rule, name of a template, path of an array; None where the kind says all.
+        Key, number of a rule, name of a template, path of an array, URL; None where the kind says all.
     """
 
     kind: LinkKind

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.problems.problem import Problem, ProblemOrigin
+from refbrowser.engine.problems.problem import Problem, ProblemOrigin, Remedy
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access, Location
+from refbrowser.io.access import Access, Location, storage_url
+from refbrowser.io.identity import moment_of
+from refbrowser.io.locks.lock import text_of
 from refbrowser.io.origins import Origin, is_below
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.views.explain.explanation import (
@@ -212,12 +214,65 @@ def of_not_read(subject: str) -> Verdict:
     return Verdict(VerdictKind.NOT_READ, f"{subject} can be read; pointing at it reads nothing")
 
 
+def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step | None, Verdict]:
+    """Return what the lock of the document says of a file, and the verdict with that; nothing is read.
+
+    Nothing where there is no lock.
+    """
+    locked = access.memory.locked
+    spelled = storage_url(url)
+    if locked is None:
+        return None, verdict
+    try:
+        place = access.locate(spelled).url
+    except RefbrowserError:
+        return None, verdict
+    entry, stale = locked.entry(spelled), locked.stale_at(place)
+    facts: dict[str, Any] = {"url": spelled}
+    if entry is None:
+        line = Line("the file is not in the lock: whether it is the right one is not known", "Compared")
+        return Step(name="lock", title=_LOCK, state=StepState.WARNING, lines=[line], facts=facts), verdict
+    lines = [Line(f"{bytes_text(entry.size)}{_marks_text(entry.etag, entry.modified)}", "Locked")]
+    made = [each for each in (entry.at or locked.lock.at, entry.by or locked.lock.by) if each]
+    lines += [Line(plain(", by ".join(made)), "Written")] if made else []
+    if stale is None:
+        same = locked.is_same(place)
+        told = "the file is the one of the lock" if same else "not yet: nothing of the file was read"
+        if locked.is_same_by_bytes(place):
+            told += ", by its first and last bytes alone: its ETag or time is not the same, or not known"
+        lines.append(Line(told, "Compared"))
+        facts["state"] = "same" if same else "not compared"
+        return Step(name="lock", title=_LOCK, lines=lines, facts=facts), verdict
+    now = stale.seen
+    size = "size not told" if now.total is None else bytes_text(now.total)
+    moment = moment_of(now)
+    lines.append(Line(f"{size}{_marks_text(now.etag, None if moment is None else text_of(moment))}", "Now"))
+    lines.append(Line(stale.message, "Compared"))
+    facts |= {"state": "stale", "mark": str(stale.mark), "then": stale.then, "now": stale.now}
+    accept = Link(LinkKind.ACCEPT, "Accept the new state…", spelled)
+    step = Step(name="lock", title=_LOCK, state=StepState.WARNING, lines=lines, facts=facts, links=(accept,))
+    if verdict.state is StepState.FAULT:
+        return step, Verdict(verdict.kind, verdict.text, verdict.state, (*verdict.links, accept))
+    text = f"{verdict.text}; that may be wrong: {stale.message}"
+    return step, Verdict(VerdictKind.STALE, text, StepState.WARNING, (*verdict.links, accept))
+
+
+_LOCK = "What the lock says"
+
+
+def _marks_text(etag: str | None, modified: str | None) -> str:
+    marks = [f"ETag {plain(etag, 120)}"] if etag else []
+    marks += [f"changed {plain(modified, 60)}"] if modified else []
+    return "".join(f", {each}" for each in marks)
+
+
 #: Names of metadata documents, in the order in which they are looked for below a node.
 _METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
 _ORIGINS = {
     ProblemOrigin.DOCUMENT: "the document itself",
     ProblemOrigin.STRUCTURE: "groups and arrays, as their metadata give them",
     ProblemOrigin.READING: "a chunk that was read",
+    ProblemOrigin.LOCK: "the lock beside the document",
     ProblemOrigin.PERMISSION: "what the document wants to read",
 }
 
@@ -302,6 +357,8 @@ def _links(problem: Problem) -> list[Link]:
     kind, name = problem.spot
     if problem.origin is ProblemOrigin.PERMISSION:
         return [PERMISSIONS]
+    if problem.fix is not None and problem.fix.remedy is Remedy.ACCEPT:
+        return [Link(LinkKind.ACCEPT, problem.fix.title, problem.fix.text)]
     if kind == "rule":
         return [Link(LinkKind.RULE, f"Edit gen rule {name}", name)]
     if kind == "template":

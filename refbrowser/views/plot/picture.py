@@ -6,14 +6,29 @@ import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import storage_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.plan import ViewPlan
+
+if TYPE_CHECKING:
+    from refbrowser.io.locks.lock_watch import LockWatch
+
+
+class _Files(NamedTuple):
+    """Of which file each chunk is: a position in the names, -1 for none."""
+
+    locked: LockWatch | None
+    names: tuple[str, ...]
+    numbers: npt.NDArray[np.int32]
+
+
+_NO_FILES = _Files(None, (), np.zeros(0, np.int32))
 
 #: Errors that are kept with their chunk; more are only counted.
 KEPT_ERRORS = 1_000
@@ -65,6 +80,41 @@ class Picture:
         self.finished = False
         self._lock = threading.Lock()
         self._arrived = 0
+        self._files = _NO_FILES
+        self._stale: tuple[int, npt.NDArray[np.bool_]] = (0, np.zeros(self.states.shape, bool))
+
+    def hold_against(self, locked: LockWatch) -> None:
+        """Note of which file each chunk is, before any is read: those of stale files are to be marked."""
+        state, shape = self.plan.slice, self.states.shape
+        grid = np.indices(shape).reshape(len(shape), self.states.size)
+        side = self.node.grid.chunk_shape
+        at = [index // length for index, length in zip(state.indices, side, strict=True)]
+        coords = np.tile(np.array(at, np.int64), (self.states.size, 1))
+        for numbers, axis, cells in zip(self.chunk_numbers, state.axes, grid, strict=True):
+            coords[:, axis] = numbers[cells]
+        columns = self.node.manifest.columns(coords)
+        names = tuple(storage_url(url) for url in columns.urls)
+        self._files = _Files(locked, names, columns.url.reshape(shape))
+
+    @property
+    def stale(self) -> npt.NDArray[np.bool_]:
+        """Which chunks are of files that are not those of the lock, shaped as `states`."""
+        locked = self._files.locked
+        if locked is not None and locked.turns != self._stale[0]:
+            turns, stale = locked.turns, locked.stale_urls
+            # The last one is for chunks of no file.
+            found = np.array([*(name in stale for name in self._files.names), False])
+            self._stale = turns, found[self._files.numbers]
+        return self._stale[1]
+
+    @property
+    def stale_turns(self) -> int:
+        """A number that changes whenever `stale` may be something else."""
+        return 0 if self._files.locked is None else self._files.locked.turns
+
+    def is_stale_at(self, position: tuple[int, ...]) -> bool:
+        """Tell whether ``values[position]`` is of a file that is not the one of the lock."""
+        return bool(self.stale[self._cell(position)])
 
     @property
     def arrived(self) -> int:

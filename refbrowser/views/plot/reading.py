@@ -56,6 +56,9 @@ def read_picture(
         PartState.FAILED: ChunkState.FAILED,
     }
 
+    if access.memory.locked is not None and picture.node.has_manifest:
+        picture.hold_against(access.memory.locked)
+
     def note(part: EndedPart) -> None:
         picture.accept(part.part.coords, states[part.state], part.error)
 

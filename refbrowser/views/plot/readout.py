@@ -65,7 +65,8 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
     if state is ChunkState.FAILED:
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
-    return shown.text_with_units(picture.values[position])
+    text = shown.text_with_units(picture.values[position])
+    return f"{text} (not the file of the lock)" if picture.is_stale_at(position) else text
 
 
 def notes_of(picture: Picture, detailed: bool, part: bool) -> list[str]:

@@ -1,0 +1,146 @@
+"""Write the lock of a reference document: what is known of each file, to notice when one is replaced."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import ProgressBar, plain, tell_warning, write_json, write_line
+from refbrowser.cli.options import (
+    add_json,
+    add_opening,
+    add_origins,
+    add_skip_bad,
+    add_templates,
+    add_yes,
+    job_control,
+    opening_of,
+)
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.registry import BUILT_IN
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.locking import LockOrder, LockWritten
+    from refbrowser.engine.opening import OpenRequest
+
+#: Files that could not be looked at that are told one by one.
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="DOC", help="a reference document")
+    parser.add_argument(
+        "-o", "--output", default="", metavar="FILE", help="write to FILE instead of DOC.lock.json"
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar="URL",
+        help="take only the new state of this file, as the document spells it, into the lock that is there "
+        "(repeatable)",
+    )
+    add_json(parser)
+    add_opening(parser, BUILT_IN)
+    add_origins(parser)
+    add_skip_bad(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Write the lock and report."""
+    from refbrowser.engine.locking import LockOrder
+
+    accepted = tuple(url for urls in arguments.accept for url in urls)
+    order = LockOrder(arguments.output, accepted, arguments.skip_bad)
+    written = _written(opening_of(arguments.path, arguments), order, token)
+    return _told([written], arguments)
+
+
+def lock_made(paths: Sequence[str], arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Write the locks of documents that were made just now; return the exit code."""
+    from refbrowser.engine.locking import LockOrder
+    from refbrowser.engine.opening import OpenRequest
+
+    told = []
+    for path in paths:
+        request = OpenRequest(
+            path, allow=tuple(arguments.allow), storage_options=tuple(arguments.storage_option)
+        )
+        told.append(_written(request, LockOrder(), token))
+    return _told(told, arguments, is_quiet=arguments.json)
+
+
+def add_lock(parser: argparse.ArgumentParser) -> None:
+    """Add that the lock of what is made is written, too."""
+    parser.add_argument(
+        "--lock", action="store_true", help="then write the lock of each document (DOC.lock.json)"
+    )
+
+
+def _written(request: OpenRequest, order: LockOrder, token: CancelToken) -> LockWritten:
+    from refbrowser.engine.locking import write_lock_of
+    from refbrowser.engine.opening import open_document
+    from refbrowser.io.fetch import Fetcher
+
+    with ProgressBar("opening") as bar:
+        opened = open_document(request, job_control(token, bar))
+    with Fetcher() as fetcher, ProgressBar("locking", "files") as bar:
+        return write_lock_of(
+            request.path, opened.document, opened.access, fetcher, order, job_control(token, bar)
+        )
+
+
+def _told(told: Sequence[LockWritten], arguments: argparse.Namespace, *, is_quiet: bool = False) -> int:
+    """Tell what was written, and return the exit code: that of what could not be looked at."""
+    kinds: set[ErrorKind] = set()
+    for written in told:
+        errors = written.made.errors
+        for error in errors[:_SHOWN]:
+            tell_warning(error)
+        if len(errors) > _SHOWN:
+            more = f"{len(errors) - _SHOWN} more files could not be looked at"
+            tell_warning(RefbrowserError(errors[0].kind, more))
+        if written.lock is None:
+            message = "the lock was not written, as files could not be looked at"
+            place = Place(document=written.path)
+            tell_warning(RefbrowserError(errors[0].kind, message, place, _ALL_THE_SAME))
+        if arguments.json and not is_quiet:
+            write_json(_as_json(written))
+        elif written.lock is not None and not is_quiet:
+            write_line(_line(written))
+        kinds.update(error.kind for error in errors)
+    if ErrorKind.BLOCKED in kinds:
+        return ErrorKind.BLOCKED.exit_code
+    return max((kind.exit_code for kind in kinds), default=0)
+
+
+_ALL_THE_SAME = "--skip-bad replaces a lock that is there all the same"
+
+
+def _line(written: LockWritten) -> str:
+    made, lock = written.made, written.lock
+    assert lock is not None
+    files = f"{len(made.lock.entries)} file{'' if len(made.lock.entries) == 1 else 's'} looked at"
+    not_locked = f", {len(lock.not_locked)} not locked" if lock.not_locked else ""
+    return f"{plain(written.path)}: {files}{not_locked}; {len(lock.entries)} in the lock"
+
+
+def _as_json(written: LockWritten) -> dict[str, Any]:
+    made, lock = written.made, written.lock
+    return {
+        "lock": written.path,
+        "written": lock is not None,
+        "files": 0 if lock is None else len(lock.entries),
+        "looked_at": len(made.lock.entries),
+        "requests": made.requests,
+        "not_locked": [
+            {"url": error.place.url, "kind": str(error.kind), "message": error.message}
+            for error in made.errors
+        ],
+    }

@@ -1,0 +1,679 @@
+"""Locks of documents: made of the files that they refer to, found beside them, compared, and renewed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.local import failed, open_regular, read_bytes
+from refbrowser.io.locks.lock import (
+    SAMPLE,
+    Lock,
+    LockEntry,
+    Stale,
+    compared,
+    compared_digests,
+    digest,
+    entry_of,
+)
+from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
+from refbrowser.io.locks.lock_watch import LockWatch
+from refbrowser.io.origins import scheme_of
+from refbrowser.io.segment import file_changed
+from refbrowser.limits import LIMITS
+from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
+from refbrowser.references.rules.text_columns import TextColumn
+from refbrowser.version import __version__
+
+if TYPE_CHECKING:
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.fetch import Fetcher
+    from refbrowser.references.document.document import Document
+    from refbrowser.references.rules.gen import GenRule
+
+#: Files that are looked at together.
+BATCH = 4096
+#: Bytes that are asked for of each file first: one of so many needs no second request.
+_BEGINNING = 2 * SAMPLE
+#: Entries, and combinations of the dimensions of a rule, that are looked at together.
+_PAGE = 65_536
+#: Local files that a thread looks at in one go, and how many threads there are.
+_FEW, _THREADS = 64, 8
+#: What a program that has locked a file calls itself.
+BY = f"refbrowser {__version__}"
+
+
+# Which files
+
+
+def files_of(document: Document, check: Callable[[], None] = lambda: None) -> list[str]:
+    """Return the files that a document refers to, each once, sorted: of members of archives these.
+
+    Rules are not expanded: only the dimensions that their URLs depend on are gone through.
+
+    Parameters
+    ----------
+    check
+        Called now and then; what it raises ends the search.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: there are more than `lock_files`; `E_USAGE`: it is a store, whose chunks are files of
+        their own.
+    """
+    if document.layouts:
+        message = "a store is not locked: each of its chunks is a file of its own"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=document.name), _OF_STORES)
+    found: set[str] = set()
+
+    def add(urls: Iterable[str]) -> None:
+        check()
+        found.update(storage_url(url) for url in urls if url.strip())
+        if len(found) > LIMITS.lock_files:
+            message = f"more than {LIMITS.lock_files} files are referred to (lock_files)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=document.name))
+
+    add(_urls_of_refs(document))
+    for rule in document.rules:
+        for urls in _urls_of_rule(rule):
+            add(urls)
+    return sorted(found)
+
+
+_OF_STORES = "lock a document of references to it"
+
+
+def _urls_of_refs(document: Document) -> Iterator[str]:
+    refs, urls = document.refs, document.urls.texts
+    kept = refs.table.url >= 0
+    kept[refs.removed] = False
+    kept[np.array([*refs.replaced], np.int64)] = False
+    for number in np.unique(refs.table.url[kept]).tolist():
+        yield urls[number]
+    edited = np.array([*refs.replaced, *(-2 - number for number in range(len(refs.appended)))], np.int64)
+    for start in range(0, len(edited), _PAGE):
+        columns = document.view.columns(edited[start : start + _PAGE])
+        for number in np.unique(columns.url[columns.url >= 0]).tolist():
+            yield columns.urls[number]
+
+
+def _urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
+    """Yield the URLs of a rule, some at a time; those that cannot be rendered are left out."""
+    columns = rule.columns
+    if columns is None or not rule.count or rule.fields["url"].faults:
+        return
+    slots = sorted(columns.slots("url"))
+    lengths = [columns.space.lengths[slot] for slot in slots]
+    count = prod(lengths)
+    if count > LIMITS.lock_files or columns.is_wide:
+        message = f"the URL of a gen rule is another one for up to {count} files, more than are locked"
+        raise RefbrowserError(ErrorKind.BUDGET, f"{message} (lock_files)", Place(rule=rule.index))
+    for start in range(0, count, _PAGE):
+        rows = np.arange(start, min(start + _PAGE, count), dtype=np.int64)
+        at = dict(zip(slots, np.unravel_index(rows, lengths), strict=True)) if slots else {}
+        zeros = np.zeros(len(rows), np.int64)
+        positions = [
+            np.asarray(at.get(slot, zeros), np.int64) for slot in range(len(columns.space.dimensions))
+        ]
+        found = columns.column("url", positions, len(rows)).values
+        texts = found.texts if isinstance(found, TextColumn) else found
+        yield [each for each in texts if isinstance(each, str)]
+
+
+def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]]:
+    """Return which keys refer to some files: what stands before the coordinates of their chunks, with these.
+
+    Keys that are no chunks are left out; of rules what their keys have before the last ``/``.
+    """
+    found: dict[str, set[str]] = {}
+    refs, urls, table = document.refs, document.urls.texts, document.refs.table
+    wanted = {number: storage_url(url) for number, url in enumerate(urls) if storage_url(url) in files}
+    kept = np.isin(table.url, np.array([*wanted], table.url.dtype))
+    kept[refs.removed] = False
+    kept[np.array([*refs.replaced], np.int64)] = False
+    rows = np.flatnonzero(kept)
+    pairs = np.stack([table.group.of(rows).astype(np.int64), table.url[rows].astype(np.int64)])
+    for group, number in np.unique(pairs, axis=1).T.tolist() if len(rows) else ():
+        prefix = table.groups[group][0]
+        if prefix:
+            found.setdefault(prefix, set()).add(wanted[number])
+    for slot in [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]:
+        columns = document.view.columns(np.array([slot], np.int64))
+        if columns.url[0] >= 0 and storage_url(columns.urls[columns.url[0]]) in files:
+            above = refs.key_of(slot).rpartition("/")[0]
+            found.setdefault(f"{above}/", set()).add(storage_url(columns.urls[columns.url[0]]))
+    for rule in document.rules:
+        given = {storage_url(url) for each in _urls_of_rule(rule) for url in each} & files
+        for above in (rule.directories() or ()) if given else ():
+            found.setdefault(f"{above}/", set()).update(given)
+    return found
+
+
+# Looking at files
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What was seen of one file: its state and digests, or why it could not be looked at."""
+
+    identity: ObjectIdentity | None = None
+    head: bytes = b""
+    tail: bytes | None = None
+    error: RefbrowserError | None = None
+
+
+class _Look:
+    """Looks at some files at once: the beginning of each by one request, the end of larger ones by another.
+
+    What was learned before of the files counts for nothing: each look has a memory of its own.
+    """
+
+    def __init__(self, fetcher: Fetcher, access: Access, urls: Sequence[str], control: JobControl) -> None:
+        self._fetcher = fetcher
+        self._access = replace(access, memory=AccessMemory())
+        self._control = control
+        self._urls = urls
+        self.found = [_Looked() for _ in urls]
+        self.requests = 0
+
+    def beginnings(self) -> None:
+        """Look at the state and the first bytes of each file; of local ones, at the last bytes too."""
+        empty: list[int] = []
+        numbers = self._look_at_disk()
+
+        def take(number: int, data: memoryview | RefbrowserError) -> None:
+            if isinstance(data, RefbrowserError) and data.kind is ErrorKind.RANGE:
+                empty.append(number)
+            else:
+                self._take_beginning(number, data)
+
+        self._fetch([WholeFile(self._urls[number]) for number in numbers], numbers, take, _BEGINNING)
+        # A server has no first bytes of a file of none.
+        self._fetch([WholeFile(self._urls[number]) for number in empty], empty, self._take_beginning, None)
+
+    def tails(self, numbers: Sequence[int]) -> None:
+        """Look at the last bytes of some of the files, where the beginning did not hold them."""
+        wanted = [number for number in numbers if self._lacks_tail(number)]
+        ends = [self._total(number) for number in wanted]
+        ranges = [
+            ByteRange(self._urls[number], end - SAMPLE, SAMPLE)
+            for number, end in zip(wanted, ends, strict=True)
+        ]
+
+        def take(number: int, data: memoryview | RefbrowserError) -> None:
+            if isinstance(data, RefbrowserError):
+                self.found[number].error = data
+            else:
+                self.found[number].tail = digest(data)
+
+        self._fetch(ranges, wanted, take, None)
+
+    def _look_at_disk(self) -> list[int]:
+        """Look at local files, several at a time as disks of networks make wait; return the other ones."""
+        local: list[tuple[int, str]] = []
+        others: list[int] = []
+        for number, url in enumerate(self._urls):
+            try:
+                place = self._access.resolve(url)
+            except RefbrowserError as error:
+                self.found[number].error = error
+                continue
+            if place.scheme == "file":
+                local.append((number, place.path))
+            else:
+                others.append(number)
+
+        def look(some: Sequence[tuple[int, str]]) -> None:
+            for number, path in some:
+                self._control.token.check()
+                self.found[number] = _looked_at(path)
+
+        if len(local) <= _FEW:
+            look(local)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_THREADS) as pool:
+                pages = [local[start : start + _FEW] for start in range(0, len(local), _FEW)]
+                for _ in pool.map(look, pages):
+                    self._control.check()
+        return others
+
+    def _fetch(
+        self,
+        references: Sequence[Reference],
+        numbers: Sequence[int],
+        take: Callable[[int, memoryview | RefbrowserError], None],
+        beginning: int | None,
+    ) -> None:
+        if not references:
+            return
+        fetcher, access = self._fetcher, self._access
+        counters = fetcher.fetch(
+            fetcher.plan(columns_of(references), access),
+            access,
+            lambda row, data: take(numbers[row], data),
+            cancel=self._control.token,
+            size_limit=LIMITS.http_cut,
+            beginning=beginning,
+        )
+        self.requests += counters.requests
+
+    def _take_beginning(self, number: int, data: memoryview | RefbrowserError) -> None:
+        looked = self.found[number]
+        if isinstance(data, RefbrowserError):
+            looked.error = data
+            return
+        known = self._access.memory.identities.known(self._access.locate(self._urls[number]).url)
+        if known is None or known.total is None:
+            message = "the server does not tell the size of the file"
+            looked.error = RefbrowserError(ErrorKind.SOURCE, message, Place(url=self._urls[number]))
+            return
+        looked.identity, looked.head = known, digest(data[:SAMPLE])
+        if len(data) >= known.total:
+            looked.tail = digest(data[-SAMPLE:])
+
+    def _lacks_tail(self, number: int) -> bool:
+        return self.found[number].error is None and self.found[number].tail is None
+
+    def _total(self, number: int) -> int:
+        identity = self.found[number].identity
+        assert identity is not None
+        assert identity.total is not None
+        return identity.total
+
+
+def _looked_at(path: str) -> _Looked:
+    """Look at a local file: its state, and both ends."""
+    try:
+        with open_regular(path) as (descriptor, identity):
+            head, tail = _ends(descriptor, identity.size)
+            if FileIdentity.of(os.fstat(descriptor)) != identity:
+                return _Looked(error=file_changed(path))
+    except RefbrowserError as error:
+        return _Looked(error=error)
+    except OSError as error:
+        return _Looked(error=failed(error, path))
+    return _Looked(identity.as_object(), digest(head), digest(tail))
+
+
+def _ends(descriptor: int, size: int) -> tuple[bytes, bytes]:
+    head = read_bytes(descriptor, min(SAMPLE, size), 0)
+    return head, read_bytes(descriptor, SAMPLE, max(0, size - SAMPLE))
+
+
+# Making
+
+
+@dataclass(slots=True)
+class LockMade:
+    """What came of looking at files.
+
+    Attributes
+    ----------
+    lock
+        What is known of those that could be looked at, and why others could not.
+    errors
+        Why files could not be looked at, in the order of their URLs.
+    requests
+        What was asked for, tries counted.
+    """
+
+    lock: Lock
+    errors: list[RefbrowserError] = field(default_factory=list)
+    requests: int = 0
+
+
+def make_lock(
+    urls: Sequence[str], access: Access, fetcher: Fetcher, control: JobControl | None = None
+) -> LockMade:
+    """Look at files as they are now; those that cannot be looked at are told, and not in the lock.
+
+    Parameters
+    ----------
+    urls
+        Files as the document spells them: `files_of`.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    control = control or JobControl()
+    entries: dict[str, LockEntry] = {}
+    errors: dict[str, RefbrowserError] = {}
+    requests = 0
+    control.progress(0, len(urls))
+    for start in range(0, len(urls), BATCH):
+        batch = urls[start : start + BATCH]
+        look = _Look(fetcher, access, batch, control)
+        look.beginnings()
+        look.tails(range(len(batch)))
+        requests += look.requests
+        for url, looked in zip(batch, look.found, strict=True):
+            if looked.error is not None or looked.identity is None or looked.tail is None:
+                errors[url] = looked.error or _unseen(url)
+            else:
+                entries[url] = entry_of(looked.identity, looked.head, looked.tail)
+        control.progress(start + len(batch), len(urls), requests=requests)
+    lock = Lock(entries, {url: error.message for url, error in errors.items()}, _now(), BY)
+    return LockMade(lock, list(errors.values()), requests)
+
+
+def renewed(lock: Lock, made: Lock) -> Lock:
+    """Return a lock with the new state of some files; of all others it says what it said."""
+    entries = dict(lock.entries)
+    for url, entry in made.entries.items():
+        before = entries.get(url)
+        others = None if before is None else before.others
+        entries[url] = replace(entry, at=made.at, by=made.by, others=others)
+    not_locked = {url: why for url, why in lock.not_locked.items() if url not in made.entries}
+    return replace(lock, entries=entries, not_locked=not_locked)
+
+
+@dataclass(frozen=True, slots=True)
+class LockOrder:
+    """What is to be written.
+
+    Attributes
+    ----------
+    target
+        The file; beside the document where it is empty.
+    accept
+        Files, as the document spells them, whose new state a lock that is there takes; none: all are locked.
+    skip_bad
+        Whether a lock that is there is replaced although files could not be looked at.
+    """
+
+    target: str = ""
+    accept: tuple[str, ...] = ()
+    skip_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LockWritten:
+    """What was written.
+
+    Attributes
+    ----------
+    path
+        The lock.
+    made
+        What was looked at.
+    lock
+        What the lock says now; None where it was left as it was, or there is none.
+    """
+
+    path: str
+    made: LockMade
+    lock: Lock | None
+
+
+def write_lock_of(
+    path: str,
+    document: Document,
+    access: Access,
+    fetcher: Fetcher,
+    order: LockOrder | None = None,
+    control: JobControl | None = None,
+) -> LockWritten:
+    """Look at the files of a document, or at some of them, and write the lock, whole and in one step.
+
+    A lock that is there stays as it is where files cannot be looked at, unless `LockOrder.skip_bad`: else a
+    server that is down for an hour would cost what is known of its files.
+
+    Raises
+    ------
+    RefbrowserError
+        As `files_of` and `write_lock` do; there is no lock in which files could be accepted; `E_USAGE`: the
+        document refers to none of that name, or the lock of a document at a URL has no place.
+    Cancelled
+        The control's token was cancelled.
+    """
+    order, control = order or LockOrder(), control or JobControl()
+    if not order.target and scheme_of(path) is not None:
+        message = "the lock of a document at a URL cannot be written beside it"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), "give -o FILE")
+    target = order.target or lock_path(path)
+    before = read_lock(target) if order.accept else None
+    urls = files_of(document, control.check)
+    if order.accept:
+        known = set(urls)
+        unknown = next((url for url in order.accept if url not in known), None)
+        if unknown is not None:
+            message = f"the document does not refer to {quoted(unknown)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), _AS_SPELLED)
+        urls = sorted(set(order.accept))
+    made = make_lock(urls, access, fetcher, control)
+    if before is not None:
+        if not made.lock.entries:
+            return LockWritten(target, made, None)
+        lock = renewed(before[0], made.lock)
+        write_lock(target, lock, expected=before[1], cancel=control.token)
+        return LockWritten(target, made, lock)
+    is_there = identity_on_disk(target) is not None
+    if made.errors and (not made.lock.entries or (is_there and not order.skip_bad)):
+        return LockWritten(target, made, None)
+    write_lock(target, made.lock, cancel=control.token)
+    return LockWritten(target, made, made.lock)
+
+
+_AS_SPELLED = "name files as the document spells them, once templates are rendered"
+
+
+def _unseen(url: str) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.SOURCE, "the file was not looked at", Place(url=url))
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# Finding the lock of a document
+
+
+def hold_against_lock(
+    path: str, document: Document, access: Access, fetcher: Callable[[], Fetcher], token: CancelToken,
+    *, allow: bool = False,
+) -> None:  # fmt: skip
+    """Look for the lock beside a document; what it refers to is held against it from now on.
+
+    One that is no lock is a finding that `Access.memory` keeps; so is one that cannot be read.
+
+    Parameters
+    ----------
+    allow
+        Whether stale files are read all the same.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    if document.store is not None:
+        return
+    place = lock_path(path)
+    try:
+        if scheme_of(path) is None:
+            lock = read_lock(place)[0]
+        else:
+            lock = _read_remote(place, access, fetcher(), token)
+    except AbsentError:
+        return
+    except RefbrowserError as error:
+        access.memory.lock_fault = Finding(
+            severity=Severity.WARNING,
+            kind=error.kind,
+            message=f"the lock beside the document is not used: {error.message}",
+            place=Place(url=place),
+            advice="write it anew (refbrowser lock DOC), or remove it",
+            code="lock-invalid",
+            is_anywhere=True,
+        )
+        return
+    access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
+
+
+def file_sample(path: str) -> tuple[bytes, bytes] | RefbrowserError:
+    """Return the first and last bytes of a local file, or why they cannot be read."""
+    try:
+        with open_regular(path) as (descriptor, identity):
+            return _ends(descriptor, identity.size)
+    except RefbrowserError as error:
+        return error
+    except OSError as error:
+        return failed(error, path)
+
+
+def hold_against(access: Access, lock: Lock) -> None:
+    """Hold what is open against another lock from now on: one that was just written for it."""
+    memory = access.memory
+    memory.lock_fault = None
+    if memory.locked is None:
+        memory.hold_against(LockWatch(lock, file_sample, allow=True))
+    else:
+        memory.locked.replace(lock)
+
+
+def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Lock:
+    """Read the lock at a URL; there is none where the server does not say that there is."""
+    from refbrowser.io.fetch import read_document
+
+    try:
+        own = replace(access, memory=AccessMemory())
+        found = read_document(place, own, fetcher=fetcher, cancel=token, size_limit=LIMITS.lock_size)
+    except RefbrowserError as error:
+        # Stores that do not let their keys be listed answer 403 where there is none.
+        raise AbsentError(error.kind, error.message, error.place) from error
+    return parse_lock(found.data)
+
+
+# Comparing all
+
+
+@dataclass(frozen=True, slots=True)
+class LockCost:
+    """What comparing the files of a document with its lock takes at most, before anything is read.
+
+    Attributes
+    ----------
+    files
+        Files that are looked at.
+    requests, most_requests
+        One for each file, and with one more for each of which only its last bytes tell.
+    bytes
+        That are asked for, at most.
+    """
+
+    files: int
+    requests: int
+    most_requests: int
+    bytes: int
+
+
+def lock_cost(urls: Sequence[str], lock: Lock) -> LockCost:
+    """Return what comparing some files with a lock takes; those that it does not know cost nothing."""
+    sizes = [lock.entries[url].size for url in urls if url in lock.entries]
+    further = sum(size > _BEGINNING for size in sizes)
+    asked = sum(min(size, _BEGINNING) for size in sizes) + SAMPLE * further
+    return LockCost(len(sizes), len(sizes), len(sizes) + further, asked)
+
+
+def lock_findings(
+    urls: Sequence[str], lock: Lock, access: Access, fetcher: Fetcher, control: JobControl | None = None
+) -> Iterator[Finding]:
+    """Compare files with a lock, some at a time and concurrently; yield what is to be told of them.
+
+    Codes: ``stale-file`` (what differs, by value), ``file-gone``, ``file-undecided`` (it could not be looked
+    at: `kind` says why, `E_BLOCKED` where it may not be), ``file-not-locked``.
+
+    Parameters
+    ----------
+    urls
+        Files as the document spells them: `files_of`.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    control = control or JobControl()
+    known = [url for url in urls if url in lock.entries]
+    requests = 0
+    for start in range(0, len(known), BATCH):
+        batch = known[start : start + BATCH]
+        look = _Look(fetcher, access, batch, control)
+        look.beginnings()
+        verdicts = [
+            _by_marks(url, lock.entries[url], looked) for url, looked in zip(batch, look.found, strict=True)
+        ]
+        look.tails([number for number, verdict in enumerate(verdicts) if verdict is False])
+        requests += look.requests
+        for url, looked, verdict in zip(batch, look.found, verdicts, strict=True):
+            finding = _finding(url, lock.entries[url], looked, verdict)
+            if finding is not None:
+                yield finding
+        control.progress(start + len(batch), len(known), requests=requests)
+    yield from _not_locked(urls, lock)
+
+
+def _by_marks(url: str, entry: LockEntry, looked: _Looked) -> Stale | bool:
+    """Compare what the first request tells: its bytes as well, which came with it."""
+    if looked.identity is None:
+        return True
+    verdict = compared(url, entry, looked.identity)
+    if isinstance(verdict, bool) and entry.head is not None and looked.head != entry.head:
+        return _of_digests(url, entry, looked) or verdict
+    return verdict
+
+
+def _of_digests(url: str, entry: LockEntry, looked: _Looked) -> Stale | None:
+    assert looked.identity is not None
+    return compared_digests(url, entry, looked.identity, looked.head, looked.tail)
+
+
+def _finding(url: str, entry: LockEntry, looked: _Looked, verdict: Stale | bool) -> Finding | None:
+    if isinstance(verdict, Stale):
+        return verdict.finding(Severity.FAULT)
+    if looked.error is not None:
+        code = "file-gone" if isinstance(looked.error, AbsentError) else "file-undecided"
+        place = replace(looked.error.place, url=url, start=None, stop=None)
+        message = f"the file cannot be compared with the lock: {looked.error.message}"
+        kind, advice = looked.error.kind, looked.error.advice
+        return Finding(
+            severity=Severity.FAULT, kind=kind, message=message, place=place, advice=advice, code=code
+        )
+    if verdict is True or looked.identity is None:
+        return None
+    stale = _of_digests(url, entry, looked)
+    return None if stale is None else stale.finding(Severity.FAULT)
+
+
+def _not_locked(urls: Sequence[str], lock: Lock) -> Iterator[Finding]:
+    """Yield one finding for all files that the lock does not know, with the first of them."""
+    unknown = [url for url in urls if url not in lock.entries]
+    if not unknown:
+        return
+    why = lock.not_locked.get(unknown[0], "")
+    message = f"{quoted(unknown[0])} is not in the lock" + (f" ({quoted(why)})" if why else "")
+    yield Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.SOURCE,
+        message=message,
+        place=Place(url=unknown[0]),
+        advice="write the lock anew",
+        count=len(unknown),
+        code="file-not-locked",
+    )

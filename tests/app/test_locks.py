@@ -1,0 +1,213 @@
+"""Locks in the window: what marks stale files, accepting them, and writing a lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QTreeWidget
+from pytestqt.qtbot import QtBot
+from window_fixtures import button
+
+import refbrowser
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.lock_sheet import AcceptSheet
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.engine.problems.problem import Badge
+from refbrowser.io.locks.lock import Lock, LockEntry
+from refbrowser.io.locks.lock_format import read_lock
+from refbrowser.references.edits.edits import SetReference
+
+Settle = Callable[[], None]
+SIDE = 20
+
+
+def write(folder: Path) -> Path:
+    """Write a document of an array of 2 × 2 chunks, a file each."""
+    array = {
+        "zarr_format": 2, "shape": [2 * SIDE, 2 * SIDE], "chunks": [SIDE, SIDE], "dtype": "<f8",
+        "compressor": None, "filters": None, "fill_value": None, "order": "C",
+    }  # fmt: skip
+    refs: dict[str, object] = {".zgroup": '{"zarr_format": 2}', "t/.zarray": json.dumps(array)}
+    for number in range(4):
+        (folder / f"f{number}").write_bytes(np.full(SIDE * SIDE, number, "<f8").tobytes())
+        refs[f"t/{number // 2}.{number % 2}"] = [f"f{number}", 0, 8 * SIDE * SIDE]
+    path = folder / "doc.json"
+    path.write_text(json.dumps({"version": 1, "refs": refs}))
+    return path
+
+
+@pytest.fixture
+def stale(window: MainWindow, qtbot: QtBot, settle: Settle, tmp_path: Path) -> OpenDocument:
+    """A document that is plotted, of which two files are not those of the lock."""
+    path = write(tmp_path)
+    refbrowser.lock(path)
+    (tmp_path / "f1").write_bytes(np.full(SIDE * SIDE, 7, "<f8").tobytes())
+    with (tmp_path / "f2").open("ab") as file:
+        file.write(b"more")
+    document = window.open_path(str(path), "/t")
+    qtbot.waitUntil(lambda: window.centre.plot is not None and window.centre.plot.array() is not None)
+    settle()
+    qtbot.waitUntil(lambda: document.problems.found.count == 1)
+    settle()
+    return document
+
+
+def label(window: MainWindow, name: str) -> QLabel:
+    found = window.findChild(QLabel, name)
+    assert found is not None
+    return found
+
+
+def bar(window: MainWindow) -> str:
+    shown = window.centre.lock_bar
+    return "" if shown.isHidden() else shown.text()
+
+
+def stale_legend(window: MainWindow) -> str:
+    found = label(window, "legend_stale")
+    return "" if found.isHidden() else found.text()
+
+
+def boxes(window: MainWindow) -> list[list[int]]:
+    plot = window.centre.plot
+    assert plot is not None
+    return plot.canvas.states.stale_boxes().tolist()
+
+
+def sheet_of(window: MainWindow) -> AcceptSheet:
+    found = window.findChild(AcceptSheet)
+    assert found is not None
+    return found
+
+
+def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
+    window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    # Tree, bar, plot, its legend, the chunk map.
+    assert stale.problems.found.badge(("array", "/t")) == Badge(0, 1)
+    assert "2 files are not those of the lock" in bar(window)
+    assert "f1 (other first bytes)" in bar(window)
+    assert boxes(window) == [[0, 1, 1, 2], [1, 2, 0, 1]]
+    assert stale_legend(window) == "not the file of the lock (2)"
+    pane = window.chunk_map.pane
+    assert pane is not None
+    qtbot.waitUntil(lambda: pane.loader.whole is not None and bool(pane.loader.whole.stale.any()))
+    # From the problem: its file is ticked.
+    (problem,) = stale.problems.found.items
+    window.commands.problems.fix(stale, problem)
+    sheet = sheet_of(window)
+    assert sheet.ticked() == ["f1"]
+    view = sheet.findChild(QTreeWidget, "acceptList")
+    assert view is not None
+    first, second = (view.topLevelItem(number) for number in range(2))
+    assert [first.text(0), first.text(2)] == ["f1", "3\N{NARROW NO-BREAK SPACE}200"]
+    assert second.child(0).text(2) == "3\N{NARROW NO-BREAK SPACE}204"
+    before = read_lock(tmp_path / "doc.json.lock.json")[0]
+    with qtbot.waitSignal(stale.lock.written):
+        button(sheet, "acceptApplyButton").click()
+    settle()
+    after = read_lock(tmp_path / "doc.json.lock.json")[0]
+    assert after.entries["f2"] == before.entries["f2"]
+    assert after.entries["f1"] != before.entries["f1"]
+    qtbot.waitUntil(lambda: "1 file is not the one of the lock" in bar(window))
+    assert boxes(window) == [[1, 2, 0, 1]]
+    assert stale_legend(window) == "not the file of the lock (1)"
+    # From the bar, the rest: then nothing is marked any more.
+    button(window, "lockAcceptButton").click()
+    sheet = sheet_of(window)
+    assert sheet.ticked() == ["f2"]
+    with qtbot.waitSignal(stale.lock.written):
+        sheet.apply()
+    qtbot.waitUntil(lambda: stale.problems.found.count == 0)
+    settle()
+    assert bar(window) == ""
+    assert boxes(window) == []
+    assert stale_legend(window) == ""
+    assert not window.actions_["accept_stale"].isEnabled()
+
+
+def test_the_sheet_ticks_and_counts(window: MainWindow, stale: OpenDocument) -> None:
+    window.actions_["accept_stale"].trigger()
+    sheet = sheet_of(window)
+    summary = label(window, "acceptSummary")
+    assert (sheet.ticked(), summary.text()) == ([], "0 of 2 files ticked")
+    accept = button(sheet, "acceptApplyButton")
+    assert not accept.isEnabled()
+    button(sheet, "acceptAllButton").click()
+    assert (sheet.ticked(), accept.text()) == (["f1", "f2"], "Accept 2 files")
+    button(sheet, "acceptNoneButton").click()
+    view = sheet.findChild(QTreeWidget, "acceptList")
+    assert view is not None
+    view.topLevelItem(1).setCheckState(0, Qt.CheckState.Checked)
+    assert sheet.ticked() == ["f2"]
+    sheet.reject()
+    assert stale.lock.stale
+
+
+def test_a_dismissed_bar_comes_back_with_news(
+    window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    button(window, "lockDismissButton").click()
+    stale.problems.look_again()
+    settle()
+    assert bar(window) == ""
+    # The marks stay.
+    assert len(boxes(window)) == 2
+    assert stale.dataset is not None
+    locked = stale.dataset.access.memory.locked
+    assert locked is not None
+    locked.replace(Lock({**locked.lock.entries, "f3": LockEntry(1)}))
+    assert window.centre.plot is not None
+    window.centre.plot.read_again()
+    settle()
+    qtbot.waitUntil(lambda: "3 files are not those of the lock" in bar(window))
+
+
+def test_explain_leads_to_the_sheet(
+    window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    from refbrowser.views.explain.explain import Question
+
+    window.docks.raise_("explainDock")
+    window.explain.explain(stale, Question(key="t/0.1"))
+    settle()
+    assert window.explain.explanation() is not None
+    button(window, "explain_accept_button").click()
+    sheet = sheet_of(window)
+    assert sheet.ticked() == ["f1"]
+    with qtbot.waitSignal(stale.lock.written):
+        sheet.apply()
+    settle()
+    # What was explained is explained again.
+    qtbot.waitUntil(lambda: str(getattr(window.explain.explanation(), "kind", "")) == "readable")
+
+
+def test_a_lock_is_written_on_request_and_when_it_is_preferred(
+    window: MainWindow, opened: Callable[[Path], OpenDocument], settle: Settle, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path, lock = write(tmp_path), tmp_path / "doc.json.lock.json"
+    document = opened(path)
+    with qtbot.waitSignal(document.lock.written):
+        window.actions_["write_lock"].trigger()
+    assert len(read_lock(lock)[0].entries) == 4
+    lock.unlink()
+    document.apply(SetReference("t/1.1", ["f0", 0, 8 * SIDE * SIDE]))
+    settle()
+    with qtbot.waitSignal(document.saved):
+        window.actions_["save"].trigger()
+    settle()
+    assert not lock.exists()
+    window.preferences.set("lock_on_save", True)
+    document.apply(SetReference("t/1.1", ["gone", 0, 8]))
+    settle()
+    with qtbot.waitSignal(document.lock.written):
+        window.actions_["save"].trigger()
+    settle()
+    found = read_lock(lock)[0]
+    assert (set(found.entries), set(found.not_locked)) == ({"f0", "f1", "f2"}, {"gone"})
+    assert "gone could not be looked at: the lock was written without them" in window.centre.error_bar.text()
