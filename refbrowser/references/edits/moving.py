@@ -26,6 +26,14 @@ _BEGIN, _END, _TEXT = "variable_begin", "variable_end", "data"
 #: A template alone, or called: what it prints begins as its text does.
 _LEADING = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*(?:\([^(){}]*\)\s*)?\}\}")
 _NO_NAMES: Collection[str] = frozenset()
+#: What URLs of members of archives begin with, and what stands before the URL of the archive.
+_MEMBER, _LINK = "zip://", "::"
+
+
+def behind_link(url: str) -> int:
+    """Return where in a URL, or its text, that of the file begins: behind the member of an archive."""
+    at = url.find(_LINK) if url.startswith(_MEMBER) else -1
+    return 0 if at < 0 else at + len(_LINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +46,16 @@ class MoveUrls:
         What URLs begin with, before and after; `new` may be empty where absolute names become relative ones.
     template
         Name of a template that is added for `new`: URLs begin with it then. Empty where there is to be none.
+    is_whole
+        Whether `old` is the URL of one file: longer URLs that begin so stay.
+
+    Of members of archives (``zip://MEMBER::ARCHIVE``) it is the URL of the archive that counts.
     """
 
     old: str
     new: str
     template: str = ""
+    is_whole: bool = False
 
     @property
     def title(self) -> str:
@@ -50,6 +63,18 @@ class MoveUrls:
         if self.template:
             return f"Make {self.old} template {self.template}"
         return f"Move {self.old} to {self.new or 'the folder of the document'}"
+
+    def is_meant(self, url: str) -> bool:
+        """Tell whether a URL moves, as it is after rendering."""
+        place = url[behind_link(url) :]
+        return place == self.old if self.is_whole else place.startswith(self.old)
+
+    def moved(self, url: str) -> str:
+        """Return what a URL is after the move; one that is not moved is the same."""
+        if not self.is_meant(url):
+            return url
+        at = behind_link(url)
+        return url[:at] + self.new + url[at + len(self.old) :]
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document.
@@ -78,6 +103,10 @@ class MoveUrls:
         if inside and not whole:
             message = "the chunks lie where their keys say, below the place of the store"
             raise refused(message, "Move the store as a whole.")
+        known = (*document.places.values(), *document.refs.table.urls)
+        if self.is_whole and any(url.startswith(self.old) and url != self.old for url in known):
+            message = f"other URLs begin with {quoted(self.old)} too"
+            raise refused(message, "Move the folder that they are in.")
         return ReplaceUrlPrefix(self.old, self.new).apply(document)
 
     def _check_template(self, document: DocumentContent) -> None:
@@ -142,6 +171,7 @@ class Moved:
     given: DocumentContent
     move: MoveUrls
     _spelled: dict[str, str] = field(default_factory=dict)
+    _moving: dict[int, bool] = field(default_factory=dict)
 
     @cached_property
     def before(self) -> DocumentContent:
@@ -159,6 +189,10 @@ class Moved:
         for text, hidden, is_moved in self._texts():
             if not leading:
                 break
+            at = behind_link(text)
+            if at:
+                leading -= names_in(text[:at], hidden)
+                text = text[at:]
             match = _LEADING.match(text) if is_moved else None
             if match is None or match[1] in hidden:
                 leading -= names_in(text, hidden)
@@ -174,7 +208,7 @@ class Moved:
         """
         for rule in self.before.rules:
             hidden = dict(rule.dimensions).keys()
-            yield rule.url or "", hidden, rule.static_origin().startswith(self.move.old)
+            yield rule.url or "", hidden, self._rule_moves(rule)
             for text in (rule.key, rule.offset, rule.length):
                 yield text or "", hidden, False
         refs = self.before.refs
@@ -209,15 +243,19 @@ class Moved:
 
     def url(self, text: str) -> str:
         """Return the text of a URL in `refs` after the move; one that is not moved is the same."""
-        if not self._begins(text) or _leads(text) in self.templates:
+        at = behind_link(text)
+        if not self._begins(text) or _leads(text[at:]) in self.templates:
             return text
         if text not in self._spelled:
-            self._spelled[text] = self._moved_text(text, self._rendered(text))
+            url = self._rendered(text)
+            if bool(at) != bool(behind_link(url)):
+                raise refused(f"the URL {quoted(text)} cannot be written so", "Change it by hand.")
+            self._spelled[text] = text[:at] + self._moved_text(text[at:], url[behind_link(url) :])
         return self._spelled[text]
 
     def _begins(self, text: str) -> bool:
         try:
-            return self._rendered(text).startswith(self.move.old)
+            return self.move.is_meant(self._rendered(text))
         except RefbrowserError:
             return False  # A faulty entry says nothing that could be moved.
 
@@ -286,33 +324,52 @@ class Moved:
         RefbrowserError
             `E_USAGE`: only some of its rows begin so, or its text cannot say it.
         """
-        old, text = self.move.old, rule.url or ""
-        static = rule.static_origin()
-        if not static.startswith(old):
-            if old.startswith(static) and any(url.startswith(old) for url in self._urls_of(rule)):
+        text = rule.url or ""
+        if not self._rule_moves(rule):
+            may_begin = self.move.old.startswith(self._static(rule))
+            if may_begin and any(self.move.is_meant(url) for url in self._urls_of(rule)):
                 message = f"some URLs of gen rule {rule.index} begin so, by what its dimensions give"
                 raise refused(message, "Change the rule, or move what all of its URLs begin with.")
             return None
-        if _leads(text) in self.templates:
+        at = behind_link(text)
+        if _leads(text[at:]) in self.templates:
             return None
-        cut = self._cut(text)
+        cut = self._cut(text[at:])
         if cut is None:
             message = f"the URL of gen rule {rule.index} cannot be written so"
             raise refused(message, "Change the rule by hand.")
-        return self._head + cut
+        return text[:at] + self._head + cut
+
+    def _rule_moves(self, rule: GenRule) -> bool:
+        """Tell whether all URLs of a rule move: what they begin with is the same for all rows."""
+        if rule.index not in self._moving:
+            static = self._static(rule)
+            if self.move.is_whole:
+                moves = static == self.move.old and all(map(self.move.is_meant, self._urls_of(rule)))
+            else:
+                moves = static.startswith(self.move.old)
+            self._moving[rule.index] = moves
+        return self._moving[rule.index]
+
+    def _static(self, rule: GenRule) -> str:
+        """Return what the URLs of a rule begin with; of members, the archive that is the same for all."""
+        text = rule.url or ""
+        at = behind_link(text)
+        if not at:
+            return rule.static_origin()
+        try:
+            return self._rendered(text[at:])
+        except RefbrowserError:
+            return ""  # It depends on a dimension.
 
     def _prove_rules(self, after: DocumentContent) -> None:
         """Raise where the URLs of a rule are not those that the move gives."""
         plain = after.with_template_values({})
         for rule in self.before.rules:
-            wanted = [self._of_row(url) for url in self._urls_of(rule)]
+            wanted = [self.move.moved(url) for url in self._urls_of(rule)]
             if wanted != list(self._urls_of(plain.rules[rule.index])):
                 message = f"the URL of gen rule {rule.index} cannot be written so"
                 raise refused(message, "Change the rule by hand.")
-
-    def _of_row(self, url: str) -> str:
-        old, new = self.move.old, self.move.new
-        return new + url[len(old) :] if url.startswith(old) else url
 
     @staticmethod
     def _urls_of(rule: GenRule) -> Iterator[str]:

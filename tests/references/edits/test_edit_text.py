@@ -44,7 +44,7 @@ SIMPLE = st.one_of(
     st.builds(many_edits.RemoveReferences, RUNS),
     st.builds(many_edits.CopyReferences, st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple)),
     st.builds(many_edits.ReplacePrefixIn, TEXT, TEXT, SCOPE),
-    st.builds(moving.MoveUrls, TEXT, TEXT, TEXT),
+    st.builds(moving.MoveUrls, TEXT, TEXT, TEXT, st.booleans()),
     st.builds(many_edits.SetReferences, st.lists(st.tuples(TEXT, JSON), max_size=3).map(tuple)),
     st.builds(TextPatch, TEXT, INDEX, INDEX, st.binary(max_size=8)),
 )

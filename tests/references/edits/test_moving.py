@@ -37,16 +37,22 @@ def urls_of(found: ReferenceDocument) -> dict[str, str]:
     }
 
 
-def moved(url: str, old: str, new: str) -> str:
+def moved(url: str, move: MoveUrls) -> str:
     """Return what a URL is after a move."""
-    return new + url[len(old) :] if url.startswith(old) else url
+    if url.startswith("zip://") and "::" in url:
+        member, _, archive = url.partition("::")
+        return f"{member}::{moved(archive, move)}"
+    if move.is_whole:
+        return move.new if url == move.old else url
+    return move.new + url[len(move.old) :] if url.startswith(move.old) else url
 
 
 def checked(before: ReferenceDocument, move: MoveUrls) -> ReferenceDocument:
     """Move, hold every URL against the law, undo, and return the document after the move."""
     history = History(before)
     after = history.apply(move)
-    wanted = {key: moved(url, move.old, move.new) for key, url in urls_of(before).items()}
+    wanted = {key: moved(url, move) for key, url in urls_of(before).items()}
+    assert {key: move.moved(url) for key, url in urls_of(before).items()} == wanted
     assert urls_of(after) == wanted  # type: ignore[arg-type]
     assert urls_of(ReferenceDocument.of(after.to_bytes())) == wanted
     assert history.undo().to_bytes() == before.to_bytes()
@@ -144,8 +150,28 @@ def test_the_place_of_a_store_moves_as_a_whole() -> None:
     builder.add_range("a/0", 10, 4)
     builder.add_range("a/1", 0, 4, "/data/other.nc")
     made = builder.document(name="run.nc")
+    with pytest.raises(RefbrowserError, match="begin with"):
+        made.apply(MoveUrls("/data/run", "/else", is_whole=True))
     after = made.apply(MoveUrls("/data/", "/else/"))
     assert [*urls_of(after).values()] == ["/else/run.nc", "/else/other.nc"]  # type: ignore[arg-type]
+
+
+def test_of_a_file_longer_names_stay() -> None:
+    refs = {"a/0": ["{{u}}", 0, 4], "a/1": ["s3://b/x.nc.old", 0, 4], "a/2": ["s3://b/x.nc", 4, 4]}
+    found = checked(document(refs, {"u": "s3://b/x.nc"}), MoveUrls("s3://b/x.nc", "/y.nc", is_whole=True))
+    assert outer(found)["templates"] == {"u": "/y.nc"}
+    assert [value[0] for value in outer(found)["refs"].values()] == ["{{u}}", "s3://b/x.nc.old", "/y.nc"]
+
+
+def test_archives_move_and_members_keep_their_names() -> None:
+    refs = {"a/0": ["zip://s3://b/m::s3://b/z.zip"], "a/1": ["zip://m::{{u}}/z.zip", 0, 4]}
+    gen = [{"key": "g/{{i}}", "url": "zip://m{{i}}::{{u}}/z.zip", "dimensions": {"i": {"stop": 3}}}]
+    found = checked(document(refs, {"u": "s3://b/x"}, gen), MoveUrls("s3://b/", "/data/"))
+    assert outer(found)["templates"] == {"u": "/data/x"}
+    assert outer(found)["gen"] == gen
+    assert outer(found)["refs"]["a/0"] == ["zip://s3://b/m::/data/z.zip"]
+    found = checked(document(refs, {"u": "s3://b/x"}, gen), MoveUrls("s3://b/x/z", "s3://c/y"))
+    assert outer(found)["gen"][0]["url"] == "zip://m{{i}}::s3://c/y.zip"
 
 
 @pytest.mark.parametrize(
@@ -165,8 +191,14 @@ def test_the_place_of_a_store_moves_as_a_whole() -> None:
             document({}, {}, [{"key": "b/{{i}}", "url": "s3://b/{{i}}", "dimensions": {"i": {"stop": 3}}}]),
             MoveUrls("s3://b/", "s3://c/", "i"),
         ),
+        (
+            document(
+                {}, {}, [{"key": "b/{{i}}", "url": "zip://m::s3://b{{i}}", "dimensions": {"i": {"stop": 3}}}]
+            ),
+            MoveUrls("s3://b1", "s3://c1"),
+        ),
     ],
-    ids=["empty", "version-0", "rendered", "taken", "no-name", "some-rows", "dimension"],
+    ids=["empty", "version-0", "rendered", "taken", "no-name", "some-rows", "dimension", "archives"],
 )
 def test_what_cannot_be_said_is_refused(found: ReferenceDocument, move: MoveUrls) -> None:
     with pytest.raises(RefbrowserError) as raised:
@@ -185,11 +217,13 @@ SPELLED = st.one_of(
     PLAIN,
     st.builds("{{{{u}}}}/{}".format, PATHS.filter(lambda path: "{" not in path)),
     st.sampled_from(["{{ u }}", "{{u}}/{{v}}/x", "s3://b/{{v}}/y", "{{f(n=1)}}/z", "p/{{u}}", "{{u ~ v}}",
-                     "{{u|upper}}", "{% set q = u %}{{q}}/x", "{{nothing}}/x", "{{'s3://b/'}}{{v}}"]),
+                     "{{u|upper}}", "zip://m::{{u}}/z.zip",
+                     "zip://{{u}}::s3://b/{{v}}", "{% set q = u %}{{q}}/x", "{{nothing}}/x", "{{'s3://b/'}}{{v}}"]),
 )  # fmt: skip
 RULE_URLS = st.sampled_from(
-    ["{{u}}/{{i}}", "s3://b/{{v}}/{{i}}.nc", "{{f(n=i)}}", "s3://b/{{'%03d' % i}}", "s3://b/a", "{{v}}{{i}}"]
-)
+    ["{{u}}/{{i}}", "s3://b/{{v}}/{{i}}.nc", "{{f(n=i)}}", "s3://b/{{'%03d' % i}}", "s3://b/a", "{{v}}{{i}}",
+     "zip://m{{i}}::{{u}}/z.zip"]
+)  # fmt: skip
 
 
 @settings(deadline=None)
@@ -201,10 +235,18 @@ RULE_URLS = st.sampled_from(
     which=st.integers(0, 1000),
     new=HEADS,
     template=st.sampled_from(["", "", "new"]),
+    is_whole=st.booleans(),
 )
-@example({"u": "s3://b/{", "v": "a", "f": "s3://b/"}, ["{{u}}/a"], [], 7, 0, "/data/", "")
+@example({"u": "s3://b/{", "v": "a", "f": "s3://b/"}, ["{{u}}/a"], [], 7, 0, "/data/", "", False)
 def test_only_what_begins_so_moves(
-    texts: dict[str, str], spelled: list[str], rules: list[str], cut: int, which: int, new: str, template: str
+    texts: dict[str, str],
+    spelled: list[str],
+    rules: list[str],
+    cut: int,
+    which: int,
+    new: str,
+    template: str,
+    is_whole: bool,
 ) -> None:
     texts = {**texts, "f": texts["f"] + "{{n}}"}
     gen = [
@@ -220,8 +262,9 @@ def test_only_what_begins_so_moves(
     before = document({f"a/{number}": [url, 0, 1] for number, url in enumerate(spelled)}, texts, gen)
     known = [url for url in urls_of(before).values() if url]
     assume(known)
-    url = known[which % len(known)]
-    move = MoveUrls(url[: 1 + cut % len(url)], new, template)
+    url = known[which % len(known)].rpartition("::")[2]
+    assume(url)
+    move = MoveUrls(url if is_whole else url[: 1 + cut % len(url)], new, template, is_whole)
     try:
         before.apply(move)
     except RefbrowserError as error:
