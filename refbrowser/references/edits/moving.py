@@ -103,10 +103,6 @@ class MoveUrls:
         if inside and not whole:
             message = "the chunks lie where their keys say, below the place of the store"
             raise refused(message, "Move the store as a whole.")
-        known = (*document.places.values(), *document.refs.table.urls)
-        if self.is_whole and any(url.startswith(self.old) and url != self.old for url in known):
-            message = f"other URLs begin with {quoted(self.old)} too"
-            raise refused(message, "Move the folder that they are in.")
         return ReplaceUrlPrefix(self.old, self.new).apply(document)
 
     def _check_template(self, document: DocumentContent) -> None:
@@ -231,10 +227,10 @@ class Moved:
         if self.move.template:
             document = AddTemplate(self.move.template, self.move.new).apply(document)
         for rule in self.before.rules:
-            text = self.rule_url(rule)
-            if text is not None:
+            url = self.rule_url(rule)
+            if url is not None:
                 fields = rule_values(document)[rule.index]
-                document = SetRule(rule.index, {**fields, "url": text}).apply(document)
+                document = SetRule(rule.index, {**fields, "url": url}).apply(document)
         changed = document.with_refs(changed_urls(document.refs, self.url))
         self._prove_rules(changed)
         return changed
