@@ -120,6 +120,14 @@ class MoveUrls:
             raise refused(message, "Choose another name.")
 
 
+def without_common_end(old: str, new: str) -> tuple[str, str]:
+    """Return two beginnings without what both end in; something of the first stays."""
+    end = 0
+    while end < min(len(old) - 1, len(new)) and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return old[: len(old) - end], new[: len(new) - end]
+
+
 @dataclass(frozen=True, slots=True)
 class UrlToken:
     """A part of the text of a URL: plain text, or one expression; `start` is where it stands in the text."""
@@ -139,6 +147,10 @@ def url_tokens(text: str) -> list[UrlToken]:
     """
     if "{" not in text:
         return [UrlToken(0, text, True)]
+    match = _LEADING.match(text)
+    if match is not None and "{" not in text[match.end() :]:
+        # As nearly all are: the lexer takes ten times as long.
+        return [UrlToken(0, match[0], False), UrlToken(match.end(), text[match.end() :], True)]
     tokens: list[UrlToken] = []
     opened = -1
     for start, stop, kind, part in lex(text):
@@ -172,16 +184,27 @@ class Moved:
     @cached_property
     def before(self) -> DocumentContent:
         """The document as its text says it: values that the user gave for templates are never saved."""
-        return self.given.with_template_values({})
+        return self.given.with_template_values({}) if self.given.templates.values else self.given
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """What texts of URLs in `refs` give, where they give something."""
+        urls, found = self.before.refs.table.urls, self.before.urls
+        if not found.faults:
+            return dict(zip(urls, found.texts, strict=True))
+        pairs = enumerate(zip(urls, found.texts, strict=True))
+        return {text: url for number, (text, url) in pairs if number not in found.faults}
 
     @cached_property
     def templates(self) -> dict[str, str]:
         """The templates that change, and their texts then: those whose every use begins a URL that moves."""
-        old, new = self.move.old, self.move.new
-        if self.before.version == 0 or self.move.template or "{" in old:
+        if self.before.version == 0 or self.move.template or "{" in self.move.old:
             return {}
+        # What both end in stands behind the template as often as in it: the slash after a folder.
+        old, new = without_common_end(self.move.old, self.move.new)
         places = self.before.places
         leading = {name for name, text in places.items() if text.startswith(old)}
+        used: set[str] = set()
         for text, hidden, is_moved in self._texts():
             if not leading:
                 break
@@ -193,8 +216,10 @@ class Moved:
             if match is None or match[1] in hidden:
                 leading -= names_in(text, hidden)
             else:
+                used.add(match[1])
                 leading -= names_in(match[0], hidden) - {match[1]}
                 leading -= names_in(text[match.end() :], hidden)
+        leading &= used | {name for name, text in places.items() if self.move.is_meant(text)}
         return {name: new + places[name][len(old) :] for name in places if name in leading}
 
     def _texts(self) -> Iterator[tuple[str, Collection[str], bool]]:
@@ -256,7 +281,11 @@ class Moved:
             return False  # A faulty entry says nothing that could be moved.
 
     def _rendered(self, text: str) -> str:
-        return text if self.before.renders is None else self.before.renders.render(text)
+        if self.before.renders is None or "{" not in text:
+            return text
+        if text not in self._known:
+            self._known[text] = self.before.renders.render(text)
+        return self._known[text]
 
     @property
     def _head(self) -> str:
@@ -280,8 +309,11 @@ class Moved:
     def _gives(self, text: str, url: str) -> bool:
         """Tell whether a text gives a URL; one that begins with the new template is looked at without it."""
         renders = self.before.renders
-        if renders is None:
+        if renders is None or "{" not in text:
             return text == url
+        rest = text.removeprefix(self._head)
+        if self.move.template and rest != text and "{" not in rest:
+            return self.move.new + rest == url
         values = {self.move.template: self.move.new} if self.move.template else {}
         try:
             return renders.with_values(values).render(text) == url

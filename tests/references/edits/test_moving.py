@@ -88,6 +88,14 @@ def test_the_template_alone_changes_where_all_that_use_it_move() -> None:
     assert outer(found)["refs"] == refs
 
 
+def test_a_template_without_the_slash_of_a_folder_changes_alone_too() -> None:
+    refs = {"a/0": ["{{u}}/one.nc", 0, 4], "a/1": ["{{ u }}/two.nc", 0, 4]}
+    unused = {"u": "s3://b/x", "s3": "s3://b/x", "other": "s3://b/x/y"}
+    found = checked(document(refs, unused), MoveUrls("s3://b/x/", "/c/"))
+    assert outer(found)["templates"] == {"u": "/c", "s3": "s3://b/x", "other": "/c/y"}
+    assert outer(found)["refs"] == refs
+
+
 def test_a_template_that_other_text_uses_stays() -> None:
     refs = {"a/0": ["{{u}}/one.nc", 0, 4], "a/1": ["https://proxy/{{u}}/two.nc", 0, 4]}
     found = checked(document(refs, {"u": "s3://b/x"}), MoveUrls("s3://b/", "s3://c/"))
