@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Rows of a rule that are looked at for its URLs and the sum of their lengths.
 ROWS_SEEN = 1_000
+#: URLs of one rule that are listed one by one.
+URLS_LISTED = 10_000
 #: Edited entries are few; of more than this, only so many are looked at one by one.
 EDITED_SEEN = 20_000
 
@@ -25,6 +27,46 @@ def sources_of(document: Document) -> list[Source]:
     """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
     rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
     return [*_refs_sources(document), *rules, *_places(document)]
+
+
+def listed_sources_of(document: Document, check: Callable[[], None] = lambda: None) -> list[Source]:
+    """Return what `sources_of` does, and of gen rules each URL, where these are at most `URLS_LISTED`.
+
+    Parameters
+    ----------
+    check
+        Called now and then; what it raises ends the search.
+    """
+    found = _refs_sources(document)
+    for rule in document.rules:
+        check()
+        if rule.count:
+            found += _listed_of_rule(document, rule)
+    return [*found, *_places(document)]
+
+
+def _listed_of_rule(document: Document, rule: GenRule) -> list[Source]:
+    # Opening a document needs nothing of it.
+    from refbrowser.engine.locking import urls_of_rule
+
+    whole = _rule_source(document, rule)
+    if not whole.is_pattern:
+        return [whole]
+    urls: list[str] = []
+    try:
+        for page in urls_of_rule(rule):
+            urls += page
+            if len(urls) > URLS_LISTED:
+                return [whole]
+    except RefbrowserError:
+        # They may be more than anything is done with.
+        return [whole]
+    if not urls:
+        return [whole]
+    each = rule.count // len(urls)
+    size = None if whole.size is None or whole.size % len(urls) else whole.size // len(urls)
+    counts = Counter(urls)
+    return [Source(url, n * each, None if size is None else n * size) for url, n in counts.items()]
 
 
 def _places(document: Document) -> Iterator[Source]:

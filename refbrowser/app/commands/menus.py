@@ -243,6 +243,13 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Replace the prefix of URLs: of all keys, or of what is selected",
     ),
     ActionSpec(
+        "move_files",
+        "&Where files lie…",
+        shortcut="Ctrl+Shift+H",
+        when="is_open",
+        tip="Show the hosts, buckets and folders that URLs lead to, and move what lies there",
+    ),
+    ActionSpec(
         "fold_references",
         "F&old into rules…",
         when="can_fold",

@@ -48,8 +48,8 @@ class MovePreview:
         How many move.
     texts
         Templates and gen rules whose text changes, the first of them.
-    changed_texts
-        How many these are in all.
+    templates, rules
+        How many of these there are in all; the place of a file counts as a template.
     entries
         Distinct URLs of `refs` that are written anew.
     examples
@@ -67,7 +67,8 @@ class MovePreview:
     files: int = 0
     references: int = 0
     texts: tuple[TextChange, ...] = ()
-    changed_texts: int = 0
+    templates: int = 0
+    rules: int = 0
     entries: int = 0
     examples: tuple[tuple[str, str], ...] = ()
     wants: tuple[Want, ...] = ()
@@ -105,7 +106,7 @@ def move_preview(
     try:
         after: Document = document.apply(edit)
         pause()
-        changed = _texts_of(document, after)
+        templates, rules = _templates_of(document, after), _rules_of(document, after)
     except RefbrowserError as error:
         return MovePreview(files=node.files, references=node.references, refusal=_sentence(error))
     moved = [(url, edit.moved(url)) for url in spread(node, EXAMPLES)]
@@ -117,8 +118,9 @@ def move_preview(
         after=after,
         files=node.files,
         references=node.references,
-        texts=tuple(changed[:_LISTED]),
-        changed_texts=len(changed),
+        texts=tuple([*templates, *rules][:_LISTED]),
+        templates=len(templates),
+        rules=len(rules),
         entries=_entries(document, after),
         examples=tuple(moved),
         wants=wants,
@@ -152,12 +154,14 @@ def spread(node: PrefixNode, most: int) -> list[str]:
 
 def summary_of(preview: MovePreview) -> str:
     """Return in one line how much moves, and where that is written."""
-    parts = [
-        _counted(preview.changed_texts, "template or gen rule", "templates and gen rules"),
-        _counted(preview.entries, "URL in refs", "URLs in refs"),
-    ]
-    texts = " and ".join(part for part in parts if part)
-    written = f"; {texts} {'is' if preview.changed_texts + preview.entries == 1 else 'are'} written anew"
+    counts = (
+        (preview.templates, "template", "templates"),
+        (preview.rules, "gen rule", "gen rules"),
+        (preview.entries, "URL in refs", "URLs in refs"),
+    )
+    parts = [part for part in (_counted(*each) for each in counts) if part]
+    texts = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    written = f"; {texts} {'is' if sum(count for count, *_ in counts) == 1 else 'are'} written anew"
     files = _counted(preview.files, "file", "files") or "no file"
     references = _counted(preview.references, "reference", "references") or "no reference"
     return f"{files}, {references}{written if texts else ''}"
@@ -219,18 +223,25 @@ def _sentence(error: RefbrowserError) -> str:
     return f"{words}. {error.advice}" if error.advice else words
 
 
-def _texts_of(before: Document, after: Document) -> list[TextChange]:
-    """Return the templates and rules whose text differs."""
+def _templates_of(before: Document, after: Document) -> list[TextChange]:
+    """Return the templates whose text differs, or the places of what was made of files."""
     texts = []
     for name, text in after.places.items():
         old = before.places.get(name, "")
         if old != text:
             is_place = before.rules_are_made
             texts.append(TextChange("place of the file" if is_place else f"template {name}", old, text))
-    for old_rule, rule in zip(before.rules, after.rules, strict=True):
-        if old_rule.url != rule.url:
-            texts.append(TextChange(f"gen rule {rule.index}", old_rule.url or "", rule.url or ""))
     return texts
+
+
+def _rules_of(before: Document, after: Document) -> list[TextChange]:
+    """Return the gen rules whose URL is written in another way."""
+    pairs = zip(before.rules, after.rules, strict=True)
+    return [
+        TextChange(f"gen rule {rule.index}", old.url or "", rule.url or "")
+        for old, rule in pairs
+        if old.url != rule.url
+    ]
 
 
 def _entries(before: Document, after: Document) -> int:

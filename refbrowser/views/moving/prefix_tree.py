@@ -194,8 +194,8 @@ def _finished(node: _Growing, name: str, health: Callable[[Source], Health]) -> 
     own = node.sources if node.kind is PrefixKind.RULE else node.sources[:1]
     found = Counter(map(health, own))
     for each in children:
-        for how, count in each.health.items():
-            found[how] += count
+        for one, count in each.health.items():
+            found[one] += count
     return PrefixNode(
         prefix=node.prefix,
         name=name,
