@@ -56,6 +56,7 @@ PAGES = (
     "templates",
     "editing",
     "permissions",
+    "moving",
     "lock",
     "export",
     "cluster",

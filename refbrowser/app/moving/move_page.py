@@ -65,9 +65,16 @@ _EXPANDED = 40
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The tree of one state of a document, and what else may be typed for a place."""
+    """The tree of one state of a document.
+
+    Attributes
+    ----------
+    document, said
+        The state, and what its text says: values that the user gave for templates are never saved.
+    """
 
     document: Document
+    said: Document
     roots: tuple[PrefixNode, ...]
 
 
@@ -257,7 +264,9 @@ class MovePage(QDialog):
             from refbrowser.views.moving.prefix_tree import prefix_tree
 
             judge = health_judge(dataset.access, failures_of(dataset))
-            return _Places(state, prefix_tree(listed_sources_of(state, control.check), control.check, judge))
+            said = state.with_template_values({}) if state.templates.values else state
+            roots = prefix_tree(listed_sources_of(said, control.check), control.check, judge)
+            return _Places(state, said, roots)
 
         self._loading.run(self._document, "Find where files lie", load, self._loaded, self._failed)
 
@@ -472,7 +481,7 @@ class MovePage(QDialog):
         self._bar.show()
         self._tabs.setCurrentIndex(_FOUND)
         self._tabs.setTabText(_FOUND, "Test of the new place: looking…")
-        document = places.document
+        document = places.said
 
         def look(control: TaskControl) -> list[Probed]:
             from refbrowser.engine.probing import probe, probes_of

@@ -243,7 +243,7 @@ def _settings_at(prefix: str, settings: Mapping[Origin, ConnectionSettings]) -> 
 
 def _origin(prefix: str) -> Origin | None:
     """Return the origin of what URLs begin with; None where that is a path, or no URL that is read."""
-    if scheme_of(prefix) in (None, "file"):
+    if scheme_of(prefix) in (None, "file") or not prefix.partition("://")[2].strip("/"):
         return None
     try:
         return Origin.parse(f"{prefix}x" if prefix.endswith("/") else prefix)

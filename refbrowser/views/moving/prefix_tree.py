@@ -206,3 +206,29 @@ def _finished(node: _Growing, name: str, health: Callable[[Source], Health]) -> 
         children=children,
         health=found,
     )
+
+
+def node_at(roots: Iterable[PrefixNode], prefix: str) -> PrefixNode | None:
+    """Return the node of a prefix, or one of all files whose URLs begin so; None where there are none.
+
+    ``.`` is the folder of the document.
+    """
+    leaves: list[PrefixNode] = []
+    for root in roots:
+        for node in root.walk():
+            if prefix == "." if node.kind is PrefixKind.RELATIVE else node.prefix == prefix:
+                return node
+            if node.kind in (PrefixKind.FILE, PrefixKind.RULE) and node.prefix.startswith(prefix):
+                leaves.append(node)
+    if not leaves or not prefix:
+        return None
+    sizes = [leaf.size for leaf in leaves]
+    return PrefixNode(
+        prefix=prefix,
+        name=prefix,
+        kind=PrefixKind.FOLDER,
+        files=sum(leaf.files for leaf in leaves),
+        references=sum(leaf.references for leaf in leaves),
+        size=None if None in sizes else sum(size or 0 for size in sizes),
+        children=tuple(leaves),
+    )

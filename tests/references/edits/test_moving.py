@@ -14,6 +14,7 @@ from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.manifest import ManifestBuilder
 from refbrowser.references.edits.edits import SetReference
 from refbrowser.references.edits.history import History
+from refbrowser.references.edits.many_edits import RebaseUrls
 from refbrowser.references.edits.moving import MoveUrls
 
 
@@ -211,6 +212,23 @@ def test_what_cannot_be_said_is_refused(found: ReferenceDocument, move: MoveUrls
     with pytest.raises(RefbrowserError) as raised:
         found.apply(move)
     assert raised.value.kind is ErrorKind.USAGE
+
+
+@pytest.mark.parametrize(
+    ("prefix", "url", "wanted"),
+    [
+        ("s3://b/x/", "../y/a.nc", "s3://b/y/a.nc"),
+        ("gs://b/x/", "a.nc", "gs://b/x/a.nc"),
+        ("https://h:8/x/", "y/a.nc", "https://h:8/x/y/a.nc"),
+        ("file:///x/", "../a.nc", "file:///a.nc"),
+        ("/x/", "../a.nc", "/a.nc"),
+        ("s3://b/x/", "s3://c/a.nc", "s3://c/a.nc"),
+    ],
+)
+def test_relative_names_begin_at_any_place(prefix: str, url: str, wanted: str) -> None:
+    assert RebaseUrls(prefix).moved(url) == wanted
+    found = document({"a": [url, 0, 1]}).apply(RebaseUrls(prefix))
+    assert found.refs.table.urls == (wanted,)
 
 
 # The law

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.io.access import Source, chained_url
-from refbrowser.views.moving.places import spellings
+from refbrowser.io.access import Access, Source, chained_url
+from refbrowser.io.filesystems import options_with_secrets
+from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.views.moving.places import carried_settings, spellings
 from refbrowser.views.moving.prefix_tree import PrefixKind, PrefixNode, prefix_tree
 
 
@@ -104,6 +106,9 @@ def only(url: str) -> PrefixNode:
         ("s3://b.c/a/x.nc", "", {"As a web address": "https://s3.amazonaws.com/b.c/a/"}),
         ("s3://b/a/x y.nc", "", {}),
         ("gs://b/x.nc", "", {"As a web address": "https://storage.googleapis.com/b/"}),
+        ("https://b.s3.dualstack.us-west-2.amazonaws.com/x", "", {"As a bucket of S3": "s3://b/"}),
+        ("https://acc.blob.core.windows.net/c/x", "", {"As a container of Azure": "abfs://c@acc.dfs.core.windows.net/"}),
+        ("abfs://c@acc.dfs.core.windows.net/d/x", "", {"As a web address": "https://acc.blob.core.windows.net/c/d/"}),
     ],
 )  # fmt: skip
 def test_other_spellings_of_a_place(url: str, base: str, wanted: dict[str, str]) -> None:
@@ -113,3 +118,64 @@ def test_other_spellings_of_a_place(url: str, base: str, wanted: dict[str, str])
 def test_the_region_of_an_address_goes_with_it() -> None:
     (found,) = spellings(only("https://b.s3.eu-west-1.amazonaws.com/a/x.nc"), "")
     assert found.settings == {"region": "eu-west-1"}
+
+
+@pytest.mark.parametrize("url", ["https://acc.blob.core.windows.net/c/x", "https://b.s3.amazonaws.com/x"])
+def test_spellings_lead_where_the_program_reads(url: str) -> None:
+    (found,) = spellings(only(url), "")
+    location = Access.for_document("/doc.json").locate(f"{found.prefix}x")
+    assert location.path == "x"
+    if location.scheme == "abfs":
+        # The account is known without any setting.
+        assert "acc" in str(options_with_secrets(location.origin, ConnectionSettings()))
+
+
+def test_buckets_of_other_services_have_their_address() -> None:
+    bucket = Origin("s3", "b")
+
+    def web(**settings: str) -> str:
+        (found,) = spellings(only("s3://b/a/x.nc"), "", {bucket: ConnectionSettings(**settings)})  # type: ignore[arg-type]
+        return found.prefix
+
+    assert web(endpoint="http://minio:9000") == "http://minio:9000/b/a/"
+    assert web(region="eu-west-1") == "https://b.s3.eu-west-1.amazonaws.com/a/"
+
+
+SECRET = ConnectionSettings(headers={"Authorization": "TOKEN"})
+PAYS = ConnectionSettings(requester_pays=True, region="x")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "given", "wanted"),
+    [
+        ("s3://a/", "s3://b/", ConnectionSettings(endpoint="http://h"), ("endpoint http://h", False)),
+        ("s3://a/", "s3://b/", PAYS, ("region x, requester pays", True)),
+        ("s3://a/", "s3://b/", ConnectionSettings(anonymous=False, profile="p"), ("profile p", True)),
+        ("s3://a/", "s3://b/", ConnectionSettings(anonymous=False), ("your credentials", True)),
+        ("s3://a/", "gs://b/", PAYS, None),
+        ("s3://a/", "s3://a/deeper/", PAYS, None),
+        ("s3://a/", "/local/", PAYS, None),
+        ("s3://a/", "s3://", PAYS, None),
+        ("https://a/", "https://b/", SECRET, ("headers Authorization", True)),
+        # Never where anybody on the way reads it, nor to a service of another kind.
+        ("https://a/", "http://b/", SECRET, None),
+        ("https://a/", "s3://b/", SECRET, None),
+    ],
+)
+def test_settings_go_with_a_move(
+    old: str, new: str, given: ConnectionSettings, wanted: tuple[str, bool] | None
+) -> None:
+    settings = {Origin.parse(f"{old}x"): given}
+    found = carried_settings(old, new, settings, {})
+    assert (None if found is None else (found.words, found.is_asked)) == wanted
+    if found is not None:
+        assert found.origin == Origin.parse(f"{new}x")
+        # Not over what the user said of the new place.
+        kept = {**settings, found.origin: ConnectionSettings(account="mine")}
+        assert carried_settings(old, new, kept, {"region": "r"}) is None
+
+
+def test_what_a_spelling_needs_goes_with_it() -> None:
+    found = carried_settings("https://b.s3.r.amazonaws.com/", "s3://b/", {}, {"region": "r"})
+    assert found is not None
+    assert (found.settings, found.is_asked) == (ConnectionSettings(region="r"), False)
