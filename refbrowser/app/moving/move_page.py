@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QStringListModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QToolButton,
     QTreeView,
+    QTreeWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -30,18 +31,17 @@ from PySide6.QtWidgets import (
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.rows import OutcomeLine, named
-from refbrowser.app.moving.move_shown import ChangesList, ProbedList
 from refbrowser.app.moving.prefix_model import PrefixModel, name_of
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.elided_label import LineLabel
-from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
+from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.engine.probing import Probed
+    from refbrowser.engine.problems.probing import Probed
     from refbrowser.io.access import Want
     from refbrowser.references.document.document import Document
     from refbrowser.views.moving.move_preview import MovePreview
@@ -61,6 +61,83 @@ _SOON = 60
 _CHANGES, _FOUND = 0, 1
 #: Files up to which all of the tree is seen at once.
 _EXPANDED = 40
+
+
+#: Icon and colour of each verdict; the word stands beside it.
+_VERDICTS = {
+    "same": ("done", "good"),
+    "there": ("done", "muted"),
+    "differs": ("warning", "fault"),
+    "not there": ("cancel", "fault"),
+    "not allowed": ("lock", "warning"),
+    "cannot be read": ("fault", "fault"),
+}
+
+
+class _Lines(QTreeWidget):
+    """Rows of plain text."""
+
+    def __init__(self, name: str, described: str, titles: Sequence[str], stretched: Sequence[int]) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setAccessibleName(described)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setHeaderLabels(list(titles))
+        self.header().setStretchLastSection(False)
+        for section in range(len(titles)):
+            if section in stretched:
+                self.header().setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
+            else:
+                self.header().resizeSection(section, 130)
+
+    def _row(self, texts: Sequence[str], mono: Sequence[int]) -> ThemedItem:
+        row = ThemedItem([one_line(text) for text in texts])
+        row.setSizeHint(0, QSize(0, theme.ROW))
+        for column, text in enumerate(texts):
+            row.setToolTip(column, theme.plain_tooltip(text))
+        for column in mono:
+            row.setFont(column, theme.mono_font())
+        self.addTopLevelItem(row)
+        return row
+
+
+class _ChangesList(_Lines):
+    """Texts of templates and rules that change, then some URLs; before and after."""
+
+    def __init__(self) -> None:
+        super().__init__("moveChanges", "What changes", ("What", "Before", "After"), (1, 2))
+
+    def show_preview(self, preview: MovePreview) -> None:
+        """Show what a move would change."""
+        self.clear()
+        for text in preview.texts:
+            self._row([text.name, text.before, text.after], (1, 2)).color(2, "changed")
+        more = preview.templates + preview.rules - len(preview.texts)
+        if more:
+            self._row([f"and {count_text(more)} more", "", ""], ()).color(0, "muted")
+        for before, after in preview.examples:
+            row = self._row(["URL", before, after], (1, 2))
+            row.color(0, "muted")
+            row.color(2, "changed")
+
+
+class _ProbedList(_Lines):
+    """What was found at some of the new places."""
+
+    def __init__(self) -> None:
+        titles = ("Found", "New place", "How")
+        super().__init__("moveProbed", "What was found at the new places", titles, (1, 2))
+
+    def show_probed(self, probed: Sequence[Probed]) -> None:
+        """Show what was found, first what speaks against the move."""
+        self.clear()
+        for each in sorted(probed, key=lambda each: each.verdict.is_good):
+            row = self._row([str(each.verdict), each.probe.after, each.words], (1,))
+            icon, role = _VERDICTS[str(each.verdict)]
+            row.mark(0, icon, role)
+            row.color(0, role if role != "muted" else "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +208,7 @@ class MovePage(QDialog):
         self._bar = named(QProgressBar(), "moveProgress", "Working")
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
-        self._changes, self._probed = ChangesList(), ProbedList()
+        self._changes, self._probed = _ChangesList(), _ProbedList()
         self._tabs = named(QTabWidget(), "moveTabs", "What the move changes, and what was found")
         self._tabs.addTab(self._changes, "What changes")
         self._tabs.addTab(self._probed, "Test of the new place")
@@ -484,7 +561,7 @@ class MovePage(QDialog):
         document = places.said
 
         def look(control: TaskControl) -> list[Probed]:
-            from refbrowser.engine.probing import probe, probes_of
+            from refbrowser.engine.problems.probing import probe, probes_of
 
             return probe(probes_of(document, edit), access, shared.get().fetcher, control)
 

@@ -15,7 +15,7 @@ from servers.object_servers import ObjectServer
 import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.locking import make_lock
-from refbrowser.engine.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
+from refbrowser.engine.problems.probing import TESTED, Probe, Probed, Verdict, probe, probes_of
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
