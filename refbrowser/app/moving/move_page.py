@@ -6,22 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QSize, QStringListModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QCheckBox,
-    QCompleter,
     QDialog,
-    QFileDialog,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
-    QMenu,
     QProgressBar,
     QSplitter,
     QTabWidget,
-    QToolButton,
     QTreeView,
     QTreeWidget,
     QVBoxLayout,
@@ -30,13 +23,13 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.controller.documents import Documents
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import OutcomeLine, named
+from refbrowser.app.editors.rows import named
+from refbrowser.app.moving.place_form import PlaceForm
 from refbrowser.app.moving.prefix_model import PrefixModel, name_of
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
-from refbrowser.app.widgets.elided_label import LineLabel
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
 from refbrowser.views.words import count_text, one_line
 
@@ -208,6 +201,9 @@ class MovePage(QDialog):
         self._bar = named(QProgressBar(), "moveProgress", "Working")
         self._bar.setRange(0, 0)
         self._bar.setTextVisible(False)
+        self._form = PlaceForm()
+        self._form.typed.connect(self._typed)
+        self._outcome = self._form.outcome
         self._changes, self._probed = _ChangesList(), _ProbedList()
         self._tabs = named(QTabWidget(), "moveTabs", "What the move changes, and what was found")
         self._tabs.addTab(self._changes, "What changes")
@@ -216,7 +212,7 @@ class MovePage(QDialog):
         column = QVBoxLayout(lower)
         column.setContentsMargins(0, theme.MEDIUM, 0, 0)
         column.setSpacing(theme.MEDIUM)
-        column.addLayout(self._make_form())
+        column.addWidget(self._form)
         column.addWidget(self._tabs, 1)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.setChildrenCollapsible(False)
@@ -249,61 +245,8 @@ class MovePage(QDialog):
             header.resizeSection(section, width)
         view.selectionModel().currentRowChanged.connect(self._chosen)
         # Return, or a double click: the keyboard goes where the other place is typed.
-        view.activated.connect(lambda _index: self._new.setFocus())
+        view.activated.connect(lambda _index: self._form.focus_new())
         return view
-
-    def _make_form(self) -> QGridLayout:
-        form = QGridLayout()
-        form.setHorizontalSpacing(theme.MEDIUM)
-        form.setVerticalSpacing(theme.SMALL)
-        form.setColumnStretch(1, 1)
-        self._old = named(LineLabel(elide=Qt.TextElideMode.ElideMiddle), "moveOld")
-        self._old.setFont(theme.mono_font())
-        self._new = named(QLineEdit(), "moveNew", "The new place: what URLs begin with then")
-        self._new.setPlaceholderText("where the files lie now, such as s3://bucket/folder/")
-        self._new.setFont(theme.mono_font())
-        self._new.textChanged.connect(lambda _text: self._typed())
-        self._completer = QCompleter(QStringListModel(self), self)
-        self._completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._new.setCompleter(self._completer)
-        self._write_as = named(QToolButton(), "moveWriteAs", "Other ways to write the place, and folders")
-        self._write_as.setText("Write as")
-        self._write_as.setToolTip("Other ways to write the same place, and a folder of this computer")
-        self._write_as.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self._write_as)
-        self._menu.setObjectName("moveWriteAsMenu")
-        self._write_as.setMenu(self._menu)
-        self._as_template = named(
-            QCheckBox("As te&mplate"), "moveAsTemplate", "Make the new place a template"
-        )
-        self._as_template.setToolTip("URLs begin with the template, so that the next move changes one text")
-        self._as_template.toggled.connect(lambda _on: self._typed())
-        self._name = named(QLineEdit("u"), "moveTemplate", "Name of the template")
-        self._name.setFont(theme.mono_font())
-        self._name.setMaximumWidth(220)
-        self._name.textChanged.connect(lambda _text: self._typed())
-        self._outcome = OutcomeLine("moveOutcome", lines=2)
-        self._warnings = named(plain_label(role="warning"), "moveWarnings", "")
-        self._carry = named(QCheckBox(), "moveCarry", "Connection settings that go with it")
-        self._carry.setToolTip("Until the window is closed; they are never saved")
-        from_label, to_label = plain_label("From", wrap=False), plain_label("T&o", wrap=False)
-        to_label.setBuddy(self._new)
-        template = QHBoxLayout()
-        template.setSpacing(theme.MEDIUM)
-        for part in (self._as_template, self._name):
-            template.addWidget(part)
-        template.addStretch(1)
-        form.addWidget(from_label, 0, 0)
-        form.addWidget(self._old, 0, 1, 1, 2)
-        form.addWidget(to_label, 1, 0)
-        form.addWidget(self._new, 1, 1)
-        form.addWidget(self._write_as, 1, 2)
-        form.addLayout(template, 2, 1, 1, 2)
-        below: tuple[QWidget, ...] = (self._outcome, self._warnings, self._carry)
-        for row, line in enumerate(below, 3):
-            form.addWidget(line, row, 1, 1, 2)
-        return form
 
     def _make_buttons(self) -> QHBoxLayout:
         self._text = push_button("Replace text instead…", "movePrefixButton", self._replace_text)
@@ -380,14 +323,7 @@ class MovePage(QDialog):
         self._node = node
         self._show_nothing()
         self._tabs.setCurrentIndex(_CHANGES)
-        words = node.prefix or name_of(node)
-        self._old.setText(one_line(words))
-        self._old.setAccessibleName(f"From {one_line(words)}")
-        self._new.setEnabled(True)
-        self._as_template.setEnabled(self._can_have_templates())
-        if not self._as_template.isEnabled():
-            self._as_template.setChecked(False)
-        self._new.setText(node.prefix)
+        self._form.begin(node.prefix or name_of(node), node.prefix)
         self._typed()
         self._offer(())
         self._find_spellings(node)
@@ -411,33 +347,8 @@ class MovePage(QDialog):
     def _offer(self, found: Sequence[Spelling]) -> None:
         """Offer other ways to write the place, and the other places of the document."""
         self._spellings = found
-        self._menu.clear()
-        for each in found:
-            action = self._menu.addAction(f"{each.title}: {one_line(each.prefix) or '(nothing)'}")
-            action.triggered.connect(lambda _checked=False, prefix=each.prefix: self._take(prefix))
-        if found:
-            self._menu.addSeparator()
-        folder = self._menu.addAction("A folder of this computer…")
-        folder.setObjectName("moveFolderAction")
-        folder.triggered.connect(lambda _checked=False: self._ask_folder())
         roots = () if self._places is None else self._places.roots
-        texts = [each.prefix for each in found] + [root.prefix for root in roots if root.prefix]
-        model = self._completer.model()
-        assert isinstance(model, QStringListModel)
-        model.setStringList(list(dict.fromkeys(texts)))
-
-    def _take(self, prefix: str) -> None:
-        self._new.setText(prefix)
-        self._new.setFocus()
-
-    def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "The folder where the files lie now")
-        dialog.setObjectName("moveFolderDialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda path: self._take(path.rstrip("/") + "/"))
-        dialog.open()
+        self._form.offer(found, [root.prefix for root in roots if root.prefix])
 
     # What it comes to
 
@@ -450,25 +361,19 @@ class MovePage(QDialog):
         self._bar.setVisible(self._loading.is_running)
         self._changes.clear()
         self._show_probed(())
-        self._outcome.clear()
-        self._warnings.clear()
-        self._warnings.hide()
-        self._carry.hide()
+        self._form.clear()
+        self._form.allow(place=self._node is not None, template=self._can_have_templates())
         self._apply.setText("Move")
         for button in (self._apply, self._test):
             button.setEnabled(False)
         state = self._document.document
         self._undo.setVisible(self._done is not None and state is self._done and self._document.can_undo)
-        for widget in (self._new, self._as_template):
-            widget.setEnabled(self._node is not None)
-        self._name.setVisible(self._as_template.isChecked())
 
     def _typed(self) -> None:
         self._show_nothing()
-        self._as_template.setEnabled(self._can_have_templates())
         if self._node is None:
             return
-        if self._new.text() == self._node.prefix and not self._as_template.isChecked():
+        if self._form.new == self._node.prefix and self._form.template is None:
             self._outcome.show_result(self._news[1] if self._news[0] == self._node.prefix else _HINT)
         else:
             self._pause.start()
@@ -478,16 +383,17 @@ class MovePage(QDialog):
         places, node, access = self._places, self._node, self._document.access
         if places is None or node is None or access is None:
             return
-        new = self._new.text()
-        template = self._name.text().strip() if self._as_template.isChecked() else ""
-        if self._as_template.isChecked() and not template:
+        new, template = self._form.new, self._form.template
+        if template == "":
             self._outcome.show_fault("Type a name for the template.")
             return
 
         def count(control: TaskControl) -> MovePreview:
             from refbrowser.views.moving.move_preview import move_preview
 
-            return move_preview(places.document, access, places.roots, node, new, template, control.check)
+            return move_preview(
+                places.document, access, places.roots, node, new, template or "", control.check
+            )
 
         self._counting.run(self._document, "Find what a move changes", count, self._show, self._failed)
 
@@ -504,21 +410,24 @@ class MovePage(QDialog):
         if preview.edit is None or self._node is None:
             return
         self._outcome.show_result(summary_of(preview))
-        self._warnings.setText("\n".join(f"! {each}" for each in preview.warnings))
-        self._warnings.setVisible(bool(preview.warnings))
-        new = self._new.text()
+        self._form.warn(preview.warnings)
+        new = self._form.new
         self._carried = carried_settings(self._node.prefix, new, self._documents.settings, self._needed(new))
         if self._carried is not None:
-            self._carry.setText(f"Connect to {self._carried.origin} with {one_line(self._carried.words)}")
+            self._form.carry.setText(
+                f"Connect to {self._carried.origin} with {one_line(self._carried.words)}"
+            )
             # Credentials go to another place only as the user says.
-            self._carry.setChecked(not self._carried.is_asked)
-            self._carry.show()
+            self._form.carry.setChecked(not self._carried.is_asked)
+            self._form.carry.show()
         self._apply.setEnabled(True)
         self._test.setEnabled(True)
 
     def _needed(self, new: str) -> Mapping[str, str]:
         """Return what connecting to a place needs that was offered as another spelling."""
-        return next((each.settings for each in self._spellings if new.startswith(each.prefix)), {})
+        return next(
+            (each.settings for each in self._spellings if each.settings and new.startswith(each.prefix)), {}
+        )
 
     # The test
 
@@ -576,7 +485,7 @@ class MovePage(QDialog):
         from dataclasses import replace
 
         carried = self._carried
-        if carried is None or not self._carry.isChecked():
+        if carried is None or not self._form.carry.isChecked():
             return access
         return replace(access, settings={**access.settings, carried.origin: carried.settings})
 
@@ -605,12 +514,11 @@ class MovePage(QDialog):
             return
         if self._document.document is not places.document:
             return  # It was edited meanwhile: the tree and what was counted follow.
-        if self._carried is not None and self._carry.isChecked():
+        if self._carried is not None and self._form.carry.isChecked():
             self._documents.use_settings({self._carried.origin: self._carried.settings})
-        self._wanted, self._done = self._new.text(), preview.after
+        self._wanted, self._done = self._form.new, preview.after
         self._news = self._wanted, _MOVED
         self._taken_from = "" if self._node is None else self._node.prefix
-        self._as_template.setChecked(False)
         self._node = None
         self._document.take_step(preview.edit, preview.after)
         self._show_nothing()
