@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -241,7 +242,7 @@ class MovePage(QDialog):
         header = view.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((1, 90), (2, 110), (3, 110), (4, 230)):
+        for section, width in ((1, 100), (2, 130), (3, 110), (4, 230)):
             header.resizeSection(section, width)
         view.selectionModel().currentRowChanged.connect(self._chosen)
         # Return, or a double click: the keyboard goes where the other place is typed.
@@ -278,6 +279,7 @@ class MovePage(QDialog):
         self._bar.show()
 
         def load(control: TaskControl) -> _Places:
+            from refbrowser.engine.collecting import collected_later
             from refbrowser.engine.problems.collect import failures_of
             from refbrowser.engine.sources import listed_sources_of
             from refbrowser.views.moving.health import health_judge
@@ -285,7 +287,9 @@ class MovePage(QDialog):
 
             judge = health_judge(dataset.access, failures_of(dataset))
             said = state.with_template_values({}) if state.templates.values else state
-            roots = prefix_tree(listed_sources_of(said, control.check), control.check, judge)
+            # Looking for garbage among so many nodes would hold up the window's thread.
+            with collected_later():
+                roots = prefix_tree(listed_sources_of(said, control.check), control.check, judge)
             return _Places(state, said, roots)
 
         self._loading.run(self._document, "Find where files lie", load, self._loaded, self._failed)
@@ -323,10 +327,16 @@ class MovePage(QDialog):
         self._node = node
         self._show_nothing()
         self._tabs.setCurrentIndex(_CHANGES)
-        self._form.begin(node.prefix or name_of(node), node.prefix)
+        self._form.begin(node.prefix or name_of(node), node.prefix, self._free_name())
         self._typed()
         self._offer(())
         self._find_spellings(node)
+
+    def _free_name(self) -> str:
+        """Return a name that no template has."""
+        state = self._document.document
+        taken = {} if state is None else state.templates.texts
+        return next(name for at in itertools.count(1) if (name := "u" if at == 1 else f"u{at}") not in taken)
 
     def _can_have_templates(self) -> bool:
         state = None if self._document is None else self._document.document

@@ -72,7 +72,7 @@ class PlaceForm(QWidget):
         )
         self._as_template.setToolTip("URLs begin with the template, so that the next move changes one text")
         self._as_template.toggled.connect(self._ticked)
-        self._name = named(QLineEdit("u"), "moveTemplate", "Name of the template")
+        self._name = named(QLineEdit(), "moveTemplate", "Name of the template")
         self._name.setFont(theme.mono_font())
         self._name.setMaximumWidth(220)
         self._name.textChanged.connect(lambda _text: self.typed.emit())
@@ -122,11 +122,20 @@ class PlaceForm(QWidget):
         """Name of the template that is to be made; None for none."""
         return self._name.text().strip() if self._as_template.isChecked() else None
 
-    def begin(self, words: str, prefix: str) -> None:
-        """Show another place, which is where it was; `words` are what it is called."""
+    def begin(self, words: str, prefix: str, template: str) -> None:
+        """Show another place, which is where it was.
+
+        Parameters
+        ----------
+        words
+            What it is called.
+        template
+            A name that a template can have.
+        """
         self._old.setText(one_line(words))
         self._old.setAccessibleName(f"From {one_line(words)}")
         self._as_template.setChecked(False)
+        self._name.setText(template)
         self._new.setText(prefix)
 
     def allow(self, *, place: bool, template: bool) -> None:

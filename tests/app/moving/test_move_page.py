@@ -225,12 +225,13 @@ def test_what_it_cannot_say_is_refused_as_it_is_typed(start: Start) -> None:
 
 def test_a_place_becomes_a_template(start: Start) -> None:
     user, document = start(
-        {"version": 1, "templates": {"t": "z"}, "refs": {"a/0": ["s3://bucket/x.nc", 0, 4]}}
+        {"version": 1, "templates": {"t": "z", "u": "y"}, "refs": {"a/0": ["s3://bucket/x.nc", 0, 4]}}
     )
     as_template = user.part(QCheckBox, "moveAsTemplate")
     assert not user.part(QLineEdit, "moveTemplate").isVisible()
     as_template.click()
     name = user.part(QLineEdit, "moveTemplate")
+    assert name.text() == "u2"
     name.setText("t")
     user.settle()
     assert user.outcome() == "✕ There is a template 't' already"
