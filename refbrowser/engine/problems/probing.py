@@ -197,7 +197,7 @@ class _Known:
             location = _location(access, url)
             if entry is not None:
                 self._locked[url] = entry
-            elif location is not None and access.permits(location):
+            elif location is not None:
                 seen = access.memory.identities.known(location.url)
                 if seen is not None:
                     self._seen[url] = seen

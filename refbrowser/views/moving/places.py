@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
@@ -212,7 +212,7 @@ def carried_settings(
     if before is not None and before != origin and before in settings:
         given = settings[before]
         if before.scheme == origin.scheme and not before.scheme.startswith("http"):
-            found = replace(given, headers={})
+            found = given
         elif (before.scheme, origin.scheme) in (("http", "http"), ("http", "https"), ("https", "https")):
             found = ConnectionSettings(headers=given.headers)
     for name, value in needed.items():
