@@ -180,7 +180,7 @@ class MovePage(QDialog):
         #: The document after the last move, what was moved, and what is told of the place where it is.
         self._done: object = None
         self._taken_from = ""
-        self._news = ("", "")
+        self._news: Mapping[str, str] = {}
         self._loading = Latest(self, "places")
         self._spelling = Latest(self, "spellings of a place")
         self._counting = Latest(self, "move")
@@ -384,7 +384,7 @@ class MovePage(QDialog):
         if self._node is None:
             return
         if self._form.new == self._node.prefix and self._form.template is None:
-            self._outcome.show_result(self._news[1] if self._news[0] == self._node.prefix else _HINT)
+            self._outcome.show_result(self._news.get(self._node.prefix, _HINT))
         else:
             self._pause.start()
 
@@ -527,7 +527,7 @@ class MovePage(QDialog):
         if self._carried is not None and self._form.carry.isChecked():
             self._documents.use_settings({self._carried.origin: self._carried.settings})
         self._wanted, self._done = self._form.new, preview.after
-        self._news = self._wanted, _MOVED
+        self._news = {self._wanted: _MOVED}
         self._taken_from = "" if self._node is None else self._node.prefix
         self._node = None
         self._document.take_step(preview.edit, preview.after)
@@ -537,7 +537,7 @@ class MovePage(QDialog):
     def _take_back(self) -> None:
         if self._document.document is self._done:
             self._done, self._node, self._wanted = None, None, self._taken_from
-            self._news = self._wanted, "the move was taken back"
+            self._news = {self._wanted: "the move was taken back"}
             self._document.undo()
             self._show_nothing()
 

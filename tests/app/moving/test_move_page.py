@@ -145,6 +145,7 @@ def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, tmp_path: Pa
         "s3://bucket/ 1 1 needs permission",
         "  z.nc 1 1 needs permission",
     ]
+    assert user.outcome().startswith("→ type where these files lie now")
     user.choose("old/")
     assert user.part(QLineEdit, "moveNew").text() == "old/"
     assert not button(user.page, "moveApplyButton").isEnabled()
