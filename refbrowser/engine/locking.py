@@ -37,6 +37,7 @@ from refbrowser.references.rules.text_columns import TextColumn
 from refbrowser.version import __version__
 
 if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
     from refbrowser.references.document.document import Document
@@ -533,6 +534,16 @@ def hold_against_lock(
         )
         return
     access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
+
+
+def refusing_stale(dataset: Dataset) -> Dataset:
+    """Return a dataset that reads no stale file, whatever this one does: what is written bears no marks."""
+    access = dataset.access
+    locked = access.memory.locked
+    if locked is None or not locked.allow:
+        return dataset
+    memory = AccessMemory(access.memory.identities.recorded, locked.refusing())
+    return dataset.with_access(replace(access, memory=memory))
 
 
 def file_sample(path: str) -> tuple[bytes, bytes] | RefbrowserError:

@@ -11,6 +11,7 @@ from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.locking import refusing_stale
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.check import CheckReport, check_export
 from refbrowser.exporting.exporter import estimate_export, run_export
@@ -136,7 +137,8 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
 
 
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
-    """Carry out an order."""
+    """Carry out an order; no file is read that is not the one of the lock: what is written bears no marks."""
+    dataset = refusing_stale(dataset)
     return run_export(dataset, order.request(dataset), control, compute=order.compute.compute())
 
 

@@ -315,6 +315,9 @@ def _moved_access(access: Access, path: str) -> Access:
     if moved.base == access.base or access.store is not None:
         # Its URLs mean the same objects as before: what is known of them, and what was read, stays.
         moved = replace(moved, memory=access.memory)
+    elif access.memory.locked is not None:
+        # What was found to be stale stays marked.
+        moved.memory.hold_against(access.memory.locked)
     # Edits of a store that were saved beside it: what is missing there stays missing.
     return replace(moved, store=access.store)
 

@@ -229,7 +229,7 @@ class HttpHost:
         connection = self._busy.get(request)
         if connection is not None:
             self.model.saw_first_byte(connection.active_at - connection.sent_at)
-        if request.is_whole and head.length is not None:
+        if request.is_of_any_size and head.length is not None:
             self._object_sizes.append(head.length)
         if head.status in THROTTLING:
             wait = retry_after(head) or 0.0
@@ -374,7 +374,7 @@ class HttpHost:
             self._weigh(request, 1)
 
     def _weigh(self, request: HttpRequest, sign: int) -> None:
-        if request.is_whole:
+        if request.is_of_any_size:
             self._objects += sign
         else:
             self._backlog += sign * request.size

@@ -104,6 +104,11 @@ class HttpRequest:
         return not self.segment.requests
 
     @property
+    def is_of_any_size(self) -> bool:
+        """Whether only its answer tells how many bytes it brings."""
+        return self.is_whole and self.segment.task.options.beginning is None
+
+    @property
     def wanted(self) -> bool:
         """Whether anybody still waits for it."""
         return self.segment.task.live and not self.segment.settled
@@ -112,7 +117,7 @@ class HttpRequest:
     def size(self) -> int:
         """Bytes still to come; a guess for a whole object."""
         if self.is_whole:
-            return 1 << 20
+            return self.segment.task.options.beginning or 1 << 20
         first, last = self.segment.requests[self.index]
         return last - first - self._received
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -167,6 +166,8 @@ def parse_time(text: str) -> Moment | None:
 
 def digest(data: bytes | memoryview) -> bytes:
     """Return the SHA-256 of some bytes."""
+    import hashlib  # Who reads asks for none as long as marks settle it.
+
     return hashlib.sha256(data).digest()
 
 

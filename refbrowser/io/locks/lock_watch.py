@@ -66,6 +66,10 @@ class LockWatch:
         # What one process found out another one finds for itself.
         return _watch, (self._lock, self._sample, self.allow)
 
+    def refusing(self) -> LockWatch:
+        """Return one for the same lock that lets no stale file be read."""
+        return LockWatch(self._lock, self._sample)
+
     @property
     def lock(self) -> Lock:
         """What is known of files."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel, QTreeWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
@@ -16,7 +17,10 @@ from window_fixtures import button
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
+from refbrowser.app.plot.legends import stale_color
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
@@ -28,6 +32,7 @@ SIDE = 20
 
 def write(folder: Path) -> Path:
     """Write a document of an array of 2 × 2 chunks, a file each."""
+    folder.mkdir(exist_ok=True)
     array = {
         "zarr_format": 2, "shape": [2 * SIDE, 2 * SIDE], "chunks": [SIDE, SIDE], "dtype": "<f8",
         "compressor": None, "filters": None, "fill_value": None, "order": "C",
@@ -79,6 +84,17 @@ def boxes(window: MainWindow) -> list[list[int]]:
     return plot.canvas.states.stale_boxes().tolist()
 
 
+def is_hatched(window: MainWindow) -> bool:
+    """Tell whether the colour of the hatch is on the plot."""
+    plot = window.centre.plot
+    assert plot is not None
+    image = plot.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)[..., 2::-1].astype(int)
+    colour = stale_color()
+    near = np.abs(pixels - [colour.red(), colour.green(), colour.blue()]).max(axis=-1) < 12
+    return int(near.sum()) > 20
+
+
 def sheet_of(window: MainWindow) -> AcceptSheet:
     found = window.findChild(AcceptSheet)
     assert found is not None
@@ -93,6 +109,7 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert "2 files are not those of the lock" in bar(window)
     assert "f1 (other first bytes)" in bar(window)
     assert boxes(window) == [[0, 1, 1, 2], [1, 2, 0, 1]]
+    assert is_hatched(window)
     assert stale_legend(window) == "not the file of the lock (2)"
     pane = window.chunk_map.pane
     assert pane is not None
@@ -127,6 +144,7 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     settle()
     assert bar(window) == ""
     assert boxes(window) == []
+    assert not is_hatched(window)
     assert stale_legend(window) == ""
     assert not window.actions_["accept_stale"].isEnabled()
 
@@ -150,7 +168,12 @@ def test_the_sheet_ticks_and_counts(window: MainWindow, stale: OpenDocument) -> 
 
 
 def test_a_dismissed_bar_comes_back_with_news(
-    window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot
+    window: MainWindow,
+    stale: OpenDocument,
+    opened: Callable[[Path], OpenDocument],
+    settle: Settle,
+    qtbot: QtBot,
+    tmp_path: Path,
 ) -> None:
     button(window, "lockDismissButton").click()
     stale.problems.look_again()
@@ -166,6 +189,14 @@ def test_a_dismissed_bar_comes_back_with_news(
     window.centre.plot.read_again()
     settle()
     qtbot.waitUntil(lambda: "3 files are not those of the lock" in bar(window))
+    # It is that of the document in front.
+    other = opened(write(tmp_path / "other"))
+    settle()
+    assert bar(window) == ""
+    window.documents.set_current(stale)
+    settle()
+    assert "3 files" in bar(window)
+    window.documents.close(other)
 
 
 def test_explain_leads_to_the_sheet(
@@ -185,6 +216,27 @@ def test_explain_leads_to_the_sheet(
     settle()
     # What was explained is explained again.
     qtbot.waitUntil(lambda: str(getattr(window.explain.explanation(), "kind", "")) == "readable")
+
+
+def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
+    stale: OpenDocument, tmp_path: Path
+) -> None:
+    from refbrowser.app.controller.exporting import Order, carry_out
+
+    def order(name: str, selection: str) -> Order:
+        return Order(str(tmp_path / name), "zarr-v2", [("/t", selection)], False, False, False)
+
+    assert stale.dataset is not None
+    with pytest.raises(refbrowser.RefbrowserError, match="not the one that was locked"):
+        carry_out(stale.dataset, order("a.zarr", ""), TaskControl(JobControl(), lambda _news: None))
+    # What needs none of them is written; the window goes on to show all.
+    assert (
+        carry_out(
+            stale.dataset, order("b.zarr", "0:20,0:20"), TaskControl(JobControl(), lambda _news: None)
+        ).chunks
+        == 1
+    )
+    assert stale.dataset.access.memory.locked.allow
 
 
 def test_a_lock_is_written_on_request_and_when_it_is_preferred(
