@@ -34,6 +34,7 @@ VERBS = {
     "diff": "tell how two datasets of any format differ",
     "merge": "merge what two sides changed of one reference document",
     "fold": "fold references that stand one by one into templates and gen rules",
+    "move": "show where the files of a document lie, or write it with URLs that begin otherwise",
     "lock": "write what is known of the files of a document, to notice when one is replaced",
     "serve": "offer a dataset as CDM Remote, on this machine",
     "append": "add files to a reference document, or values to a stream of messages",

@@ -88,7 +88,7 @@ def files_of(document: Document, check: Callable[[], None] = lambda: None) -> li
 
     add(_urls_of_refs(document))
     for rule in document.rules:
-        for urls in _urls_of_rule(rule):
+        for urls in urls_of_rule(rule):
             add(urls)
     return sorted(found)
 
@@ -110,8 +110,17 @@ def _urls_of_refs(document: Document) -> Iterator[str]:
             yield columns.urls[number]
 
 
-def _urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
-    """Yield the URLs of a rule, some at a time; those that cannot be rendered are left out."""
+def urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
+    """Yield the URLs of a rule, some at a time; those that cannot be rendered are left out.
+
+    There is one for each combination of the dimensions that they depend on, and all of these have the same
+    number of rows; a URL that several give comes as often.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: there may be more than `lock_files`.
+    """
     columns = rule.columns
     if columns is None or not rule.count or rule.fields["url"].faults:
         return
@@ -156,7 +165,7 @@ def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]
             above = refs.key_of(slot).rpartition("/")[0]
             found.setdefault(f"{above}/", set()).add(storage_url(columns.urls[columns.url[0]]))
     for rule in document.rules:
-        given = {storage_url(url) for each in _urls_of_rule(rule) for url in each} & files
+        given = {storage_url(url) for each in urls_of_rule(rule) for url in each} & files
         for above in (rule.directories() or ()) if given else ():
             found.setdefault(f"{above}/", set()).update(given)
     return found

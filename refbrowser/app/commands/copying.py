@@ -276,7 +276,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     """Return lines of Python for what is shown; on a worker thread."""
     from dataclasses import replace
 
-    from refbrowser.app.controller.work import sources_of
+    from refbrowser.engine.sources import sources_of
     from refbrowser.views.plot.picture import ChunkState
     from refbrowser.views.snippet_store import source_of
     from refbrowser.views.snippets import (

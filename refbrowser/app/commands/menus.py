@@ -256,6 +256,13 @@ EDIT: tuple[ActionSpec | None, ...] = (
         tip="Replace the prefix of URLs: of all keys, or of what is selected",
     ),
     ActionSpec(
+        "move_files",
+        "&Where files lie…",
+        shortcut="Ctrl+Shift+H",
+        when="is_open",
+        tip="Show the hosts, buckets and folders that URLs lead to, and move what lies there",
+    ),
+    ActionSpec(
         "changed_only",
         "Chan&ged keys only",
         when="is_open",

@@ -15,6 +15,7 @@ from refbrowser.views.words import count_text, one_line
 if TYPE_CHECKING:
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.dialogs.questions import Connect
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.references_pane import ReferencesPane
     from refbrowser.app.shell.centre import Centre
@@ -111,6 +112,7 @@ class PrefixCommands(CommandGroup):
         hierarchy: HierarchyPane,
         editors: EditorStack,
         navigation: Navigation,
+        connect: Connect,
     ) -> None:
         super().__init__(frame)
         self._centre = centre
@@ -118,10 +120,11 @@ class PrefixCommands(CommandGroup):
         self._hierarchy = hierarchy
         self._editors = editors
         self._navigation = navigation
+        self._connect = connect
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name(self.replace_prefix)
+        return by_name(self.replace_prefix, self.move_files)
 
     def connect_editors(self) -> None:
         """Begin where an editor asks for it."""
@@ -131,6 +134,14 @@ class PrefixCommands(CommandGroup):
         """Begin with what is selected in the pane that has the keyboard; with all keys elsewhere."""
         if self._current is not None:
             self.begin(self._current, "")
+
+    def move_files(self) -> None:
+        """Show where the files of the document lie, and move them where that is wanted."""
+        document = self._current
+        if document is None:
+            return
+        page = self._frame.questions.places(document, self._frame.documents, self._connect)
+        page.prefixWanted.connect(lambda old: self.begin(document, old))
 
     def begin(self, document: OpenDocument, old: str) -> None:
         """Begin to replace `old`, or what the URLs have in common when it is empty."""

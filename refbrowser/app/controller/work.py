@@ -6,22 +6,19 @@ What only edits, saves and permissions need is imported where it is used: the fi
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
-from refbrowser.errors import RefbrowserError
+from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
 from refbrowser.formats.registry import REFERENCES, ZARR, foreign
-from refbrowser.io.access import Access, Source, Want, is_chained, storage_url
+from refbrowser.io.access import Access, Want
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from refbrowser.references.document.origins import StoreOrigin
     from refbrowser.references.edits.fold import Folding
     from refbrowser.references.edits.history import History
-    from refbrowser.references.rules.gen import GenRule
     from refbrowser.views.changed_rows import Difference
 
 
@@ -457,83 +453,3 @@ def identity_of_store(store: StoreOrigin) -> FileIdentity | None:
     """Return the state of the file that stands for a store."""
     path = watched_file(store)
     return None if path is None else identity_on_disk(path)
-
-
-#: Rows of a rule that are looked at for its URLs and the sum of their lengths.
-ROWS_SEEN = 1_000
-#: Edited entries are few; of more than this, only so many are looked at one by one.
-EDITED_SEEN = 20_000
-
-
-def sources_of(document: Document) -> list[Source]:
-    """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
-    rules = [_rule_source(document, rule) for rule in document.rules if rule.count]
-    return [*_refs_sources(document), *rules, *_places(document)]
-
-
-def _places(document: Document) -> Iterator[Source]:
-    """Yield the folders and archives that chunks with computed references lie in."""
-    counts: Counter[str] = Counter()
-    for each in document.layouts:
-        counts[each.place] += each.count
-    for place, count in counts.items():
-        yield Source(place, count, is_pattern=place.endswith("/"))
-
-
-def _refs_sources(document: Document) -> list[Source]:
-    refs, urls = document.refs, document.urls.texts
-    table = refs.table
-    kept = table.url >= 0
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
-    ids = table.url[kept].astype(np.int64)
-    lengths = table.length[kept].astype(np.float64)
-    counts = np.bincount(ids, minlength=len(urls))
-    sizes = np.bincount(ids, weights=lengths, minlength=len(urls))
-    whole = np.bincount(ids, weights=lengths < 0, minlength=len(urls)) > 0
-    found = [
-        Source(urls[number], int(counts[number]), None if whole[number] else int(sizes[number]))
-        for number in np.flatnonzero(counts).tolist()
-    ]
-    return found + _edited_sources(document)
-
-
-def _edited_sources(document: Document) -> list[Source]:
-    refs = document.refs
-    slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    page = (document.refs.position(slot) for slot in slots[:EDITED_SEEN])
-    sources = []
-    for position in page:
-        row = document.expansion.items(position, position + 1)
-        url = row.urls[0] if len(row) else None
-        if url is not None:
-            sources.append(Source(url, 1, row.lengths[0]))
-    return sources
-
-
-def _rule_source(document: Document, rule: GenRule) -> Source:
-    """Return the origin of a rule: its URL where it does not change, else its static beginning."""
-    size = None
-    url = rule.static_origin()
-    first = rule.rows(0, min(rule.count, ROWS_SEEN))
-    if rule.count <= ROWS_SEEN and first.lengths is not None and all(n is not None for n in first.lengths):
-        size = sum(n for n in first.lengths if n is not None)
-    distinct = {text for text in first.urls if text is not None}
-    if len(distinct) == 1 and rule.count <= ROWS_SEEN:
-        return Source(distinct.pop(), rule.count, size)
-    archive = _archive(document, rule)
-    if archive is not None:
-        return Source(archive, rule.count)
-    return Source(url, rule.count, size, is_pattern=True)
-
-
-def _archive(document: Document, rule: GenRule) -> str | None:
-    """Return the zip archive that all rows of a rule are members of; None where there is no such one."""
-    url = rule.url or ""
-    if not is_chained(url):
-        return None
-    try:
-        return document.templates.render(storage_url(url))
-    except RefbrowserError:
-        # It depends on a dimension.
-        return None

@@ -76,7 +76,7 @@ class DifferencesDialog(QDialog):
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
         self._list = self._make_list()
-        self.texts = SideTexts("compareWhole", ["Here", f"In {there}"])
+        self.texts = SideTexts("compareWhole", [self._here, f"In {there}"])
         self._list.currentItemChanged.connect(lambda row, _before: self._show_whole(row))
         self.buttons = QHBoxLayout()
         self.buttons.setSpacing(theme.MEDIUM)

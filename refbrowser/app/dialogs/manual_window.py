@@ -58,6 +58,7 @@ PAGES = (
     "editing",
     "comparing",
     "permissions",
+    "moving",
     "lock",
     "export",
     "cluster",

@@ -31,9 +31,12 @@ from refbrowser.formats.registry import openable
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
+    from refbrowser.app.controller.documents import Documents
+    from refbrowser.app.moving.move_page import MovePage
     from refbrowser.engine.journal import Recovery
     from refbrowser.exporting.saving.prospect import Prospect
     from refbrowser.exporting.saving.save import StoreChange
+    from refbrowser.io.access import Want
     from refbrowser.io.origins import ConnectionSettings, Origin
 
 
@@ -322,6 +325,23 @@ class Questions(QObject):
 
         self._show(FoldSheet(document, self._window))
 
+    def places(self, document: OpenDocument, documents: Documents, connect: Connect) -> MovePage:
+        """Show where the files of a document lie; what the test of new places needs is asked for over it."""
+        from refbrowser.app.moving.move_page import MovePage
+
+        page = MovePage(document, documents, self._window)
+
+        def ask(wants: Sequence[Want]) -> None:
+            def chosen(sheet: TrustSheet) -> None:
+                document.allow(sheet.chosen, always=sheet.always)
+                page.take_permission()
+
+            self.permissions(document, chosen, connect, wants, page)
+
+        page.permissionWanted.connect(ask)
+        self._show(page)
+        return page
+
     def accept_stale(self, document: OpenDocument, url: str) -> None:
         """Show the files that are not those of the lock, and have the ticked ones accepted."""
         from refbrowser.app.dialogs.lock_sheet import AcceptSheet
@@ -355,10 +375,15 @@ class Questions(QObject):
         document.destroyed.connect(box.reject)
 
     def permissions(
-        self, document: OpenDocument, chosen: Callable[[TrustSheet], object], connect: Connect
+        self,
+        document: OpenDocument,
+        chosen: Callable[[TrustSheet], object],
+        connect: Connect,
+        wants: Sequence[Want] | None = None,
+        parent: QWidget | None = None,
     ) -> None:
-        """Show what a document wants to read and ask for permission."""
-        sheet = TrustSheet(document, self._window)
+        """Show what a document wants to read, or would (`wants`), and ask for permission."""
+        sheet = TrustSheet(document, parent or self._window, wants)
         sheet.accepted.connect(lambda: chosen(sheet))
         sheet.connectionWanted.connect(lambda origin: connect(origin, sheet))
         self._show(sheet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -96,6 +97,7 @@ class TrustBar(QFrame):
 class TrustSheet(QDialog):
     """Everything a document wants to read, with counts and sizes; one choice for what is ticked.
 
+    `wants` is what is asked for where that is not what the document wants as it is.
     After `exec`, `chosen` holds the ticked wants and `always` whether to remember them for this document.
 
     Signals
@@ -106,7 +108,9 @@ class TrustSheet(QDialog):
 
     connectionWanted = Signal(str)
 
-    def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, document: OpenDocument, parent: QWidget | None = None, wants: Sequence[Want] | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("trustSheet")
         self.setWindowTitle("Permissions")
@@ -114,7 +118,7 @@ class TrustSheet(QDialog):
         self.resize(720, 420)
         self.chosen: list[Want] = []
         self.always = False
-        self._wants = list(document.wants)
+        self._wants = list(document.wants if wants is None else wants)
         heading = plain_label(f"What {one_line(document.title)} wants to read")
         heading.setFont(theme.heading_font())
         text = plain_label(

@@ -275,6 +275,7 @@ class MainWindow(QMainWindow):
             hierarchy=self.hierarchy,
             editors=self.editors,
             navigation=self.navigation,
+            connect=permissions.connect_origin,
         )
         locks = LockCommands(self, centre=self.centre, preferences=self.preferences)
         problems = ProblemCommands(

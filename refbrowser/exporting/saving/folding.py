@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.folder import FilePlace
-from refbrowser.exporting.saving.save import not_written, write_verified
-from refbrowser.formats.parquet_text import PARQUET
-from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
 from refbrowser.references.document.document import Document
 from refbrowser.references.edits.fold import Folding, folded
-from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +42,8 @@ def write_folded(document: Document, base: str, request: FoldRequest, control: J
     Cancelled
         The control's token was cancelled.
     """
-    if request.target.lower().rstrip("/").endswith(PARQUET):
-        message = "the parquet form has no room for templates and gen rules"
-        raise RefbrowserError(
-            ErrorKind.USAGE, message, Place(path=request.target), "give a name that ends in .json"
-        )
-    place = FilePlace(request.target)
-    place.check_replaceable(force=request.force)
-    prefix = prefix_between(base, str(place.target.parent))
-    if prefix and next(relative_urls(document.with_template_values({})), None) is not None:
-        document = document.apply(RebaseUrls(prefix))
+    place = json_place(request.target, force=request.force)
+    document = rebased(document, base, place)
     folding = folded(document, control, rules=request.rules)
-    target = os.fspath(place.target)
-    made = folding.after
-
-    def prove(path: str) -> None:
-        again = open_references(path, values=made.values, cancel=control.token)
-        if again.expansion.rows != made.expansion.rows:
-            raise not_written(target)
-
-    write_verified(target, document_chunks(made, target), control, prove)
+    write_elsewhere(folding.after, place, control)
     return folding

@@ -18,7 +18,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.document.content import DocumentContent, Edit
 from refbrowser.references.document.document import Document
-from refbrowser.references.edits import edits, fold, many_edits
+from refbrowser.references.edits import edits, fold, many_edits, moving
 from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.history import History, Revert, Step
 from refbrowser.references.edits.url_prefixes import PrefixScope, Runs, ScopeKind
@@ -90,12 +90,14 @@ _CLASSES: dict[str, Any] = {
         many_edits.RemoveRepeated,
         many_edits.RenameTemplateAndUses,
         many_edits.SetReferences,
+        moving.MoveUrls,
     )
 }
 #: What a field must be; a field that is not named may be any JSON value.
 _TYPES: dict[str, Any] = {
     "name": str, "text": str, "old": str, "new": str, "key": str,
     "index": int, "to": int, "version": int, "fields": dict, "prefix": str,
+    "template": str,
 }  # fmt: skip
 #: Compounds in compounds that are read.
 _NESTING = 16

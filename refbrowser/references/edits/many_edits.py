@@ -266,10 +266,18 @@ class RebaseUrls:
                 document = SetRule(rule.index, {**fields, "url": url}).apply(document)
         return document
 
+    def moved(self, url: str) -> str:
+        """Return what a URL is then, as it is after rendering; an absolute one is the same."""
+        return self.joined(url) if is_relative(url) else url
+
     def joined(self, url: str) -> str:
         """Return the text of a relative URL with the prefix before it."""
         if any(mark in url for mark in _JINJA):
             return self.prefix + url
+        scheme, mark, rest = self.prefix.partition("://")
+        if mark and _SCHEME.match(self.prefix):
+            # urljoin joins only the schemes that it knows.
+            return scheme + urljoin(f"http://{rest}", url).removeprefix("http")
         if _SCHEME.match(self.prefix):
             return urljoin(self.prefix, url)
         return posixpath.normpath(self.prefix + url) + ("/" if url.endswith("/") else "")

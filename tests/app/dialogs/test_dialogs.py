@@ -45,7 +45,7 @@ from refbrowser.views.safety import FUNCTIONS, SafetyRow
 Settle = Callable[[], None]
 #: Actions that open a dialog over the sample.
 ASKING = (
-    *("open_url", "open_remote", "compare", "export", "make_references", "fold_references"),
+    *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
     *("combine_files", "append_files"),
     "preferences",
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),

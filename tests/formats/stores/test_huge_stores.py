@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.app.controller.work import sources_of
 from refbrowser.cli.program import main
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.sources import sources_of
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access

@@ -1,0 +1,1 @@
+"""Where the files of a document lie, and moving their URLs."""

@@ -1,0 +1,209 @@
+"""Show where the files of a reference document lie, or write it with URLs that begin otherwise."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
+from refbrowser.cli.options import add_json, add_reading, add_yes, job_control, open_document
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.problems.probing import Probed
+    from refbrowser.formats.format import Opened
+    from refbrowser.views.moving.move_preview import MovePreview
+    from refbrowser.views.moving.prefix_tree import PrefixNode
+
+#: Files of one folder that are listed; all of them with --json.
+_LISTED = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="DOC", help="a reference document")
+    parser.add_argument(
+        "old",
+        metavar="OLD",
+        nargs="?",
+        default=None,
+        help="what URLs begin with now, once templates are rendered; . for names that are relative to DOC; "
+        "without it the places are listed",
+    )
+    parser.add_argument("new", metavar="NEW", nargs="?", default=None, help="what they begin with then")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="",
+        metavar="OUT",
+        help="the document to be made (.json, .json.gz, .json.zst); with --force it may be DOC itself; "
+        "without it what would change is told",
+    )
+    parser.add_argument("--as-template", default="", metavar="NAME", help="make NEW a template of this name")
+    parser.add_argument(
+        "--test",
+        action="store_true",
+        help="look at some of the files at the new place first: size, first and last bytes; nothing is "
+        "written where one is not there or differs",
+    )
+    parser.add_argument("--force", action="store_true", help="replace the target")
+    add_json(parser)
+    add_reading(parser)
+    add_yes(parser)
+    # What the text says moves: values that somebody gives for templates are never written.
+    parser.set_defaults(template=[])
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """List the places, or move one of them, and report."""
+    from refbrowser.engine.sources import listed_sources_of
+    from refbrowser.views.moving.prefix_tree import prefix_tree
+
+    if (arguments.old is None) != (arguments.new is None):
+        raise RefbrowserError(ErrorKind.USAGE, "OLD needs NEW: what URLs begin with then")
+    opened = open_document(arguments.path, arguments, token)
+    roots = prefix_tree(listed_sources_of(opened.document, token.check), token.check)
+    if arguments.old is None:
+        if arguments.json:
+            write_json([_node_as_json(root) for root in roots])
+        else:
+            for line in _tree_lines(roots):
+                write_line(plain(line))
+        return 0
+    return _move(opened, roots, arguments, token)
+
+
+def _move(
+    opened: Opened, roots: Sequence[PrefixNode], arguments: argparse.Namespace, token: CancelToken
+) -> int:
+    from refbrowser.exporting.saving.elsewhere import json_place, rebased, write_elsewhere
+    from refbrowser.views.moving.move_preview import move_preview
+    from refbrowser.views.moving.prefix_tree import node_at
+
+    place = json_place(arguments.output, force=arguments.force) if arguments.output else None
+    node = node_at(roots, arguments.old)
+    if node is None:
+        message = f"no URL of the document begins with {quoted(arguments.old)}"
+        advice = "refbrowser move DOC lists what they begin with"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=arguments.path), advice)
+    preview = move_preview(
+        opened.document, opened.access, roots, node, arguments.new, arguments.as_template, token.check
+    )
+    if preview.refusal:
+        message = preview.refusal[0].lower() + preview.refusal[1:].rstrip(".")
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=arguments.path))
+    if preview.after is None:
+        raise RefbrowserError(ErrorKind.USAGE, "OLD and NEW are the same", Place(document=arguments.path))
+    probed = _probed(opened, preview, token) if arguments.test else []
+    code = _code_of(probed)
+    if place is not None and code == 0:
+        with ProgressBar("writing") as bar:
+            after = rebased(preview.after, opened.access.base, place)
+            write_elsewhere(after, place, job_control(token, bar))
+    if arguments.json:
+        write_json(_as_json(preview, probed, arguments, is_written=place is not None and code == 0))
+    else:
+        _write_text(preview, probed, arguments, code)
+    return code
+
+
+def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:
+    from refbrowser.engine.problems.probing import probe, probes_of
+    from refbrowser.io.fetch import Fetcher
+
+    assert preview.edit is not None
+    with Fetcher() as fetcher, ProgressBar("testing", "files") as bar:
+        probes = probes_of(opened.document, preview.edit)
+        return probe(probes, opened.access, fetcher, job_control(token, bar))
+
+
+def _code_of(probed: Sequence[Probed]) -> int:
+    """Return the exit code of a test: that of a missing permission, else of files that are not right."""
+    from refbrowser.engine.problems.probing import Verdict
+
+    bad = {each.verdict for each in probed if not each.verdict.is_good}
+    if Verdict.BLOCKED in bad:
+        return ErrorKind.BLOCKED.exit_code
+    return ErrorKind.SOURCE.exit_code if bad else 0
+
+
+def _tree_lines(nodes: Sequence[PrefixNode], depth: int = 0) -> Iterator[str]:
+    """Yield a line for each place: files, references, bytes, and the name behind them."""
+    from refbrowser.views.moving.prefix_tree import PrefixKind
+    from refbrowser.views.words import size_text
+
+    shown = 0
+    for node in nodes:
+        is_leaf = not node.children
+        shown += is_leaf
+        if is_leaf and shown > _LISTED:
+            continue
+        name = "." if node.kind is PrefixKind.RELATIVE else node.name
+        name += "..." if node.kind is PrefixKind.RULE else ""
+        yield f"{node.files:>9} {node.references:>11} {size_text(node.size):>9}  {'  ' * depth}{name}"
+        yield from _tree_lines(node.children, depth + 1)
+    if shown > _LISTED:
+        yield f"{'':>33}{'  ' * depth}and {shown - _LISTED} more"
+
+
+def _node_as_json(node: PrefixNode) -> dict[str, Any]:
+    return {
+        "prefix": node.prefix,
+        "kind": str(node.kind),
+        "files": node.files,
+        "references": node.references,
+        "bytes": node.size,
+        "children": [_node_as_json(child) for child in node.children],
+    }
+
+
+def _write_text(
+    preview: MovePreview, probed: Sequence[Probed], arguments: argparse.Namespace, code: int
+) -> None:
+    from refbrowser.views.moving.move_preview import summary_of
+
+    lines = [summary_of(preview)]
+    for text in preview.texts:
+        lines += [f"  {text.name}", f"    - {text.before}", f"    + {text.after}"]
+    for before, after in preview.examples:
+        lines += [f"  - {before}", f"  + {after}"]
+    lines += [f"  {each.verdict}: {each.probe.after} ({each.words})" for each in probed]
+    for line in lines:
+        write_line(plain(line.replace("\N{NARROW NO-BREAK SPACE}", " ")))
+    for warning in preview.warnings:
+        tell(f"refbrowser: warning: {plain(warning)}")
+    if code:
+        write_line("nothing was written, as new places are not right; leave --test out to write all the same")
+    elif arguments.output:
+        write_line(plain(f"written: {arguments.output}"))
+    else:
+        write_line("nothing was written; give -o OUT")
+
+
+def _as_json(
+    preview: MovePreview, probed: Sequence[Probed], arguments: argparse.Namespace, *, is_written: bool
+) -> dict[str, Any]:
+    return {
+        "document": arguments.path,
+        "old": arguments.old,
+        "new": arguments.new,
+        "target": arguments.output or None,
+        "written": is_written,
+        "files": preview.files,
+        "references": preview.references,
+        "urls_in_refs": preview.entries,
+        "texts": [{"name": text.name, "before": text.before, "after": text.after} for text in preview.texts],
+        "examples": [{"before": before, "after": after} for before, after in preview.examples],
+        "warnings": list(preview.warnings),
+        "test": [
+            {
+                "before": each.probe.before,
+                "after": each.probe.after,
+                "found": str(each.verdict),
+                "how": each.words,
+            }
+            for each in probed
+        ],
+    }

@@ -1,0 +1,79 @@
+"""What is known of files from reads so far: whether they are there, are the same, and may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import storage_url
+from refbrowser.views.words import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access, Source
+
+
+class Health(StrEnum):
+    """What is known of a file, the worst first."""
+
+    FAILED = "failed"
+    #: Not the file of the document's lock.
+    STALE = "not as locked"
+    #: Another one than when it was read first.
+    CHANGED = "changed"
+    BLOCKED = "needs permission"
+    UNKNOWN = "not looked at"
+    OK = "ok"
+
+
+def health_judge(access: Access, failures: Iterable[RefbrowserError]) -> Callable[[Source], Health]:
+    """Return what tells the health of the files of a document; it reads nothing.
+
+    Parameters
+    ----------
+    failures
+        Why reads failed, with the URLs (`engine.problems.collect.failures_of`).
+    """
+    failed = {storage_url(error.place.url) for error in failures if error.place.url}
+    memory = access.memory
+    changed = memory.identities.changed
+
+    def judge(source: Source) -> Health:
+        url = storage_url(source.url)
+        try:
+            # Of the beginning of URLs that a rule makes, any name tells where they lead.
+            location = access.locate(f"{url}x" if source.is_pattern else url)
+        except RefbrowserError:
+            return Health.UNKNOWN if source.is_pattern else Health.FAILED
+        if url in failed or location.url in failed:
+            return Health.FAILED
+        if memory.locked is not None and memory.locked.stale_at(location.url) is not None:
+            return Health.STALE
+        if location.url in changed:
+            return Health.CHANGED
+        if not access.permits(location):
+            return Health.BLOCKED
+        known = not source.is_pattern and memory.identities.known(location.url) is not None
+        return Health.OK if known else Health.UNKNOWN
+
+    return judge
+
+
+def worst(counts: Mapping[Health, int]) -> Health:
+    """Return the health that a place is marked by."""
+    found = next((each for each in Health if counts.get(each)), Health.UNKNOWN)
+    # Where some are right and nothing is known of the others, nothing speaks against it.
+    return Health.OK if found is Health.UNKNOWN and counts.get(Health.OK) else found
+
+
+def health_words(counts: Mapping[Health, int]) -> str:
+    """Return in few words how the files of a place are: ``2 failed, 1 changed of 10``; ``3 of 10 ok``."""
+    total = sum(counts.values())
+    kinds = [each for each in Health if counts.get(each)]
+    if len(kinds) < 2:
+        kind = kinds[0] if kinds else Health.UNKNOWN
+        return f"all {kind}" if total > 1 and kind in (Health.OK, Health.FAILED) else str(kind)
+    told: list[Health] = [each for each in kinds if each not in (Health.UNKNOWN, Health.OK)]
+    told = told or [Health.OK]
+    return f"{', '.join(f'{count_text(counts[each])} {each}' for each in told)} of {count_text(total)}"
