@@ -293,6 +293,7 @@ def _combined(plan: Plan, control: JobControl) -> Document:
     if not plan.request.fold:
         return document
     origin, document = document.origin, document.written()
+    _tidy()
     return replace(folded(replace(document, origin=None), control).after, origin=origin)
 
 
@@ -329,7 +330,9 @@ def made(plan: Plan, session: Session, control: JobControl | None = None) -> tup
         The control's token was cancelled.
     """
     control, report = control or JobControl(), _report_of(plan)
+    # It is a new text, whose templates are seen and changed; nobody knows those of one that is made later.
     document = replace(_combined(plan, control).written(), origin=None)
+    _tidy()
     dataset = _dataset(plan, document, session, control)
     proof = CombinedProof(plan)
     proof.check(dataset, proof.some(), control.token)
