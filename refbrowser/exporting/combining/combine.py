@@ -286,15 +286,16 @@ def _dataset(plan: Plan, document: Document, session: Session, control: JobContr
 
 def _combined(plan: Plan, control: JobControl) -> Document:
     """Return the document of a plan, which has no references afterwards; only a folded one has a text."""
-    document: Document = combined_document(plan, control.token, name=plan.request.target)
+    made = combined_document(plan, control.token, name=plan.request.target)
     for file in plan.files:
         file.chunks.forget()
     _tidy()
     if not plan.request.fold:
-        return document
-    origin, document = document.origin, document.written()
+        return made
+    origin, text = made.origin, replace(made.written(), origin=None)
+    del made
     _tidy()
-    return replace(folded(replace(document, origin=None), control).after, origin=origin)
+    return replace(folded(text, control).after, origin=origin)
 
 
 def _tidy() -> None:
