@@ -320,12 +320,11 @@ def document_chunks(document: Document, path: str | os.PathLike[str] | None = No
     path
         Its suffix (``.gz``, ``.zst``) says how the file is packed; None keeps what it was.
     """
-    document = document.written()
     packed = document.packed
     kind: Compression | None = packed.kind if packed is not None else None
     if path is not None:
         kind = _SUFFIXES.get(Path(path).suffix.lower())
-    if packed is not None and packed.kind == kind and packed.is_of(document):
+    if packed is not None and packed.kind == kind and packed.is_of(document.written()):
         yield packed.data
     elif kind is None:
         yield from document.to_chunks()

@@ -284,19 +284,18 @@ def _dataset(plan: Plan, document: Document, session: Session, control: JobContr
     return dataset_of(path, document, access, session, control)
 
 
-def _written(plan: Plan, control: JobControl) -> Document:
-    """Return the document of a plan as a text alone; the plan has no references afterwards."""
+def _combined(plan: Plan, control: JobControl) -> Document:
+    """Return the document of a plan, which has no references afterwards; only a folded one has a text."""
     made = combined_document(plan, control.token, name=plan.request.target)
     for file in plan.files:
         file.chunks.forget()
     _tidy()
-    document: Document = made.written()
-    origin = made.origin
+    if not plan.request.fold:
+        return made
+    origin, text = made.origin, replace(made.written(), origin=None)
     del made
     _tidy()
-    if plan.request.fold:
-        document = folded(replace(document, origin=None), control).after
-    return replace(document, origin=origin)
+    return replace(folded(text, control).after, origin=origin)
 
 
 def _tidy() -> None:
@@ -332,7 +331,9 @@ def made(plan: Plan, session: Session, control: JobControl | None = None) -> tup
         The control's token was cancelled.
     """
     control, report = control or JobControl(), _report_of(plan)
-    document = replace(_written(plan, control), origin=None)
+    # It is a new text, whose templates are seen and changed; nobody knows those of one that is made later.
+    document = replace(_combined(plan, control).written(), origin=None)
+    _tidy()
     dataset = _dataset(plan, document, session, control)
     proof = CombinedProof(plan)
     proof.check(dataset, proof.some(), control.token)
@@ -364,7 +365,7 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     """
     control, request, report = control or JobControl(), plan.request, _report_of(plan)
     with Session() as session:
-        dataset = _dataset(plan, _written(plan, control), session, control)
+        dataset = _dataset(plan, _combined(plan, control), session, control)
         force = request.force or request.resume
         writing = ExportRequest(request.target, request.format, force=force, options=request.options)
         exporter = Exporter(dataset, writing, CombinedReferences)

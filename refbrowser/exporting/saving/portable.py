@@ -77,19 +77,20 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     """
     if not dataset.document.has_keys:
         make = facet(dataset.document, "portable")
-        return (
-            Portable(*make(dataset, control))
-            if make
-            else Portable(replace(dataset.document.written(), origin=None))
-        )
+        return Portable(*make(dataset, control)) if make else Portable(replace(_said(dataset), origin=None))
     if dataset.document.store is None:
-        return Portable(dataset.document.written())
+        return Portable(_said(dataset))
     portable = _followed(dataset, control)
     if version == 1 and portable.document.rules:
         portable.losses.append(Loss("/", RENDERED_ONLY))
     if dataset.document.store.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         portable.losses.append(Loss("/", DRAFT))
     return portable
+
+
+def _said(dataset: Dataset) -> Document:
+    """Return the document of a dataset; where it was edited, with the edits as they are in its text."""
+    return dataset.document.written() if dataset.document.is_edited else dataset.document
 
 
 def foreseen_losses(dataset: Dataset) -> Iterator[Loss]:

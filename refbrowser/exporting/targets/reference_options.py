@@ -123,7 +123,7 @@ def with_spelled_urls(document: Document, options: ReferenceOptions, place: str,
     Parameters
     ----------
     document
-        In which a template stands for the file.
+        In whose text a template stands for the file.
     place
         Of the file.
     target
@@ -135,7 +135,7 @@ def with_spelled_urls(document: Document, options: ReferenceOptions, place: str,
     if options.url_template:
         name, prefix = _named_prefix(options)
         file = f"{{{{{ROOT}}}}}"
-        document = document.apply(ReplaceUrlPrefix(file, file + place[len(prefix) :]))
+        document = document.written().apply(ReplaceUrlPrefix(file, file + place[len(prefix) :]))
         document = document.apply(SetTemplate(ROOT, prefix))
         if name != ROOT:
             document = document.apply(RenameTemplateAndUses(ROOT, name))

@@ -85,7 +85,7 @@ class ReferencesTarget(Target):
         self.options = request.chosen(ReferenceOptions)
         check_options(self.options, dataset, request.format)
         self._place = dataset.document.places.get(ROOT, "")
-        self.document: Document = dataset.document.written()
+        self.document: Document = dataset.document
         self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
@@ -140,7 +140,7 @@ class ReferencesTarget(Target):
         rows = self.document.expansion.rows
         if self.request.format == "refs-v1":
             rows = self.document.expansion.refs_rows
-        return ExportEstimate(rows, 0, 0, rows * ENTRY_BYTES + len(self.document.written().outer))
+        return ExportEstimate(rows, 0, 0, (rows + len(self.document.generated)) * ENTRY_BYTES)
 
     def place(self) -> DocumentPlace | BucketDocument:
         """Return where the document is written: in one step, by what writes it, or beside what is sent."""
@@ -271,6 +271,7 @@ class ReferencesTarget(Target):
         """Yield the URLs of references, and how those of rules begin."""
         yield from self.document.urls.texts
         yield from (rule_url(rule) for rule in self.document.rules)
+        yield from (layout.head for layout in self.document.layouts)
 
     def _names_files(self, base: str) -> bool:
         """Tell whether references lead to files of this computer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -140,6 +140,12 @@ class ManifestDocument(Document):
     def written(self) -> ReferenceDocument:
         """Return the document as a text of Version 1 that other software reads."""
         return self._written
+
+    def to_chunks(self) -> Iterator[bytes]:
+        """Yield the document's text, which is made as it is asked for where nothing was edited."""
+        if self.is_edited:
+            return self.written().to_chunks()
+        return text_of(self.place, self.layouts, self.refs).chunks()
 
     def with_place(self, name: str, text: str) -> Self | None:
         """Return the document of the store or file at another place; None where something else is named."""
