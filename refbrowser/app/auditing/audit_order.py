@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QHBoxLayout,
     QProgressBar,
@@ -66,7 +67,7 @@ class AuditOrder(QWidget):
         self._array: str | None = None
         self._asked: AskedCost | None = None
         self._speed = Speed()
-        self._is_running = False
+        self._is_running = self._has_lock = False
         self.level = _combo("auditLevel", "How far the audit goes")
         for level, words in LEVELS.items():
             self.level.addItem(words, level)
@@ -81,6 +82,9 @@ class AuditOrder(QWidget):
         self.sample.setKeyboardTracking(False)
         self.arrays = _combo("auditArrays", "Arrays that are looked at")
         self.arrays.addItem(_ALL, None)
+        self.lock = QCheckBox("Compare with the &lock")
+        self.lock.setObjectName("auditLock")
+        self.lock.setToolTip("Hold each file against what the lock beside the document says of it")
         self.start = push_button("Start", "auditStartButton", lambda: self._start(resume=False))
         self.resume = push_button("Go on", "auditResumeButton", lambda: self._start(resume=True))
         self.resume.setToolTip("Go on where an audit like this one was interrupted")
@@ -96,13 +100,14 @@ class AuditOrder(QWidget):
         self.level.activated.connect(lambda _at: self._changed())
         self.arrays.activated.connect(lambda _at: self._changed())
         self.sample.valueChanged.connect(lambda _value: self._changed())
+        self.lock.toggled.connect(lambda _on: self._changed())
         self._show()
 
     def _build(self) -> None:
         label = plain_label("Look at", role="muted", wrap=False)
         label.setBuddy(self.level)
         buttons = (self.start, self.resume, self.cancel, self.permissions)
-        choices = flowing(label, self.level, self.sample, self.arrays, *buttons)
+        choices = flowing(label, self.level, self.sample, self.arrays, self.lock, *buttons)
         told = QHBoxLayout()
         told.setSpacing(theme.MEDIUM)
         told.addWidget(self.bar)
@@ -119,7 +124,8 @@ class AuditOrder(QWidget):
         """Return what is chosen."""
         path = self.arrays.currentData()
         arrays = () if path is None else (str(path),)
-        return AuditRequest(Level(self.level.currentData()), arrays, self.sample.value(), resume)
+        level, lock = Level(self.level.currentData()), self._has_lock and self.lock.isChecked()
+        return AuditRequest(level, arrays, self.sample.value(), resume, lock)
 
     def choose(self, request: AuditRequest) -> None:
         """Show a request as what is chosen."""
@@ -127,6 +133,7 @@ class AuditOrder(QWidget):
         self.sample.blockSignals(True)
         self.sample.setValue(request.sample)
         self.sample.blockSignals(False)
+        self.lock.setChecked(request.lock)
         self.arrays.setCurrentIndex(
             max(0, self.arrays.findData(request.arrays[0] if request.arrays else None))
         )
@@ -143,6 +150,11 @@ class AuditOrder(QWidget):
             name = one_line(path)
             shown = name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
             self.arrays.addItem(f"{shown} alone", path)
+
+    def set_lock(self, has_lock: bool) -> None:
+        """Offer to compare files with the lock of the document, where it has one."""
+        self._has_lock = has_lock
+        self._show()
 
     def reset(self) -> None:
         """Begin anew, for another document."""
@@ -189,6 +201,7 @@ class AuditOrder(QWidget):
     def _show(self) -> None:
         running, asked = self._is_running, self._asked
         self.sample.setVisible(self.level.currentData() == Level.SAMPLE)
+        self.lock.setVisible(self._has_lock)
         self.bar.setVisible(running)
         self.cancel.setVisible(running)
         self.start.setVisible(not running)
@@ -197,7 +210,7 @@ class AuditOrder(QWidget):
         self.resume.setVisible(bool(kept))
         blocked = () if asked is None or running else asked.cost.blocked
         self.permissions.setVisible(bool(blocked))
-        for box in (self.level, self.sample, self.arrays):
+        for box in (self.level, self.sample, self.arrays, self.lock):
             box.setEnabled(not running)
         if running:
             return
@@ -229,13 +242,15 @@ def flowing(*parts: QWidget) -> QWidget:
 def cost_words(asked: AskedCost) -> str:
     """Return what an audit costs, as a sentence without its full stop."""
     level, cost = asked.request.level, asked.cost
-    if not level.asks:
+    if not (level.asks or asked.request.lock):
         return "Costs nothing: no file is asked about or read"
     about = "" if cost.is_exact else "about "
     read = f", {counted(cost.chunks, 'chunk')} read" if level.reads else ""
+    compared = f", {counted(cost.compared, 'file')} compared with the lock" if cost.compared else ""
     return (
         f"Costs {about}{counted(cost.requests, 'request')}, {about}{size_text(cost.size)}, "
-        f"{time_words(cost.seconds)} at the known speed: {counted(cost.urls, 'file')} asked about{read}"
+        f"{time_words(cost.seconds)} at the known speed: "
+        f"{counted(cost.urls, 'file')} asked about{compared}{read}"
     )
 
 

@@ -240,6 +240,7 @@ class AuditPane(QWidget):
         document = self._document
         if not self._is_seen or document is None or not document.is_open or document.dataset is None:
             return
+        self.order.set_lock(document.dataset.access.memory.locked is not None)
         audit, state = document.audit, document.document
         if audit.result is None and not audit.is_running and state is not None and state.store is None:
             # Nothing is read for it. A store would have to be listed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -96,6 +97,8 @@ class AuditCost:
         Files whose state is asked for.
     chunks
         Chunks that are read.
+    compared
+        Files that are compared with the lock.
     requests, size, seconds
         Requests and bytes in all, and how long they take by what is known of the links.
     is_exact
@@ -111,6 +114,7 @@ class AuditCost:
     seconds: float = 0.0
     is_exact: bool = True
     blocked: tuple[BlockedOrigin, ...] = ()
+    compared: int = 0
 
     @property
     def is_large(self) -> bool:
@@ -215,14 +219,25 @@ def _locked(dataset: Dataset, table: ChunkTable, request: AuditRequest) -> tuple
 
 
 def _with_lock(cost: AuditCost, dataset: Dataset, locked: tuple[str, ...]) -> AuditCost:
-    """Return what an audit costs with comparing files; the time of that is what asking for files takes."""
+    """Return what an audit costs with comparing files with the lock."""
     from refbrowser.engine.locking import lock_cost
 
     watch = dataset.access.memory.locked
     if watch is None or not locked:
         return cost
     more = lock_cost(locked, watch.lock)
-    return replace(cost, requests=cost.requests + more.most_requests, size=cost.size + more.bytes)
+    shares = Counter(dataset.session.fetcher.links(locked, dataset.access))
+    seconds = max(
+        link.time(more.bytes * count / len(locked), more.most_requests * count / len(locked))
+        for link, count in shares.items()
+    )
+    return replace(
+        cost,
+        requests=cost.requests + more.most_requests,
+        size=cost.size + more.bytes,
+        seconds=cost.seconds + seconds,
+        compared=more.files,
+    )
 
 
 def _nodes(dataset: Dataset, paths: Sequence[str]) -> list[ArrayNode]:

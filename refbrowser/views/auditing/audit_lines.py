@@ -65,9 +65,11 @@ def time_words(seconds: float) -> str:
 
 def cost_line(level: Level, cost: AuditCost) -> str:
     """Return what an audit asks for, before it begins."""
-    if not level.asks:
+    if not (level.asks or cost.compared):
         return "nothing is read"
-    parts = [f"{counted(cost.urls, 'file')} asked about"]
+    parts = [f"{counted(cost.urls, 'file')} asked about"] if level.asks else []
+    if cost.compared:
+        parts.append(f"{counted(cost.compared, 'file')} compared with the lock")
     if level.reads:
         parts.append(f"{counted(cost.chunks, 'chunk')} read")
     about = "" if cost.is_exact else "about "

@@ -114,6 +114,29 @@ def test_the_cost_follows_what_is_chosen(
     assert f"{STEPS} files asked about, 2 chunks read" in pane.order.words.text()
 
 
+def test_files_are_compared_with_the_lock(
+    window: MainWindow, pane: AuditPane, opened: Open, settle: Settle, tmp_path: Path
+) -> None:
+    path = AuditedSet(tmp_path).write()
+    refbrowser.lock(path)
+    opened(path)
+    window.actions_["show_audit"].trigger()
+    settle()
+    assert pane.order.lock.isVisible()
+    replaced = tmp_path / "data" / "w1.bin"
+    replaced.write_bytes(bytes(byte ^ 1 for byte in replaced.read_bytes()))
+    pane.order.lock.click()
+    choose(pane, Level.SET, settle)
+    assert f"{2 * STEPS + 1} files compared with the lock" in pane.order.words.text()
+    button(pane, "auditStartButton").click()
+    settle()
+    go(pane, "stale-file", "w1.bin", settle)
+    # A document without a lock is offered no comparison.
+    opened(AuditedSet(tmp_path / "other").write())
+    settle()
+    assert not pane.order.lock.isVisible()
+
+
 def test_findings_are_gone_to_explained_and_drawn(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
