@@ -129,6 +129,9 @@ class Codec:
         Its configuration says something of each axis.
     only_decodes
         Nothing is encoded by it: what is stored anew has other codecs.
+    least
+        What it stores takes at least: decoded bytes that one of its bytes stands for at most (0: any number),
+        and the bytes of its frame.
     stream
         Makes a decompressor that can stop anywhere.
     module
@@ -153,6 +156,7 @@ class Codec:
     is_ordered: bool = False
     is_of_axes: bool = False
     only_decodes: bool = False
+    least: tuple[int, int] = (0, 1)
     module: str = ""
     package: str = ""
 
@@ -207,6 +211,7 @@ _ROWS = (
     # From bytes to bytes: compressors.
     Codec(
         name="zlib",
+        least=(1032, 8),
         make=makers.made("deflating.Zlib", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="numcodecs.zlib",
@@ -219,6 +224,7 @@ _ROWS = (
     ),
     Codec(
         name="gzip",
+        least=(1032, 18),
         make=makers.made("deflating.GZip", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="gzip",
@@ -228,6 +234,7 @@ _ROWS = (
     ),
     Codec(
         name="zstd",
+        least=(0, 9),
         make=makers.made("compressors.Zstd", "level", "checksum"),
         settings=(Number("level", 0, low=-(2**17), high=22, preferred=3), Flag("checksum", False)),
         v3="zstd",
@@ -238,6 +245,7 @@ _ROWS = (
     ),
     Codec(
         name="blosc",
+        least=(0, 16),
         make=makers.blosc,
         settings=_BLOSC_SETTINGS,
         v3="blosc",
@@ -252,6 +260,7 @@ _ROWS = (
     ),
     Codec(
         name="lz4",
+        least=(255, 5),
         make=makers.made("compressors.LZ4", "acceleration"),
         settings=(_ACCELERATION,),
         v3="numcodecs.lz4",
@@ -259,6 +268,7 @@ _ROWS = (
     ),
     Codec(
         name="bz2",
+        least=(0, 14),
         make=makers.made("compressors.BZ2", "level"),
         settings=(Number("level", 1, low=1),),
         v3="numcodecs.bz2",

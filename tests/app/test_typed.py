@@ -108,7 +108,7 @@ def test_save_applies_what_is_typed_in_every_editor_as_one_step(typist: Typist) 
     saved = typist.saved()
     assert saved["gen"][0]["length"] == "6"
     assert saved["templates"]["u"] == "other.bin"
-    assert saved["refs"]["depth/1"] == ["{{u}}", 4, 2]
+    assert saved["refs"]["depth/1"] == ["{{u}}", 52, 2]
     assert typist.metadata("depth/.zarray")["fill_value"] == 7
     assert typist.metadata("temp/.zattrs")["units"] == "degC"
     assert len(document.history.entries) == 1

@@ -69,6 +69,7 @@ class CostPane(QWidget):
         self.table: CostTable | None = None
         self._hint = hint_label(_NOTHING)
         self.grid = QTableWidget()
+        self.grid.setCornerButtonEnabled(False)
         self._lay_out()
         self.setMinimumSize(140, 70)
         self.clear()

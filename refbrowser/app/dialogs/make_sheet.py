@@ -131,6 +131,7 @@ class MakeSheet(WorkingDialog):
         line.setSpacing(theme.MEDIUM)
         line.addWidget(self._count, 1)
         line.addWidget(combine)
+        self._several.hide()
         return self._several
 
     def _make_adding(self) -> QHBoxLayout:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.building import encoded_room
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.codecs.table import plain_name
+from refbrowser.codecs.table import CODECS, plain_name
 from refbrowser.engine.problems.key_problems import chunk_codes
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
@@ -34,16 +34,6 @@ MOST_CHUNKS = 4_000_000
 _MOST = (1 << 63) - 1
 #: Chunks that are looked up together.
 _BLOCK = 131_072
-#: By codec: what it needs at least for so many bytes, as the most bytes that one of its own stands for (0:
-#: any number of them), and the bytes of its frame.
-_LEAST = {
-    "zlib": (1032, 8),
-    "gzip": (1032, 18),
-    "lz4": (255, 5),
-    "zstd": (0, 9),
-    "bz2": (0, 14),
-    "blosc": (0, 16),
-}
 
 
 def coords_of(numbers: Ints, grid_shape: tuple[int, ...]) -> Ints:
@@ -303,7 +293,8 @@ def stored_sizes(node: ArrayNode) -> tuple[int | None, int, int]:
     room = encoded_room(pipeline.stages, last.room)
     if room.exact is not None:
         return room.exact, room.exact, room.exact
-    growth, frame = _LEAST.get(plain_name(last.name), (0, 1))
+    row = CODECS.get(plain_name(last.name))
+    growth, frame = (0, 1) if row is None else row.least
     decoded = last.room.exact or 0
     least = max(frame, -(-decoded // growth) if growth else 0) if decoded else 1
     return None, room.most, least

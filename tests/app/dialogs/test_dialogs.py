@@ -26,8 +26,12 @@ from PySide6.QtWidgets import (
 )
 from window_fixtures import Open
 
+from refbrowser.app.combining.own_words import OwnWordsDialog
+from refbrowser.app.comparing.compare_window import CompareWindow
+from refbrowser.app.comparing.compared_side import ComparedSide
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ask_leftover
+from refbrowser.app.dialogs.lock_sheet import AcceptSheet
 from refbrowser.app.dialogs.open_dialogs import ConnectionDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, UnsavedDialog
@@ -38,14 +42,17 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.resources import resource
 from refbrowser.engine.journal import Recovery
+from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.views.combining.own_ways import OwnWay
 from refbrowser.views.safety import FUNCTIONS, SafetyRow
 
 Settle = Callable[[], None]
 #: Actions that open a dialog over the sample.
 ASKING = (
     *("open_url", "open_remote", "compare", "export", "make_references", "fold_references", "move_files"),
+    *("compare_with", "merge"),
     *("combine_files", "append_files"),
     "preferences",
     *("template_values", "review_trust", "command_palette", "go_to_key", "manual", "shortcuts", "about"),
@@ -149,6 +156,10 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         Prospect(rules=2, relative=1, example="data/a.dat", obstacle="the folders share no path"),
         Prospect(rows=10**9, size=10**11, is_larger_than_opened=True),
     )
+    said = "'/time': 1 of 12 files has other units"
+    differs = Mismatch(kind="units", path="/time", name="units", message=said)
+    label, start = "Units", "days since 2000-01-01"
+    way = OwnWay("Express the times in", "Express", label, start, "time_units", differs, (), frozenset())
     makers: list[Callable[[], QDialog]] = [
         *(
             lambda text=text: ConnectionDialog(Origin.parse(text), ConnectionSettings(), window)
@@ -167,6 +178,11 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         lambda: SafetyDialog(document, rows, window),
         lambda: AllowDialog(document, rows, "os.system", window),
         lambda: AllowDialog(document, [], "", window),
+        lambda: AcceptSheet(document, "", window),
+        lambda: CompareWindow(
+            ComparedSide(document), ComparedSide(document, is_saved=True), window.tasks, window
+        ),
+        lambda: OwnWordsDialog(way, window),
     ]
     for number, make in enumerate(makers):
         yield f"made {number}", lambda make=make: make().open()

@@ -131,7 +131,8 @@ def test_documents_are_still_documents(tmp_path: Path, server: HttpServer) -> No
     server.files["/d.json"] = b'{"version": 1, "refs": {".zgroup": "{\\"zarr_format\\": 2}"}}'
     with refbrowser.open(server.url("/d.json")) as dataset:
         assert dataset.format == "refs-v1"
-    assert paths(server) == ["/d.json"]
+    # Its lock is looked for beside it.
+    assert paths(server) == ["/d.json", "/d.json.lock.json"]
 
 
 def test_neither_store_nor_document(server: HttpServer) -> None:
