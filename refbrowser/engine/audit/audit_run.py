@@ -256,7 +256,8 @@ class AuditRun:
                 self._dead.add(state.url)
             told = list(self._states.of(state))
             result.states[state.url] = worst_code(told)
-            found += told
+            # What is stale was told by comparing with the lock, where that was asked for.
+            found += (each for each in told if not (self._plan.locked and each.code == "stale-file"))
         if answer.blocked:
             self._block(FileState(task.path))
         outcomes = map(self._of_outcome, answer.outcomes)

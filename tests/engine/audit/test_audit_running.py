@@ -242,6 +242,11 @@ def test_files_are_compared_with_the_lock(tmp_path: Path) -> None:
     # Its chunks are marked, and no others.
     marks = [result.marks.of(each).get("stale-file", ()) for each in result.marks.paths]
     assert sum(map(len, marks)) == stale.count > 0
+    # Asking for the state of files meets the lock, too; each way the file is told once.
+    for more in ({}, {"lock": True}):
+        counts = refbrowser.audit(path, level="stat", **more).counts()
+        assert counts["stale-file"] == stale.count
+        assert "url-unreachable" not in counts
     # A file that is not there is told once.
     assert refbrowser.audit(path, level="stat", lock=True).counts().keys() >= {"stale-file", "url-dead"}
     assert "file-gone" not in refbrowser.audit(path, level="stat", lock=True).counts()
