@@ -156,7 +156,7 @@ _STAT = (
     (
         "stale-file",
         "file that is not the one of the lock",
-        "its chunks may be others than were meant; reading them fails unless that is allowed",
+        "its chunks may be others than were meant; reads fail unless allowed",
     ),
     ("file-gone", "file of the lock that is not there", "an error in every reader"),
     ("file-undecided", "file that cannot be compared with the lock", "it may be another one than was meant"),
