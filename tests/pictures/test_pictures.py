@@ -20,7 +20,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 #: Share of squares that may differ: numbers of ports, times that something took, what is read ahead.
 ALLOWED = 0.008
-ALLOWED_IN = {"loading": 0.02, "partial": 0.02, "histogram": 0.02}
+ALLOWED_IN = {"loading": 0.02, "partial": 0.02}
 
 
 def drawn(scale: float, scenes: Sequence[str], folder: Path) -> Path:
