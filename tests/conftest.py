@@ -119,6 +119,15 @@ def pytest_collection() -> Generator[None, object, object]:
     return found
 
 
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No garbage is collected: a thread of zarr that collects h5py's waits for a lock of who waits for it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of real files beside the checkout; tests that need it are skipped where it is absent."""

@@ -158,6 +158,7 @@ def test_what_virtualizarr_made_opens_and_goes_back(folder: Path, tmp_path: Path
     xarray.testing.assert_allclose(read, wanted)
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_virtual_datasets_open_with_what_was_loaded(folder: Path, tmp_path: Path) -> None:
     from virtualizarr import open_virtual_dataset, open_virtual_datatree
     from virtualizarr.parsers import HDFParser

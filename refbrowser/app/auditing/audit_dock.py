@@ -61,6 +61,7 @@ class AuditDock(QObject):
             return
         pane = self.pane = AuditPane(self._frame.documents)
         self._docks.fill({_DOCK: pane})
+        self._docks.follow_sight(_DOCK, pane.set_seen)
         self.made.emit(pane)
         self._centre.restyled.connect(pane.restyle)
         self._hierarchy.selected.connect(lambda _item: self._follow())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -225,15 +225,13 @@ class AuditPane(QWidget):
         """Return the current line."""
         return self.table.current()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._is_seen = True
-        self._begin()
-        self._list()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._is_seen = False
+    def set_seen(self, is_seen: bool) -> None:
+        """Take note whether the page is in sight: nothing is asked or listed for one that is not."""
+        if is_seen and not self._is_seen:
+            self._is_seen = True
+            self._begin()
+            self._list()
+        self._is_seen = is_seen
 
     def _begin(self) -> None:
         """Tell the cost of what is chosen; of what costs nothing, begin with what it finds."""

@@ -47,6 +47,8 @@ class ByteDocks(QObject):
         #: A chunk that is shown once its array is plotted: path and coordinates.
         self._wanted: tuple[str, tuple[int, ...]] | None = None
         self._is_asked = False
+        #: The dock that gets the keyboard.
+        self._asked_for: str | None = None
         # The plot is cleared before it shows another array: only what stays is looked at.
         self._soon = one_shot(self, 0, self._follow)
         centre.plotMade.connect(self._plot_made)
@@ -55,15 +57,23 @@ class ByteDocks(QObject):
 
     def show_byte_map(self) -> None:
         """Bring the byte map to the front."""
-        self._docks.raise_(BYTES)
-        if self.bytes is not None:
-            self.bytes.view.setFocus()
+        self._show(BYTES)
 
     def show_cost(self) -> None:
         """Bring the costs to the front."""
-        self._docks.raise_(COST)
-        if self.cost is not None:
-            self.cost.grid.setFocus()
+        self._show(COST)
+
+    def _show(self, name: str) -> None:
+        self._docks.raise_(name)
+        self._asked_for = name
+        self._focus()
+
+    def _focus(self) -> None:
+        """Give the keyboard to what was asked for, once it is there."""
+        if self.bytes is None or self.cost is None or self._asked_for is None:
+            return
+        (self.bytes.view if self._asked_for == BYTES else self.cost.grid).setFocus()
+        self._asked_for = None
 
     def _plot_made(self, plot: PlotPane) -> None:
         self._plot = plot
@@ -102,7 +112,10 @@ class ByteDocks(QObject):
             pane.set_plot(plot)
             self._frame.documents.currentChanged.connect(pane.leave)
         plot.arrayChanged.connect(self._soon.start)
+        self._docks.follow_sight(BYTES, self.bytes.set_seen)
+        self._docks.follow_sight(COST, self.cost.set_seen)
         self._follow()
+        self._focus()
 
     def _follow(self) -> None:
         """Show what is plotted."""

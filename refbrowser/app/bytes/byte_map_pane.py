@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
@@ -208,6 +208,17 @@ class ByteMapPane(QWidget):
         """Put the cursor on the bytes of a key that was selected elsewhere."""
         if self._is_awake and self.follow.isChecked():
             self.loader.find_key(key)
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Take note whether the map is in sight: nothing is computed for one that is not."""
+        was_seen, self._is_awake = self._is_awake, is_seen
+        if not is_seen:
+            self._kept = self.loader.url
+            self.loader.stop()
+        elif self.loader.shown is None:
+            self._begin()
+        elif not was_seen:
+            self._soon.start()
 
     def is_settled(self) -> bool:
         """Whether nothing is still to be computed."""
@@ -537,20 +548,6 @@ class ByteMapPane(QWidget):
             self._plan_area.setMinimumWidth(1)
             self._plan_area.setMaximumWidth(wide)
         self._plan_area.setMaximumHeight(16777215 if beside else 190)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._is_awake = True
-        if self.loader.shown is None:
-            self._begin()
-        else:
-            self._soon.start()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._is_awake = False
-        self._kept = self.loader.url
-        self.loader.stop()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

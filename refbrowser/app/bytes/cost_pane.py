@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QBrush, QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -157,6 +157,14 @@ class CostPane(QWidget):
         self._plot = plot
         plot.viewChanged.connect(self._soon.start)
 
+    def set_seen(self, is_seen: bool) -> None:
+        """Take note whether the table is in sight: nothing is computed for one that is not."""
+        self._is_awake = is_seen
+        if is_seen:
+            self._soon.start()
+        else:
+            self._latest.cancel()
+
     def is_settled(self) -> bool:
         """Whether nothing is still to be computed."""
         return not (self._latest.is_running or self._soon.isActive())
@@ -294,13 +302,3 @@ class CostPane(QWidget):
         super().resizeEvent(event)
         self.footing.setVisible(self.height() >= 190)
         self._share_out()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._is_awake = True
-        self._soon.start()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._is_awake = False
-        self._latest.cancel()

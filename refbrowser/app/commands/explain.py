@@ -84,7 +84,7 @@ class ExplainCommands(CommandGroup):
     def connect_view(self) -> None:
         """Follow the links of explanations, and explain keys and problems from their menus."""
         self._explain.linkActivated.connect(self._follow)
-        self._docks["explainDock"].visibilityChanged.connect(self._explain.set_seen)
+        self._docks.follow_sight("explainDock", self._explain.set_seen)
         self._offer(self._centre.references.table)
         self._offer(self._problems.table)
         self._editors.previewMade.connect(lambda preview: self._offer(preview.table()))

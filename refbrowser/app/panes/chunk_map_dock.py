@@ -70,6 +70,7 @@ class ChunkMapDock(QObject):
             return
         pane = self.pane = ChunkMapPane()
         self._docks.fill({_DOCK: pane})
+        self._docks.follow_sight(_DOCK, pane.loader.set_awake)
         pane.chunkChosen.connect(self._navigation.show_chunk)
         self.made.emit(pane)
         pane.set_plot(plot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.panes.chunk_map_controls import MapControls, MapFoot, MapLegend
@@ -428,14 +428,6 @@ class ChunkMapPane(QWidget):
             self._place(beside=beside)
         self.legend.setVisible(beside or not low)
         self.controls.setVisible(self.height() >= _WITH_CONTROLS)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.loader.set_awake(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self.loader.set_awake(False)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -237,6 +239,11 @@ class Docks:
         """Bring a dock to the front."""
         self._docks[name].show()
         self._docks[name].raise_()
+
+    def follow_sight(self, name: str, tell: Callable[[bool], None]) -> None:
+        """Tell whether a dock is in sight, now and when that changes: behind a tab, to Qt, it is visible."""
+        self._docks[name].visibilityChanged.connect(tell)
+        tell(not self._docks[name].visibleRegion().isEmpty())
 
     def give_height(self, name: str, least: int) -> None:
         """Make a dock at least so high, but no higher than half of the window; a higher one stays."""

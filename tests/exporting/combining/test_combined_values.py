@@ -92,6 +92,7 @@ def test_combined_references_are_folded(months: Path) -> None:
         combine(request(months, "m?.nc", fold=True, format="refs-v0"))
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_another_scale_is_wrong_with_kerchunk_and_stops_here(months: Path, tmp_path: Path) -> None:
     from kerchunk.combine import MultiZarrToZarr
     from kerchunk.hdf import SingleHdf5ToZarr

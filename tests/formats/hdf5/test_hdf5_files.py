@@ -190,6 +190,7 @@ def test_what_cannot_be_referenced_says_why(opened: refbrowser.Dataset) -> None:
     assert told == set(NOT_REFERENCABLE)
 
 
+@pytest.mark.usefixtures("uncollected")
 def test_references_are_those_of_kerchunk_and_virtualizarr(tmp_path: Path) -> None:
     kerchunk = pytest.importorskip("kerchunk.hdf")
     path = tmp_path / "a.h5"

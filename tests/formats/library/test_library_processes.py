@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,8 @@ def test_questions_are_answered_by_one_process(file: LibraryFile) -> None:
 def test_what_breaks_costs_one_question(
     file: LibraryFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "LIMITS", Limits(library_memory=200 << 20, library_time=0.3))
+    limits = Limits(library_memory=200 << 20)
+    monkeypatch.setattr(process, "LIMITS", limits)
 
     def fails(kind: ErrorKind, words: str, operation: str, **request: Any) -> None:
         with pytest.raises(RefbrowserError, match=words) as caught:
@@ -105,7 +107,12 @@ def test_what_breaks_costs_one_question(
     fails(ErrorKind.FORMAT, "has died", "crash")
     fails(ErrorKind.FORMAT, "MemoryError", "memory", size=300 << 20)
     assert asked(file, "memory", size=50 << 20)[0]["size"] == 50 << 20
-    fails(ErrorKind.BUDGET, r"took more than 0\.3 s", "sleep")
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "LIMITS", replace(limits, library_time=0.3))
+        with pytest.raises(RefbrowserError, match=r"took more than 0\.3 s") as caught:
+            asked(file, "sleep")
+    assert caught.value.kind is ErrorKind.BUDGET
+    assert asked(file, "echo", say=1)[0]["said"] == 1
     fails(ErrorKind.FORMAT, "AttributeError", "nothing")
     fails(ErrorKind.FORMAT, "OSError", "write", path=str(tmp_path / "made"))
     assert not (tmp_path / "made").exists() or not (tmp_path / "made").stat().st_size
