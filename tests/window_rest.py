@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QTimer
 from shiboken6 import isValid
 
@@ -10,9 +12,18 @@ from refbrowser.app.shell.main_window import MainWindow
 #: A pause that is longer, in milliseconds, waits for the user and not for work.
 LONGEST_PAUSE = 250
 
+#: Timers that were started and may run: to look for them among all that a window has takes milliseconds.
+_started: dict[int, QTimer] = {}
+_start = QTimer.start
 
-#: Pauses that were found to run: while one of them does, no others are looked for in the whole window.
-_running: list[QTimer] = []
+
+def _start_noted(timer: QTimer, *given: Any) -> None:
+    """Start a timer, and note it; what a signal gives is no interval, unless it is a number alone."""
+    _started[id(timer)] = timer
+    _start(timer, *(given if [*map(type, given)] == [int] else ()))
+
+
+QTimer.start = _start_noted  # type: ignore[method-assign,assignment]
 
 
 def _is_pause(timer: QTimer) -> bool:
@@ -24,6 +35,7 @@ def is_at_rest(window: MainWindow) -> bool:
     plot = window.centre.plot
     if window.tasks.busy() or not (plot is None or plot.is_settled()):
         return False
-    if not any(map(_is_pause, _running)):
-        _running[:] = filter(_is_pause, window.findChildren(QTimer))
-    return not _running
+    for number, timer in list(_started.items()):
+        if not isValid(timer) or not timer.isActive():
+            del _started[number]
+    return not any(map(_is_pause, _started.values()))

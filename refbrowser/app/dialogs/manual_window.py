@@ -244,6 +244,9 @@ class ManualWindow(QDialog):
 def style_document(document: QTextDocument) -> None:
     """Give a page of Markdown room between its lines, and its code and tables the colours in force."""
     scheme = theme.colors()
+    # The whole page would be laid out anew for each change.
+    changes = QTextCursor(document)
+    changes.beginEditBlock()
     block = document.begin()
     while block.isValid():
         following = block.next()
@@ -253,6 +256,7 @@ def style_document(document: QTextDocument) -> None:
     for frame in document.rootFrame().childFrames():
         if isinstance(frame, QTextTable):
             _style_table(frame, scheme)
+    changes.endEditBlock()
 
 
 def _is_fence(block: QTextBlock) -> bool:
