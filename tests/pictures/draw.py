@@ -1,7 +1,8 @@
 """Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [SCENE...]``.
 
-A window is brought into each scene once; it is drawn in one theme, and again when the other was chosen. With
-``--renew`` the expected pictures and the README's are made anew; look at them before you keep them.
+A window is brought into one scene after another; it is drawn in one theme, and again when the other was
+chosen. With ``--renew`` the expected pictures and the README's are made anew; look at them before you keep
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
@@ -79,7 +80,8 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     import awkward_scenes  # noqa: F401
     import nested_scenes  # noqa: F401
     import stream_scenes  # noqa: F401
-    from scenes import SCENES, Stage
+    from scenes import PATIENT, SCENES, Stage
+    from window_reset import SharedWindow
 
     from refbrowser.app.widgets import theme
     from refbrowser.app.widgets.focus_ring import ring_focus
@@ -91,12 +93,15 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     sizes: dict[str, tuple[int, int]] = {}
     themes = list(THEMES)
     theme.choose(application, themes[0])
+    settings = Path(os.environ["HOME"]) / "settings"
+    QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(settings))
+    shared = SharedWindow(PATIENT)
     for name in names or tuple(SCENES):
         # Paths are seen in the pictures.
         files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{os.environ['QT_SCALE_FACTOR']}"
         # A process that was killed left its own.
         shutil.rmtree(files, ignore_errors=True)
-        stage = Stage(files)
+        stage = Stage(files, shared)
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
         save(drawn, folder / themes[0] / f"{name}.png")
@@ -104,7 +109,7 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
             theme.choose(application, each)
             stage.follow()
             save(drawn, folder / each / f"{name}.png")
-        # The next window begins in the theme that is in force: a change of theme costs as much as a window.
+        # The next scene begins in the theme that is in force.
         themes.reverse()
         drawn.resize(*SMALL)
         QApplication.processEvents()

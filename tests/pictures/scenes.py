@@ -15,12 +15,9 @@ from unittest.mock import patch
 import numpy as np
 from nczarr_documents import nczarr_document
 from PySide6.QtCore import (
-    QCoreApplication,
     QElapsedTimer,
-    QEvent,
     QMimeData,
     QPoint,
-    QSettings,
     Qt,
     QTimer,
     QUrl,
@@ -38,14 +35,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from servers.http_server import Fault, HttpServer
+from window_reset import SharedWindow
 from window_rest import is_at_rest
 
 from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs import preferences_dialog
 from refbrowser.app.panes import jobs_pane
-from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.settings import Settings
 from refbrowser.engine.compute import ComputeStatus
 from refbrowser.engine.jobs import Job, JobState, JobStatus
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -55,47 +51,45 @@ SAMPLE = CHECKOUT / "resources" / "sample"
 PATIENCE = 30_000
 
 
-class Stage:
-    """A window with the sample, and what a user does with it. All files of it lie in one folder."""
+class Patience:
+    """Waits for a window as the runner of tests does."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.after = ExitStack()
-        # Every machine has as much room.
-        self.after.enter_context(patch.object(exporting, "_free_space", lambda target: 75_500_000_000))
-        shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
-        # What one scene leaves in the settings is not met by the next one.
-        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder / "settings"))
-        self.window = MainWindow(Settings())
-        self.window.resize(1280, 800)
-        self.window.lay_out_anew()
-        self.window.show()
-        self.window.complete()
-        self.window.prepare_plot()
-        self.wait(lambda: self.window.centre.plot is not None)
-        # What is read ahead, and when, differs from time to time.
-        self.window.centre.plot.set_prefetch(False)  # type: ignore[union-attr]
-
-    def close(self) -> None:
-        for document in self.window.documents.all():
-            self.window.documents.close(document)
-        self.window.close()
-        self.after.close()
-        self.window.deleteLater()
-        # Now: what is not gone yet would take the next theme, too.
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        QApplication.processEvents()
-
-    # Waiting
-
-    def wait(self, holds: Callable[[], object]) -> None:
+    def waitUntil(self, holds: Callable[[], object]) -> None:
         """Let the window go on until something holds."""
         clock = QElapsedTimer()
         clock.start()
         while not holds():
             if clock.elapsed() > PATIENCE:
-                raise TimeoutError(f"the scene was not reached: {self.unrest()}")
+                raise TimeoutError("the scene was not reached")
             QTest.qWait(10)
+
+
+class Stage:
+    """A window with the sample, and what a user does with it. All files of it lie in one folder."""
+
+    def __init__(self, folder: Path, shared: SharedWindow) -> None:
+        self.folder = folder
+        self.after = ExitStack()
+        # Every machine has as much room.
+        self.after.enter_context(patch.object(exporting, "_free_space", lambda target: 75_500_000_000))
+        shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
+        self._shared, self.window = shared, shared.window
+        # What is read ahead, and when, differs from time to time.
+        self.window.centre.plot.set_prefetch(False)  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        """Make the window as good as new, for the next scene."""
+        self.after.close()
+        self._shared.reset(PATIENT)
+
+    # Waiting
+
+    def wait(self, holds: Callable[[], object]) -> None:
+        """Let the window go on until something holds."""
+        try:
+            PATIENT.waitUntil(holds)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}: {self.unrest()}") from None
 
     def unrest(self) -> str:
         """Name what still runs."""
@@ -175,6 +169,7 @@ class Stage:
         return self.after.enter_context(HttpServer())
 
 
+PATIENT: Any = Patience()
 Scene = Callable[[Stage], QWidget | None]
 SCENES: dict[str, Scene] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from math import log10
+from math import ceil, log10
 from typing import Any
 
 from pyqtgraph import AxisItem, GraphicsLayoutWidget, ViewBox, mkPen
@@ -23,6 +23,8 @@ _LONGEST_LABEL = 100
 _LABEL_MARGIN = 12
 #: Tick texts may reach so far beyond the ends of the axis, in pixels.
 _OVERHANG = 40
+#: The least room for ticks at the side, and the steps in which it grows, in pixels.
+_ROOM, _ROOM_STEP = 30, 10
 #: Where the keys of the arrows lead: across, and upwards.
 ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
@@ -125,6 +127,18 @@ class CoordinateAxis(AxisItem):
                 text.replace("-", "\N{MINUS SIGN}") for text in super().tickStrings(values, scale, spacing)
             ]
         return [_cut(self._texts.get(value, "")) for value in values]
+
+    def _updateMaxTextSize(self, x: float) -> None:
+        """Make room for ticks at the side in steps, by what is shown alone.
+
+        The library keeps the room that they needed earlier, also for a moment while an array was loading, as
+        long as it is less than 10 pixels too much: the same view would lie now here, now there.
+        """
+        if not self.is_vertical:
+            super()._updateMaxTextSize(x)
+            return
+        self.textWidth = max(_ROOM, ceil(x / _ROOM_STEP) * _ROOM_STEP)
+        self._updateWidth()
 
     def tick_texts(self) -> list[str]:
         """Return the texts of the ticks drawn last."""

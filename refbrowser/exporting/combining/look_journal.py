@@ -11,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
@@ -44,8 +45,10 @@ _LONGEST_HEAD = 64
 _NAME = re.compile(r"([0-9a-f]{40})-(\d{1,10})-(\d*)-[0-9a-f]{8}\.looks")
 #: Types of columns and values, by their kinds.
 _KINDS = "biufcSUmM"
-#: Journals that this process writes now.
+#: Journals that this process writes now; who goes on waits so many seconds for one who was cancelled to end.
 _open: set[Path] = set()
+_changed = threading.Condition()
+_PATIENCE = 5.0
 
 
 class LookJournal:
@@ -89,7 +92,10 @@ class LookJournal:
         self.path = folder / name
         head = [_VERSION, __version__, looking.dimensions, looking.inline, looking.valued]
         end = 0
-        _open.add(self.path)
+        with _changed:
+            if resume:
+                _changed.wait_for(lambda: not _is_written(target), _PATIENCE)
+            _open.add(self.path)
         for path in _left(target):
             # Whose it is now is known by its name: of two who want it one finds it gone.
             with contextlib.suppress(FileNotFoundError):
@@ -162,7 +168,9 @@ class LookJournal:
         if self._file is not None:
             self._file.close()
             self._file = None
-        _open.discard(self.path)
+        with _changed:
+            _open.discard(self.path)
+            _changed.notify_all()
 
     # Reading
 
@@ -261,6 +269,11 @@ def _left(target: str) -> list[Path]:
     stem = _stem(target)
     found = [path for path in _nobodys(_folder()) if path.name.startswith(stem)]
     return sorted(found, key=_modified, reverse=True)
+
+
+def _is_written(target: str) -> bool:
+    stem = _stem(target)
+    return any(path.name.startswith(stem) for path in _open)
 
 
 def _nobodys(folder: Path) -> Iterator[Path]:

@@ -397,6 +397,12 @@ def test_a_comparison_that_was_cancelled_goes_on(
     sheet.add(paths)
     qtbot.waitUntil(lambda: len(looked) == 3, timeout=20_000)
     qtbot.waitUntil(lambda: button(sheet, "combineCancelButton").isVisible())
+
+    def kept() -> int:
+        journals = (state_folder() / "combining").glob("*.looks")
+        return sum(path.read_bytes().count(b'"source"') for path in journals)
+
+    qtbot.waitUntil(lambda: kept() > 0, timeout=20_000)
     go_on = button(sheet, "combineGoOnButton")
     assert not go_on.isVisible()
     button(sheet, "combineCancelButton").click()
