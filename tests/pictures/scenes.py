@@ -22,7 +22,7 @@ from PySide6.QtCore import (
     QTimer,
     QUrl,
 )
-from PySide6.QtGui import QDragEnterEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -200,6 +200,7 @@ def drag_over(stage: Stage) -> None:
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(stage.window, event)
+    stage.after.callback(lambda: QApplication.sendEvent(stage.window, QDragLeaveEvent()))
 
 
 @scene
