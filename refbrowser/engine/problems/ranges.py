@@ -52,7 +52,7 @@ _MOST_FILES = 20_000
 #: Entries of refs that are held against a file of which bytes are left over.
 _HELD = 4_000_000
 #: A text that is one expression.
-_EXPRESSION = re.compile(r"(\{\{[-+]?\s*)(\S|\S[^{}]*\S)(\s*[-+]?\}\})")
+_EXPRESSION = re.compile(r"\A(\{\{[^{}]*[^\s{}+-])(\s*[-+]?\}\})\Z")
 
 _EMPTY = "the URL is empty"
 
@@ -380,29 +380,25 @@ def _taken_back(document: Document, rule: GenRule, less: int) -> Any:
     from refbrowser.references.edits.edits import Compound
     from refbrowser.references.edits.outer_edits import SetRule
 
-    old = rule.columns.integers["offset"] if rule.columns is not None else None
-    fields = document.rule_nodes[rule.index].to_python()
-    for text in _smaller_texts(rule.offset or "", less):
-        changed = {**fields, "offset": text}
-        columns = type(rule)(changed, rule.templates, rule.index).columns
-        new = None if columns is None else columns.integers.get("offset")
-        if old is not None and new is not None and combine("-", old, Affine(less)) == new:
-            title = f"Take {less} bytes off the offsets of gen rule {rule.index}"
-            return Compound(title, (SetRule(rule.index, changed),))
-    return None
+    assert rule.columns is not None
+    text = _smaller(rule.offset or "", less)
+    changed = {**document.rule_nodes[rule.index].to_python(), "offset": text}
+    columns = type(rule)(changed, rule.templates, rule.index).columns
+    new = None if columns is None else columns.integers.get("offset")
+    if new is None or combine("-", rule.columns.integers["offset"], Affine(less)) != new:
+        return None
+    title = f"Take {less} bytes off the offsets of gen rule {rule.index}"
+    return Compound(title, (SetRule(rule.index, changed),))
 
 
-def _smaller_texts(text: str, less: int) -> Iterator[str]:
-    """Yield texts that may give what an integer or one expression gives, less a number."""
+def _smaller(text: str, less: int) -> str:
+    """Return a text that gives what an integer or one expression gives, less a number.
+
+    Sums and products of dimensions, as affine offsets are, bind no less than a difference does.
+    """
     if text.isdecimal():
-        yield str(int(text) - less)
-        return
-    found = _EXPRESSION.fullmatch(text)
-    if found is not None:
-        begin, inner, end = found.groups()
-        yield f"{begin}{inner} - {less}{end}"
-        # What binds less than a difference does.
-        yield f"{begin}({inner}) - {less}{end}"
+        return str(int(text) - less)
+    return _EXPRESSION.sub(rf"\g<1> - {less}\g<2>", text)
 
 
 def _is_bounded(columns: RuleColumns) -> bool:
