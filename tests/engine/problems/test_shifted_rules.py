@@ -1,4 +1,4 @@
-"""Rules whose offsets count from the next chunk: the edit that takes the shift back, where that is certain."""
+"""Rules whose offsets count from the next chunk: the edit that takes the shift back, where it is certain."""
 
 from __future__ import annotations
 
