@@ -60,10 +60,10 @@ def test_a_wrong_template_and_a_shifted_rule_are_named(
     # The shape is that of any other finding.
     assert row.keys() == moved["findings"][0].keys()
     assert (row["pointer"], row["line"], row["count"]) == ("/templates/w", 4, STEPS)
-    assert row["fix"] == "Move data/wnd to data/w"
+    assert row["fix"] == "Correct template 'w'"
     (shifted,) = (each for group in told["groups"] for each in group["findings"] if each["rule"] is not None)
     assert (shifted["pointer"], shifted["fix"]) == (
-        "/gen/1/offset", f"Take {ROW} bytes off the offsets of gen rule 1",
+        "/gen/1/offset", f"Shift gen rule 1 back by {ROW} bytes",
     )  # fmt: skip
     assert f"(the first {HEAD}, not {HEAD + ROW})" in shifted["advice"]
 

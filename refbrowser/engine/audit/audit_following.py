@@ -92,7 +92,7 @@ class _Following:
             return replace(
                 finding, count=count, place=replace(place, key=key, path=path, line=None, column=None)
             )
-        if finding.code == "url-dead" and finding.fix is not None:
+        if finding.code == "url-dead" and not place.url and finding.fix is not None:
             # A template or rule that names files which are not there.
             from refbrowser.engine.audit.wrong_texts import followed_text
 

@@ -20,6 +20,7 @@ from refbrowser.engine.audit.near_files import NearFiles
 from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.references.checks.positions import located
+from refbrowser.references.edits.edits import Compound
 from refbrowser.references.edits.moving import Moved, MoveUrls, url_tokens
 from refbrowser.references.edits.outer_edits import SetRule, SetTemplate
 from refbrowser.references.templates.syntax import names_in
@@ -85,9 +86,11 @@ class WrongText:
             f"{self.words} names {files} not there: with {quoted(self.new)} in place of {quoted(self.old)} "
             f"{there}"
         )
+        title = f"Correct {self.words.rstrip(',')}"
         return Finding(
             severity=Severity.FAULT, kind=ErrorKind.IO, message=message, place=self.place, count=count,
-            advice="the fix corrects that text, for all of them in one step", fix=self.edit, code="url-dead",
+            advice="the fix corrects that text, for all of them in one step",
+            fix=Compound(title, (self.edit,)), code="url-dead",
         )  # fmt: skip
 
 
@@ -385,7 +388,7 @@ def followed_text(
     uses
         Gives how many chunks lie in files whose URLs are meant.
     """
-    edit, count = finding.fix, finding.count
+    (edit,), count = finding.fix.edits, finding.count
     if isinstance(edit, MoveUrls):
         count = uses(edit.is_meant)
         is_there = count > 0
@@ -402,5 +405,5 @@ def followed_text(
     try:
         _, place = text_of(now, edit, finding.place.key)
     except RefbrowserError:
-        edit, place = None, replace(finding.place, line=None, column=None)
-    return replace(finding, count=count, fix=edit, place=place)
+        return replace(finding, count=count, fix=None, place=replace(finding.place, line=None, column=None))
+    return replace(finding, count=count, fix=Compound(finding.fix.title, (edit,)), place=place)

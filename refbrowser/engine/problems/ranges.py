@@ -387,7 +387,7 @@ def _taken_back(document: Document, rule: GenRule, less: int) -> Any:
     new = None if columns is None else columns.integers.get("offset")
     if new is None or combine("-", rule.columns.integers["offset"], Affine(less)) != new:
         return None
-    title = f"Take {less} bytes off the offsets of gen rule {rule.index}"
+    title = f"Shift gen rule {rule.index} back by {less} bytes"
     return Compound(title, (SetRule(rule.index, changed),))
 
 

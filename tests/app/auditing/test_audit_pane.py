@@ -335,14 +335,14 @@ def test_a_broken_set_is_understood_and_repaired(
     item = window.hierarchy.current_item()
     assert item is not None
     assert (item.kind, item.place) == ("template", "w")
-    assert button(pane, "auditFixButton").accessibleName() == "Move data/wnd to data/w"
+    assert button(pane, "auditFixButton").accessibleName() == "Correct template 'w'"
     button(pane, "auditFixButton").click()
     settle()
     assert not any("wnd" in text for text in texts(pane))
     # So are the moved file and the rule.
     for code, where, words in (
         ("url-dead", "t2.bin", "Lead 2 references to kept/t2.bin"),
-        ("range-past-end", "salt.bin", f"Take {ROW} bytes off the offsets of gen rule 1"),
+        ("range-past-end", "salt.bin", f"Shift gen rule 1 back by {ROW} bytes"),
     ):
         go(pane, code, where, settle)
         assert button(pane, "auditFixButton").accessibleName() == words

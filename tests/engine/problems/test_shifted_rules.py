@@ -66,7 +66,7 @@ def test_the_offsets_are_those_without_the_shift(offset: str, tmp_path: Path) ->
     finding = shift_of(path)
     assert f"(the first {HEAD}, not {FIRST})" in finding.advice
     assert (finding.place.pointer, finding.place.field) == ("/gen/0/offset", "offset")
-    assert finding.fix.title == f"Take {SIZE} bytes off the offsets of gen rule 0"
+    assert finding.fix.title == f"Shift gen rule 0 back by {SIZE} bytes"
     with refbrowser.open(path) as dataset:
         before = dataset.document
         after = before.apply(finding.fix)
