@@ -318,7 +318,7 @@ def _with_shift(
         f"ranges would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
     )
     fix = None
-    before = used.before(firsts[0], url, rule.index)
+    before = used.before(firsts[0], url)
     # One chunk past the end, and room for one and no more before the first: a head is smaller than that.
     is_chunk = bounds(columns.integers["length"], columns.space) == (less, less)
     if is_chunk and before is not None and less <= firsts[0] - before < 2 * less:
@@ -342,11 +342,8 @@ class _UsedBytes:
     def _numbers(self) -> dict[str, int]:
         return {} if self._refs is None else {url: at for at, url in enumerate(self._refs.urls)}
 
-    def before(self, start: int, url: str, but: int) -> int | None:
-        """Return where the last range ends that begins before a byte, 0 where none does.
-
-        Those of one gen rule do not count. None where it is not known.
-        """
+    def before(self, start: int, url: str) -> int | None:
+        """Return where the last range ends that begins before a byte: 0 where none does, None if unknown."""
         self._asked += 1
         if self._refs is None or self._asked > TOLD:
             return None
@@ -358,7 +355,7 @@ class _UsedBytes:
                 return None
             found = int((columns.offset[rows] + columns.length[rows]).max(initial=0))
         for rule in self.document.rules:
-            if rule.index == but or rule.columns is None or not url.startswith(rule.static_origin()):
+            if rule.columns is None or not url.startswith(rule.static_origin()):
                 continue
             own, end = _constant_url(rule, rule.columns), _affine_end(rule.columns)
             if own is not None and own != url:

@@ -164,6 +164,17 @@ def test_it_is_not_guessed_where_it_may_be_wrong(tmp_path: Path) -> None:
     assert len(of("short", "data/axx{{i}}.bin", size=SIZE - 1)) == COUNT
 
 
+def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    path = written(tmp_path, gen=[rule("a", A), rule("b", B)])
+    for number in range(1, COUNT):
+        (tmp_path / f"data/a{FIRST + number}.bin").rename(tmp_path / f"data/axx{FIRST + number}.bin")
+    with refbrowser.open(path) as dataset:
+        # Nearly all of them are there by another name; for the first that would be wrong.
+        found = dead(audited(dataset))
+        assert [each.place.url for each in found] == [f"data/a{FIRST + at}.bin" for at in range(1, COUNT)]
+        assert all(each.fix is None for each in found)
+
+
 def test_a_file_that_holds_two_arrays_is_one_that_may_be_meant(tmp_path: Path) -> None:
     # The second half of each file of the other array; then the first, which that has.
     for name, offset, count in (("free", SIZE, 1), ("taken", SIZE // 2, COUNT)):
@@ -179,7 +190,13 @@ def test_a_file_that_holds_two_arrays_is_one_that_may_be_meant(tmp_path: Path) -
 def test_one_file_is_led_to_by_its_text_where_a_rule_names_it(tmp_path: Path) -> None:
     offset = f"{{{{(i - {FIRST}) * {SIZE}}}}}"
     path = written(tmp_path, gen=[rule("a", "data/salt_.bin", offset=offset), rule("b", B)])
-    (tmp_path / "data/salt.bin").write_bytes(bytes(COUNT * SIZE))
+    far = tmp_path / "data/salinities.bin"
+    far.write_bytes(bytes(COUNT * SIZE))
+    with refbrowser.open(path) as dataset:
+        # A name as little alike is enough for many files, and not for one.
+        (finding,) = dead(audited(dataset))
+        assert finding.fix is None
+    far.rename(tmp_path / "data/salt.bin")
     with refbrowser.open(path) as dataset:
         (finding,) = dead(audited(dataset))
         assert finding.message == (
