@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine/audit"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "app/auditing"))
 
+from audited_set import HEAD, ROW, STEPS, AuditedSet
 from damaged_sets import CHUNKS, DAMAGES, FILES, sound
 from servers.http_server import HttpServer
 
@@ -33,6 +35,37 @@ def test_sound_and_damaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     out = capsys.readouterr().out
     assert f"fault[url-dead] file that is not there: {2 * CHUNKS} places in f4.bin" in out
     assert "for readers: " in out
+
+
+def test_a_wrong_template_and_a_shifted_rule_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = AuditedSet(tmp_path)
+    made.damage()
+    path = str(made.write())
+    assert main(["audit", path, "--level", "stat"]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert f"fault[url-dead] file that is not there: {STEPS} places; can be fixed in the window" in lines
+    assert (
+        f"    /templates/w, line 4: template 'w' names {STEPS} files, 'data/wnd0.bin' first, which are not "
+        f"there: with 'data/w' in place of 'data/wnd' all of them are [{STEPS} of these]"
+    ) in lines
+    assert not any("wnd1" in line for line in lines)
+    assert main(["audit", path, "--level", "stat", "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert told["counts"] == {"range-past-end": 2, "url-dead": STEPS + 2}
+    of_texts, moved = (each for each in told["groups"] if each["code"] == "url-dead")
+    assert (of_texts["url"], of_texts["count"], of_texts["fixable"]) == (None, STEPS, True)
+    (row,) = of_texts["findings"]
+    # The shape is that of any other finding.
+    assert row.keys() == moved["findings"][0].keys()
+    assert (row["pointer"], row["line"], row["count"]) == ("/templates/w", 4, STEPS)
+    assert row["fix"] == "Correct template 'w'"
+    (shifted,) = (each for group in told["groups"] for each in group["findings"] if each["rule"] is not None)
+    assert (shifted["pointer"], shifted["fix"]) == (
+        "/gen/1/offset", f"Shift gen rule 1 back by {ROW} bytes",
+    )  # fmt: skip
+    assert f"(the first {HEAD}, not {HEAD + ROW})" in shifted["advice"]
 
 
 def test_warnings_fail_where_they_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -349,7 +349,8 @@ class AuditPane(QWidget):
         # One alone has a button already.
         self.fix_all.setVisible(count > (0 if fix is None or finding is None else finding.count))
         if count:
-            self.fix_all.setText(f"Fix all {count_text(count)} of this kind")
+            every = "all " if count > 1 else ""
+            self.fix_all.setText(f"Fix {every}{count_text(count)} of this kind")
             self.fix_all.setAccessibleName(self.fix_all.text())
             self.fix_all.setToolTip("One step that Undo takes back")
 

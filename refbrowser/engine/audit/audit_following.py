@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -92,6 +92,11 @@ class _Following:
             return replace(
                 finding, count=count, place=replace(place, key=key, path=path, line=None, column=None)
             )
+        if finding.code == "url-dead" and not place.url and finding.fix is not None:
+            # A template or rule that names files which are not there.
+            from refbrowser.engine.audit.wrong_texts import followed_text
+
+            return followed_text(finding, self._before.document, self._now.document, self._count_of)
         if place.key is None:
             return finding
         node = self._now.hierarchy.find(place.path or place.key.rpartition("/")[0])
@@ -146,6 +151,11 @@ class _Following:
         row = int(np.flatnonzero(table.url == number)[0])
         owner = table.owners[table.owner[row]]
         return count, owner.key(int(table.number[row])), owner.node.path
+
+    def _count_of(self, is_meant: Callable[[str], bool]) -> int:
+        """Return how many chunks lie in files whose URLs are meant."""
+        table, counts = self._uses
+        return sum(int(counts[number]) for number, url in enumerate(table.urls) if is_meant(url))
 
     @cached_property
     def _uses(self) -> tuple[ChunkTable, Ints]:

@@ -119,6 +119,8 @@ class AuditRun:
         self._known: dict[str, ObjectIdentity] = {}
         #: Files that could not be asked about: chunks of them are told with them.
         self._dead: set[str] = set()
+        #: Files that are not there: they are told once all were asked about, as one text may name them.
+        self._gone: list[FileState] = []
         #: Chunks with faults that were known before any was read, by array and code: numbers in C order.
         self._told: dict[tuple[str, str], frozenset[int]] = {}
         self._began = time.monotonic()
@@ -151,11 +153,19 @@ class AuditRun:
             self._grouping.add(finding)
             yield finding
         self._result.notes = reader_notes(self._dataset.document)
-        for finding in self._beyond_set(control):
-            self._grouping.add(finding)
-            self._asked.add(finding)
-            yield finding
+        try:
+            for finding in self._beyond_set(control):
+                self._keep(finding)
+                yield finding
+        finally:
+            # What an audit that ended early knows of files it tells without looking further.
+            for finding in (each for state in self._gone for each in self._states.of(state)):
+                self._keep(finding)
         self._result.is_complete = True
+
+    def _keep(self, finding: Finding) -> None:
+        self._grouping.add(finding)
+        self._asked.add(finding)
 
     def _beyond_set(self, control: JobControl) -> Iterator[Finding]:
         if self._plan.locked:
@@ -208,8 +218,15 @@ class AuditRun:
                         else:
                             journal.add(task.number, answer)
                         yield from self._taken(task, answer, control)
+                yield from self._of_gone()
         # What was noted of what this process read: entity tags that vary, checksums that are odd.
         yield from (warning for warning in memory.warnings if warning not in before)
+
+    def _of_gone(self) -> Iterator[Finding]:
+        """Yield what the files tell that are not there."""
+        gone, self._gone = self._gone, []
+        if gone:
+            yield from in_refs(self._dataset.document, list(self._states.of_gone(gone)))
 
     def _stat_tasks(self) -> Iterator[AuditTask]:
         plan = self._plan
@@ -254,6 +271,10 @@ class AuditRun:
                 self._known[state.url] = state.identity
             elif state.message:
                 self._dead.add(state.url)
+            if self._states.is_gone(state):
+                self._gone.append(state)
+                result.states[state.url] = "url-dead"
+                continue
             told = list(self._states.of(state))
             result.states[state.url] = worst_code(told)
             # What is stale was told by comparing with the lock, where that was asked for.

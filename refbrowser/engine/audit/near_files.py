@@ -7,15 +7,19 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import quoted
+from refbrowser.errors import RefbrowserError, quoted
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 #: Files that are listed, folders below each other, and files of a folder whose names are compared.
 _FILES, _DEPTH, _COMPARED = 20_000, 6, 2_000
-#: How alike names are to be, from 0 to 1.
-_ALIKE = 0.8
+#: How alike names are to be, from 0 to 1: to be told, and to be tried.
+_ALIKE, _TRIED = 0.8, 0.6
+#: Files of one name, or of names alike, that one may be.
+_MOST = 3
+#: Files of which it is looked what names are like theirs: that takes some milliseconds for each.
+_LOOKED_AT = 200
 
 
 class NearFiles:
@@ -25,11 +29,13 @@ class NearFiles:
     """
 
     def __init__(self, access: Access) -> None:
+        self._access = access
         self._base = "" if access.from_network else access.base or ""
+        self._left = _LOOKED_AT
 
     @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """Their paths from the folder on, with ``/`` between, by their names."""
+    def _by_folder(self) -> dict[str, list[str]]:
+        """Their names by folder, which is named from that of the document on, with ``/`` at its end."""
         found: dict[str, list[str]] = {}
         if not self._base:
             return found
@@ -40,11 +46,19 @@ class NearFiles:
             if len(parts) >= _DEPTH:
                 folders.clear()
             folders.sort()
-            for name in sorted(names):
-                found.setdefault(name, []).append("/".join((*parts, name)))
-                count += 1
+            found["".join(f"{part}/" for part in parts)] = sorted(names)
+            count += len(names)
             if count > _FILES:
                 break
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """Their paths from the folder on, with ``/`` between, by their names."""
+        found: dict[str, list[str]] = {}
+        for folder, names in self._by_folder.items():
+            for name in names:
+                found.setdefault(name, []).append(f"{folder}{name}")
         return found
 
     def named(self, url: str) -> str | None:
@@ -54,11 +68,16 @@ class NearFiles:
 
     def alike(self, url: str) -> str | None:
         """Return the file in the same folder whose name is most alike, where one is."""
-        folder, _, name = url.rpartition("/")
-        head = f"{folder}/" if folder else ""
-        names = [each for each, paths in self._by_name.items() if f"{head}{each}" in paths]
-        close = difflib.get_close_matches(name, names[:_COMPARED], 1, _ALIKE)
-        return f"{head}{close[0]}" if close else None
+        return next(iter(self._alike(url, 1, _ALIKE)), None)
+
+    def _alike(self, path: str, most: int, alike: float) -> list[str]:
+        folder, mark, name = path.rpartition("/")
+        names = self._by_folder.get(folder + mark, [])
+        if not names or self._left <= 0:
+            return []
+        self._left -= 1
+        close = difflib.get_close_matches(name, names[:_COMPARED], most, alike)
+        return [f"{folder}{mark}{each}" for each in close]
 
     def advice(self, url: str) -> str:
         """Return in words what file it may be."""
@@ -67,3 +86,24 @@ class NearFiles:
             return f"{quoted(same)} has the same name: lead there if that is the file"
         near = self.alike(url)
         return "" if near is None else f"there is {quoted(near)}: a template, rule or key may be misspelt"
+
+    def below(self, url: str) -> str | None:
+        """Return the path from the folder of the document on that a URL ends with; None where it has none."""
+        if not self._base:
+            return None
+        try:
+            path = os.path.relpath(self._access.locate(url).path, self._base).replace(os.sep, "/")
+        except (RefbrowserError, ValueError):
+            return None
+        return path if url.endswith(path) and not path.startswith("../") else None
+
+    def tried(self, path: str) -> list[str]:
+        """Return the files that one may be, whose path is given from the folder on: the likeliest first."""
+        name = path.rpartition("/")[2]
+        same = difflib.get_close_matches(path, self._by_name.get(name, [])[:_COMPARED], _MOST, 0)
+        return [*same, *self._alike(path, _MOST, _TRIED)]
+
+    def is_alike(self, path: str, other: str) -> bool:
+        """Tell whether a path is so much like another that it may be named as the one that was meant."""
+        names = path.rpartition("/")[2], other.rpartition("/")[2]
+        return difflib.SequenceMatcher(None, *names).ratio() >= _ALIKE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,26 @@ class StateFindings:
         yield from self._of_answer(state, rows)
         if state.total is not None:
             yield from self._of_size(state, rows)
+
+    def is_gone(self, state: FileState) -> bool:
+        """Tell whether a file is not there that may be told of with others: a text may name all of them."""
+        return bool(state.message) and scheme_of(state.url) in (None, "file") and _code(state) == "url-dead"
+
+    def of_gone(self, states: Sequence[FileState]) -> Iterator[Finding]:
+        """Yield what files that are gone tell together: texts that name them, and each that is left."""
+        # Most documents have no dead files.
+        from refbrowser.engine.audit.wrong_texts import WrongTexts
+
+        told: set[str] = set()
+        texts = WrongTexts(self._dataset, self._table, self.rows, self._near)
+        for text in texts.of([state.url for state in states]):
+            rows = np.concatenate([self.rows(url) for url in text.urls])
+            self._mark(rows, "url-dead")
+            told.update(text.urls)
+            yield text.finding(max(1, len(rows)))
+        for state in states:
+            if state.url not in told:
+                yield from self.of(state)
 
     def at_chunks(self, finding: Finding) -> Finding:
         """Return what was found of a file with the chunks that lie in it, which are marked."""

@@ -16,6 +16,7 @@ from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkOwner, Chunk
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.references.checks.positions import in_refs, located
+from refbrowser.references.document.reference_values import LARGEST
 from refbrowser.references.rules.integer_expressions import Affine, bounds
 from refbrowser.references.rules.lowering import IntegerFragment
 from refbrowser.references.rules.rule_search import SearchTime
@@ -34,8 +35,8 @@ _FEWEST, _LACKING = 4, 4
 _MEETING, _ODD = 4, 20
 #: Arrays in which gaps of one byte are held against the others; files and arrays in which beginnings are.
 _MOST_ARRAYS, _MOST_PAIRS = 200, 5_000
-#: Entries that one fix changes.
-_FIXED = 10_000
+#: Entries that one fix changes, and rows that are looked at together.
+_FIXED, _TOGETHER = 10_000, 131_072
 
 MISSING, SHIFTED, LENGTH = "missing-chunks", "range-off-by-one", "length-undecodable"
 OVERLAP, REPEATED = "range-overlap", "range-repeated"
@@ -111,16 +112,7 @@ class _Checks:
     def lengths(self) -> Iterator[Finding]:
         """Yield ranges that cannot decode to a chunk of their array by their length."""
         table = self._table
-        for position, owner in enumerate(table.owners):
-            first, last = np.searchsorted(table.owner, [position, position + 1])
-            rows = np.arange(first, last)
-            length = table.length[rows]
-            wrong = (length != owner.exact) if owner.exact is not None else (
-                (length > owner.most) | (length < owner.least)
-            )  # fmt: skip
-            rows = rows[wrong & (length >= 0)]
-            if not len(rows):
-                continue
+        for owner, rows in self._of_wrong_lengths():
             self._blamed[rows] = True
             if owner.exact is None:
                 yield from self._told(_Odd(LENGTH, Severity.FAULT, ErrorKind.RANGE, rows))
@@ -131,6 +123,22 @@ class _Checks:
             if len(shifted):
                 meant = self._meant(shifted, owner.exact)
                 yield from self._told(_Odd(SHIFTED, Severity.FAULT, ErrorKind.RANGE, shifted, meant))
+
+    def _of_wrong_lengths(self) -> Iterator[tuple[ChunkOwner, Ints]]:
+        """Yield arrays with the rows whose length no chunk of theirs has; all are looked at together."""
+        table, found = self._table, [np.zeros(0, np.int64)]
+        # Of exact ones both are the same.
+        most = np.array([min(each.most, LARGEST) for each in table.owners], np.int64)
+        least = np.array([each.least for each in table.owners], np.int64)
+        for start in range(0, len(table.owner), _TOGETHER):
+            length = table.length[start : start + _TOGETHER]
+            owner = table.owner[start : start + _TOGETHER]
+            wrong = (length >= 0) & ((length < least[owner]) | (length > most[owner]))
+            found.append(start + np.flatnonzero(wrong))
+        rows = np.concatenate(found)
+        if len(rows):
+            for some in np.split(rows, np.flatnonzero(np.diff(table.owner[rows])) + 1):
+                yield table.owners[table.owner[some[0]]], some
 
     def _meant(self, rows: Ints, exact: int) -> tuple[Ints, Ints]:
         """Return the ranges that rows cut by one byte should have, as their neighbours tell."""

@@ -18,7 +18,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.model.listing import flat_index
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceKind, with_used_urls
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind, with_used_urls
 from refbrowser.references.document.chunk_codes import BITS, group_of_chunks, unpack_many
 from refbrowser.references.rules.rule_search import SearchTime
 
@@ -32,8 +32,9 @@ Ints = npt.NDArray[np.int64]
 MOST_CHUNKS = 4_000_000
 #: No range has more bytes.
 _MOST = (1 << 63) - 1
-#: Chunks that are looked up together.
-_BLOCK = 131_072
+#: Chunks that are looked up together, and those that an array has at most which is looked up with others.
+_BLOCK, _FEW = 131_072, 4_096
+_NOTHING: Ints = np.zeros(0, np.int64)
 
 
 def coords_of(numbers: Ints, grid_shape: tuple[int, ...]) -> Ints:
@@ -168,6 +169,9 @@ class _Building:
         self._shared: tuple[tuple[str, ...], npt.NDArray[np.int32]] | None = None
         #: By column what each block of chunks gives.
         self._columns: tuple[list[npt.NDArray[Any]], ...] = ([], [], [], [], [])
+        #: Small arrays that are looked up together: each with the slots of its chunks.
+        self._waiting: list[tuple[ArrayNode, ExpansionManifest, Ints]] = []
+        self._held = 0
 
     def table(self, hierarchy: Hierarchy, paths: Container[str] | None) -> ChunkTable:
         table, room = self._table, MOST_CHUNKS
@@ -180,14 +184,57 @@ class _Building:
             total = prod(manifest.grid_shape)
             is_large = total > room
             room -= 0 if is_large else total
+            slots = self._slots(manifest, total)
+            if slots is not None:
+                self._waiting.append((node, manifest, slots))
+                self._held += total
+                if self._held >= _BLOCK:
+                    self._add_waiting()
+                continue
+            self._add_waiting()
             blocks = self._written(manifest) if is_large else _numbers(total)
             owner = self._added(node, manifest, blocks, is_whole=not is_large)
             if is_large:
                 table.large.append(owner)
+        self._add_waiting()
         table.owner, table.number = self._column(0, np.int32), self._column(1, np.int64)
         table.url, table.offset = self._column(2, np.int32), self._column(3, np.int64)
         table.length = self._column(4, np.int64)
         return table
+
+    def _slots(self, manifest: ExpansionManifest, total: int) -> Ints | None:
+        """Return the slots of the chunks of a small array that stands in refs alone."""
+        if total > _FEW or manifest.expansion.document is not self._document:
+            return None
+        coords = coords_of(np.arange(total, dtype=np.int64), manifest.grid_shape)
+        return manifest.expansion.stored_slots(manifest.prefix, coords, manifest.encoding)
+
+    def _add_waiting(self) -> None:
+        """Add the small arrays that wait: for each of them alone it would take far more calls."""
+        waiting, self._waiting, self._held = self._waiting, [], 0
+        if not waiting:
+            return
+        table, sizes = self._table, [len(slots) for _, _, slots in waiting]
+        starts = np.cumsum([0, *sizes])
+        order = np.repeat(np.arange(len(waiting)), sizes)
+        numbers = np.arange(starts[-1]) - starts[order]
+        columns = self._document.view.columns(np.concatenate([slots for _, _, slots in waiting]))
+        kinds, ends = columns.kind, starts.tolist()
+        rows = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
+        self._append(columns, rows, (len(table.owners) + order)[rows], numbers)
+        counts = [
+            np.bincount(order[kinds == kind], minlength=len(waiting)).tolist()
+            for kind in (ReferenceKind.RANGE, ReferenceKind.MISSING, ReferenceKind.INLINE)
+        ]
+        for at, (node, manifest, _) in enumerate(waiting):
+            gone = within = _NOTHING
+            ranges, missing, inline = counts[0][at], counts[1][at], counts[2][at]
+            if missing or inline:
+                own = slice(ends[at], ends[at + 1])
+                gone = numbers[own][kinds[own] == ReferenceKind.MISSING] if table.is_whole else gone
+                within = numbers[own][kinds[own] == ReferenceKind.INLINE]
+            stored = stored_sizes(node) if ranges else (None, _MOST, 1)
+            table.owners.append(ChunkOwner(node, manifest, *stored, gone, within))
 
     def _written(self, manifest: ExpansionManifest) -> Iterator[Ints]:
         """Yield the numbers of the chunks of an array that stand in refs, rising in parts."""
@@ -223,25 +270,31 @@ class _Building:
             inline.append(numbers[columns.kind == ReferenceKind.INLINE])
             if len(rows):
                 has_ranges = has_ranges or not is_whole_file[rows].all()
-                url = self._url_numbers(columns.urls)
-                if url is None:
-                    columns = with_used_urls(columns)
-                    url = self._numbered(columns.urls)
-                found: tuple[npt.NDArray[Any], ...] = (
-                    np.full(len(rows), position, np.int32),
-                    numbers[rows],
-                    url[columns.url[rows]],
-                    columns.offset[rows],
-                    columns.length[rows],
-                )
-                for column, values in zip(self._columns, found, strict=True):
-                    column.append(values)
-        gone = np.concatenate(missing) if missing and is_whole and table.is_whole else np.zeros(0, np.int64)
+                self._append(columns, rows, np.full(len(rows), position, np.int32), numbers)
+        gone = np.concatenate(missing) if missing and is_whole and table.is_whole else _NOTHING
         # To build the codecs of an array takes longer than all else that is done for a small one.
         sizes = stored_sizes(node) if has_ranges else (None, _MOST, 1)
         owner = ChunkOwner(node, manifest, *sizes, gone, np.concatenate(inline) if inline else gone)
         table.owners.append(owner)
         return owner
+
+    def _append(
+        self, columns: ReferenceColumns, rows: Ints, owner: npt.NDArray[np.integer[Any]], numbers: Ints
+    ) -> None:
+        """Add chunks that lie in files: some rows of columns, the array of each, the numbers of all rows."""
+        url = self._url_numbers(columns.urls)
+        if url is None:
+            columns = with_used_urls(columns)
+            url = self._numbered(columns.urls)
+        found: tuple[npt.NDArray[Any], ...] = (
+            owner.astype(np.int32, copy=False),
+            numbers[rows],
+            url[columns.url[rows]],
+            columns.offset[rows],
+            columns.length[rows],
+        )
+        for column, values in zip(self._columns, found, strict=True):
+            column.append(values)
 
     def _column(self, at: int, kind: type[Any]) -> npt.NDArray[Any]:
         """Return a column as a whole; its blocks are given up, so that no more than one is held twice."""

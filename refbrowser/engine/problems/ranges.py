@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +48,11 @@ _PAGE, _ROWS = 65_536, 4096
 _MOST_ROWS = 200_000
 #: Local files whose size is asked for.
 _MOST_FILES = 20_000
+
+#: Entries of refs that are held against a file of which bytes are left over.
+_HELD = 4_000_000
+#: A text that is one expression.
+_EXPRESSION = re.compile(r"\A(\{\{[^{}]*[^\s{}+-])(\s*[-+]?\}\})\Z")
 
 _EMPTY = "the URL is empty"
 
@@ -98,9 +105,10 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
     files = _Files(access, left)
     yield from placed(document, list(_of_refs(document, files)))
     of_rules: list[Finding] = []
+    used = _UsedBytes(document)
     for rule in document.rules:
         if rule.columns is not None:
-            of_rules += _of_rule(rule, rule.columns, files)
+            of_rules += _of_rule(rule, rule.columns, files, used)
     yield from located(document, of_rules)
     if files.is_over:
         looked = f"({len(files.sizes)} files looked at)"
@@ -248,7 +256,7 @@ def _past(end: int, limit: int, url: str) -> str:
 # Rows of rules
 
 
-def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Finding]:
+def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: _UsedBytes) -> Iterator[Finding]:
     url = _constant_url(rule, columns)
     if url is not None and not url.strip():
         yield _finding(rule, "empty", 0, _EMPTY, rule.count)
@@ -263,13 +271,7 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Fin
             message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
             kind = "large" if limit == LARGEST else "end"
             found = _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
-            if kind == "end":
-                advice = _shifted(columns, end, limit)
-                place = replace(found.place, url=url)
-                if advice:
-                    place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
-                found = replace(found, place=place, advice=advice)
-            yield found
+            yield found if kind != "end" else _with_shift(found, rule, columns, (end, limit), url or "", used)
     is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
     static = rule.static_origin()
     is_far = bool(static.strip()) and scheme_of(static) not in (None, "file")
@@ -295,16 +297,105 @@ def _affine_end(columns: RuleColumns) -> Affine | None:
     return end if isinstance(end, Affine) else None
 
 
-def _shifted(columns: RuleColumns, end: Affine, limit: int) -> str:
-    """Return what is told of a rule all ranges of which would lie in the file with a smaller offset."""
-    lasts, firsts = bounds(end, columns.space), bounds(columns.integers["offset"], columns.space)
-    if lasts is None or firsts is None or not 0 < lasts[1] - limit <= firsts[0]:
-        return ""
-    less = lasts[1] - limit
-    return (
+def _with_shift(
+    found: Finding, rule: GenRule, columns: RuleColumns, ends: tuple[Affine, int], url: str, used: _UsedBytes
+) -> Finding:
+    """Return that ranges of a rule end past the end of its file, with the shift that would explain it.
+
+    Parameters
+    ----------
+    ends
+        Where the range of a row ends, and where the file does.
+    """
+    place = replace(found.place, url=url)
+    lasts, firsts = bounds(ends[0], columns.space), bounds(columns.integers["offset"], columns.space)
+    if lasts is None or firsts is None or not 0 < lasts[1] - ends[1] <= firsts[0]:
+        return replace(found, place=place)
+    less = lasts[1] - ends[1]
+    place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
+    advice = (
         f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all "
         f"ranges would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
     )
+    fix = None
+    before = used.before(firsts[0], url)
+    # One chunk past the end, and room for one and no more before the first: a head is smaller than that.
+    is_chunk = bounds(columns.integers["length"], columns.space) == (less, less)
+    if is_chunk and before is not None and less <= firsts[0] - before < 2 * less:
+        fix = _taken_back(used.document, rule, less)
+    return replace(found, place=place, advice=advice, fix=fix)
+
+
+class _UsedBytes:
+    """Which bytes of a file the entries of a document lead to."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._asked = 0
+
+    @cached_property
+    def _refs(self) -> ReferenceColumns | None:
+        refs = self.document.refs
+        return self.document.view.columns(refs.slot_column(0, len(refs))) if len(refs) <= _HELD else None
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {} if self._refs is None else {url: at for at, url in enumerate(self._refs.urls)}
+
+    def before(self, start: int, url: str) -> int | None:
+        """Return where the last range ends that begins before a byte: 0 where none does, None if unknown."""
+        self._asked += 1
+        if self._refs is None or self._asked > TOLD:
+            return None
+        number, found = self._numbers.get(url, -1), 0
+        if number >= 0:
+            columns = self._refs
+            rows = np.flatnonzero((columns.url == number) & (columns.offset < start))
+            if len(rows) and (columns.kind[rows] != ReferenceKind.RANGE).any():
+                return None
+            found = int((columns.offset[rows] + columns.length[rows]).max(initial=0))
+        for rule in self.document.rules:
+            if rule.columns is None or not url.startswith(rule.static_origin()):
+                continue
+            own, end = _constant_url(rule, rule.columns), _affine_end(rule.columns)
+            if own is not None and own != url:
+                continue
+            offset = rule.columns.integers.get("offset")
+            firsts = None if offset is None else bounds(offset, rule.space)
+            lasts = None if end is None else bounds(end, rule.space)
+            if own is None or firsts is None or lasts is None:
+                return None
+            found = max(found, lasts[1]) if firsts[0] < start else found
+        return found
+
+
+def _taken_back(document: Document, rule: GenRule, less: int) -> Any:
+    """Return the edit that makes all offsets of a rule so much smaller; None where its text cannot say it.
+
+    That the offsets are then the old ones without the shift is proved by algebra.
+    """
+    from refbrowser.references.edits.edits import Compound
+    from refbrowser.references.edits.outer_edits import SetRule
+
+    assert rule.columns is not None
+    text = _smaller(rule.offset or "", less)
+    changed = {**document.rule_nodes[rule.index].to_python(), "offset": text}
+    columns = type(rule)(changed, rule.templates, rule.index).columns
+    new = None if columns is None else columns.integers.get("offset")
+    if new is None or combine("-", rule.columns.integers["offset"], Affine(less)) != new:
+        return None
+    title = f"Shift gen rule {rule.index} back by {less} bytes"
+    return Compound(title, (SetRule(rule.index, changed),))
+
+
+def _smaller(text: str, less: int) -> str:
+    """Return a text that gives what an integer or one expression gives, less a number.
+
+    Sums and products of dimensions, as affine offsets are, bind no less than a difference does.
+    """
+    if text.isdecimal():
+        return str(int(text) - less)
+    return _EXPRESSION.sub(rf"\g<1> - {less}\g<2>", text)
 
 
 def _is_bounded(columns: RuleColumns) -> bool:

@@ -469,6 +469,19 @@ class Expansion:
         lost = self._lost_below(prefix) if len(missing) else None
         return columns if lost is None else merged(columns, missing, _faulty(lost, len(missing)))
 
+    def stored_slots(
+        self, prefix: str, coords: npt.NDArray[np.int64], encoding: ChunkKeyEncoding
+    ) -> npt.NDArray[np.int64] | None:
+        """Return the slots of chunks whose references stand in refs alone; None where that is not certain.
+
+        Looking up the references of many small arrays is quicker for all their slots together than with
+        `chunk_columns` for each.
+        """
+        if self.rules_of(prefix):
+            return None
+        slots = self._refs.find_chunks(prefix, coords, encoding)
+        return None if NONE in slots and self._lost_below(prefix) is not None else slots
+
     def rules_giving(
         self, prefix: str, coords: npt.NDArray[np.int64], encoding: ChunkKeyEncoding
     ) -> list[int]:

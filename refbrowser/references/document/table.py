@@ -393,7 +393,7 @@ class TextTable(ReferenceTable):
     def inline(self, row: int) -> bytes:
         """Return the bytes of a row that holds them."""
         data = self.value_text(row)
-        if self.url[row] == ValueKind.OBJECT:
+        if self.url[row] == _OBJECT:
             return data
         text = data.decode()
         return decode_inline(scanstring(text, 1, True)[0] if "\\" in text else text[1:-1])
@@ -429,6 +429,8 @@ class TextTable(ReferenceTable):
         return self.text.read(start, start + min(int(self.length[row]), most))
 
 
+#: To look a member of an enumeration up takes several calls; inline values are read by the thousand.
+_OBJECT = int(ValueKind.OBJECT)
 _KIND_OF_CODE = np.zeros(6, np.uint8)
 _KIND_OF_CODE[-ValueKind.TEXT] = ReferenceKind.INLINE
 _KIND_OF_CODE[-ValueKind.BASE64] = ReferenceKind.INLINE

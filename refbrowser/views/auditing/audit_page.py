@@ -194,8 +194,7 @@ def _of_kind(same: Sequence[FindingGroup], choice: PageChoice, wanted: str) -> I
         return
     key = (first.code, str(first.severity))
     folded = (len(same) > UNFOLDED) ^ (key in choice.turned) and not wanted
-    where = counted(len([group for group in same if group.url]), "file")
-    yield AuditLine(key, 0, _title(first), where, count, first.severity, tuple(same), is_folded=folded)
+    yield AuditLine(key, 0, _title(first), _files(same), count, first.severity, tuple(same), is_folded=folded)
     if not folded:
         if choice.order is Order.COUNT:
             same = sorted(same, key=lambda group: -group.count)
@@ -266,12 +265,17 @@ def about(line: AuditLine) -> tuple[tuple[str, str], ...]:
     if what:
         rows.append(("What to do", what))
     if line.finding is None and len(line.groups) > 1:
-        rows.append(("Where", f"{counted(line.count, 'place')} in {counted(len(line.groups), 'file')}"))
+        rows.append(("Where", f"{counted(line.count, 'place')} in {_files(line.groups)}"))
     elif first is not None:
         rows += _where_rows(first, line.count)
     if kind.meaning:
         rows.append(("For readers", kind.meaning))
     return tuple(rows)
+
+
+def _files(groups: Sequence[FindingGroup]) -> str:
+    """Return how many files groups are about; what is about the document is among them as a group."""
+    return counted(len(groups), "file" if all(group.url for group in groups) else "group")
 
 
 def _sentence(text: str) -> str:

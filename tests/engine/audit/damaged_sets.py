@@ -236,6 +236,13 @@ DAMAGES: dict[str, Damage] = {
         _refs(lambda refs: refs["packed/3.1"].__setitem__(2, refs["packed/3.1"][2] - 1)),
         marked=(("/packed", (3, 1)),),
     ),
+    "a compressed range that takes a byte of the next": Damage(
+        "range-off-by-one",
+        1,
+        "set",
+        _refs(lambda refs: refs["packed/3.1"].__setitem__(2, refs["packed/3.1"][2] + 1)),
+        marked=(("/packed", (3, 1)),),
+    ),
     "ranges that overlap": Damage(
         "range-overlap",
         1,

@@ -101,6 +101,20 @@ def test_what_is_undecodable_for_its_length_is_told_once(tmp_path: Path) -> None
     assert counts == {"range-off-by-one": 2, "undecodable": 1}
 
 
+def test_a_range_that_is_there_twice_is_not_told_as_an_overlap_too(tmp_path: Path) -> None:
+    made = sound(tmp_path)
+    made.refs["packed/3.1"] = made.refs["packed/3.0"]
+    # Something overlaps besides: else nothing is held against what reaches furthest.
+    made.refs["packed/5.1"][2] += 9
+    result = audited(made.write(), "set")
+    assert result.counts() == {"range-repeated": 1, "range-overlap": 1}
+    (twice,) = (group.findings[0] for group in result.groups if group.code == "range-repeated")
+    # The later of both is told, and held against the other.
+    assert (twice.place.key, twice.message) == ("packed/3.1", "the range is that of 'packed/3.0' as well")
+    assert result.marks.of("/packed")["range-repeated"].tolist() == [[3, 1]]
+    assert result.marks.of("/packed")["range-overlap"].tolist() == [[5, 2]]
+
+
 def test_neighbours_of_other_files_and_arrays_are_not_held_against_each_other(tmp_path: Path) -> None:
     made = sound(tmp_path)
     # Padded to even offsets, as TIFF has it: gaps of one byte are usual there.

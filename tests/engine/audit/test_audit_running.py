@@ -250,6 +250,8 @@ def test_files_are_compared_with_the_lock(tmp_path: Path) -> None:
     # A file that is not there is told once.
     assert refbrowser.audit(path, level="stat", lock=True).counts().keys() >= {"stale-file", "url-dead"}
     assert "file-gone" not in refbrowser.audit(path, level="stat", lock=True).counts()
+    # That its chunks cannot be read is not told besides.
+    assert refbrowser.audit(path, level="full").counts() == counts
 
 
 # Stores and other formats
