@@ -129,27 +129,31 @@ def pack(coords: tuple[int, ...]) -> int | None:
     ndim = len(coords)
     if not 1 <= ndim <= MOST_DIMENSIONS:
         return None
-    first = coords[0]
-    for share in _SHARES[ndim]:
-        if not first >> share.first:
+    code = coords[0]
+    for begin, bits, others, _ in _SHARES[ndim]:
+        if not code >> bits:
             break
     else:
         return None
-    code, bits = (share.begin << share.first) | first, share.others
+    code |= begin << bits
     for coord in coords[1:]:
-        if coord >> bits:
+        if coord >> others:
             return None
-        code = (code << bits) | coord
+        code = (code << others) | coord
     return code
 
 
 def unpack(code: int) -> tuple[int, ...]:
     """Return the coordinates of a code."""
     ndim = code >> BITS
-    share = next(each for each in reversed(_SHARES[ndim]) if code >= each.lowest)
-    bits, mask = share.others, (1 << share.others) - 1
-    first = (code - share.lowest) >> (bits * (ndim - 1))
-    return first, *((code >> (bits * axis)) & mask for axis in range(ndim - 2, -1, -1))
+    bits = zeros = 0
+    for _, _, others, lowest in _SHARES[ndim]:
+        if lowest > code:
+            break
+        bits, zeros = others, lowest
+    mask = (1 << bits) - 1
+    further = [(code >> (bits * axis)) & mask for axis in range(ndim - 2, -1, -1)]
+    return (code - zeros) >> (bits * (ndim - 1)), *further
 
 
 def join_key(group: Group, code: int) -> str:
