@@ -130,16 +130,17 @@ def pack(coords: tuple[int, ...]) -> int | None:
     if not 1 <= ndim <= MOST_DIMENSIONS:
         return None
     code = coords[0]
-    for begin, bits, others, _ in _SHARES[ndim]:
-        if not code >> bits:
+    for share in _SHARES[ndim]:
+        if not code >> share.first:
             break
     else:
         return None
-    code |= begin << bits
+    code |= share.begin << share.first
+    bits = share.others
     for coord in coords[1:]:
-        if coord >> others:
+        if coord >> bits:
             return None
-        code = (code << others) | coord
+        code = (code << bits) | coord
     return code
 
 
