@@ -7,7 +7,9 @@ leading zeros, no signs); any other is kept as it is. So no key ever changes by 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,11 @@ _INTEGERS = re.compile(r"(?:0|[1-9][0-9]{0,17})(?:\.(?:0|[1-9][0-9]{0,17}))*\Z")
 
 #: Bits that the coordinates share.
 BITS = 60
+
+#: A first coordinate of so many bits is enough: a document may not have as many references.
+_FIRST_ENOUGH = 25
+
+Rows = npt.NDArray[np.int64]
 
 #: Where the keys of a group of chunks begin, and what stands between the coordinates.
 Group = tuple[str, str]
@@ -46,28 +53,108 @@ def split_key(key: str) -> tuple[Group, tuple[int, ...]] | None:
     return (above + slash, "/"), tuple(coords)
 
 
+class BitShare(NamedTuple):
+    """How the 60 bits of a code are shared among its coordinates.
+
+    Those of one or two dimensions have alike. Of more, most chunks stand along the first dimension, where
+    records are added: the larger the first coordinate is, the fewer bits are left to each of the others. The
+    bits begin with as many ones as there are shares for smaller first coordinates, and a zero: so codes rise
+    as coordinates do.
+
+    Attributes
+    ----------
+    begin
+        What codes begin with: the number of dimensions, the ones, and the zero.
+    first, others
+        Bits of the first coordinate, and of each of the others.
+    lowest
+        The code of zeros; all codes of the shares for larger first coordinates are above all of this one.
+    """
+
+    begin: int
+    first: int
+    others: int
+    lowest: int
+
+
+def _shares_of(ndim: int) -> tuple[BitShare, ...]:
+    """Return the shares of a number of dimensions, the one for the smallest first coordinates first."""
+    further, alike = ndim - 1, BITS // ndim
+    if ndim <= 2:
+        return (BitShare(ndim, BITS - further * alike, alike, ndim << BITS),)
+    shares: list[BitShare] = []
+    while not shares or (shares[-1].first < _FIRST_ENOUGH and shares[-1].others > 1):
+        ones = len(shares)
+        others = alike - ones
+        first = BITS - ones - 1 - further * others
+        begin = ((ndim << ones) | ((1 << ones) - 1)) << 1
+        shares.append(BitShare(begin, first, others, begin << (first + further * others)))
+    return tuple(shares)
+
+
+#: By number of dimensions; of none, those of one, which is never asked for.
+_SHARES = tuple(_shares_of(max(ndim, 1)) for ndim in range(MOST_DIMENSIONS + 1))
+_MOST_SHARES = max(map(len, _SHARES))
+
+
+def _by_share(value: Callable[[BitShare], int]) -> npt.NDArray[np.uint64]:
+    """Return a value of each share, by number of dimensions; the last is repeated where they are fewer."""
+    rows = [[*map(value, shares)] for shares in _SHARES]
+    return np.array([row + row[-1:] * (_MOST_SHARES - len(row)) for row in rows], np.uint64)
+
+
+_STOPS = _by_share(lambda share: 1 << share.first)
+_OTHERS = _by_share(lambda share: share.others)
+_LOWEST = _by_share(lambda share: share.lowest)
+
+
+def shares_of_first(
+    ndim: int | Rows, first: npt.NDArray[np.uint64]
+) -> tuple[Any, Any, npt.NDArray[np.bool_]]:
+    """Return how coordinates are packed that begin with `first`.
+
+    Returns the code of zeros and the bits of each further coordinate, for all or for each, and which fit.
+    """
+    fit = first < _STOPS[ndim, 0]
+    if fit.all():
+        return _LOWEST[ndim, 0], _OTHERS[ndim, 0], fit
+    share = np.zeros(len(first), np.intp)
+    for each in range(_MOST_SHARES - 1):
+        share += first >= _STOPS[ndim, each]
+    return _LOWEST[ndim, share], _OTHERS[ndim, share], first < _STOPS[ndim, share]
+
+
 def pack(coords: tuple[int, ...]) -> int | None:
     """Return the code of coordinates, or None where they do not fit."""
     ndim = len(coords)
     if not 1 <= ndim <= MOST_DIMENSIONS:
         return None
-    bits = BITS // ndim
-    code = ndim
-    # The number of dimensions stands in the top four bits whatever share of the 60 bits each one has.
-    body = 0
-    for coord in coords:
+    code = coords[0]
+    for share in _SHARES[ndim]:
+        if not code >> share.first:
+            break
+    else:
+        return None
+    code |= share.begin << share.first
+    bits = share.others
+    for coord in coords[1:]:
         if coord >> bits:
             return None
-        body = (body << bits) | coord
-    return (code << BITS) | body
+        code = (code << bits) | coord
+    return code
 
 
 def unpack(code: int) -> tuple[int, ...]:
     """Return the coordinates of a code."""
     ndim = code >> BITS
-    bits = BITS // ndim
+    bits = zeros = 0
+    for _, _, others, lowest in _SHARES[ndim]:
+        if lowest > code:
+            break
+        bits, zeros = others, lowest
     mask = (1 << bits) - 1
-    return tuple((code >> (bits * axis)) & mask for axis in range(ndim - 1, -1, -1))
+    further = [(code >> (bits * axis)) & mask for axis in range(ndim - 2, -1, -1)]
+    return (code - zeros) >> (bits * (ndim - 1)), *further
 
 
 def join_key(group: Group, code: int) -> str:
@@ -78,35 +165,54 @@ def join_key(group: Group, code: int) -> str:
 
 def pack_many(coords: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     """Return the codes of coordinates of shape (n, ndim), and which of them fit."""
-    count, ndim = coords.shape
-    bits = BITS // ndim
-    codes = np.full(count, ndim, np.uint64)
-    codes <<= np.uint64(BITS)
-    fit = np.ones(count, bool)
-    for axis in range(ndim):
-        column = coords[:, axis]
-        fit &= (column >= 0) & (column < (1 << bits))
-        codes |= column.astype(np.uint64) << np.uint64(bits * (ndim - 1 - axis))
+    # A number below zero becomes one that is too large.
+    codes = coords[:, 0].astype(np.uint64)
+    lowest, bits, fit = shares_of_first(coords.shape[1], codes)
+    for axis in range(1, coords.shape[1]):
+        column = coords[:, axis].astype(np.uint64)
+        fit &= (column >> bits) == 0
+        codes <<= bits
+        codes |= column
+    codes |= lowest
     return codes, fit
 
 
 def grid_codes(leading: tuple[int, ...], grid_shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
-    """Return the codes of all chunks of a grid in C order, with the same coordinates in front of each."""
-    ndim = len(leading) + len(grid_shape)
-    bits = BITS // ndim
-    head = pack(leading + (0,) * len(grid_shape))
-    codes = np.array([head or 0], np.uint64)
-    for axis, length in enumerate(grid_shape):
-        shift = np.uint64(bits * (len(grid_shape) - 1 - axis))
-        codes = np.add.outer(codes, np.arange(length, dtype=np.uint64) << shift).ravel()
-    return codes
+    """Return the codes of all chunks of a grid in C order, with the same coordinates in front of each.
+
+    None at all where one does not fit.
+    """
+    first, *others = (*(range(number, number + 1) for number in leading), *map(range, grid_shape))
+    parts = []
+    start = first.start
+    for share in _SHARES[len(others) + 1]:
+        stop = min(first.stop, 1 << share.first)
+        if start >= stop:
+            continue
+        codes = np.arange(start, stop, dtype=np.uint64) + np.uint64(share.begin << share.first)
+        for each in others:
+            if (each.stop - 1) >> share.others:
+                return np.zeros(0, np.uint64)
+            codes <<= np.uint64(share.others)
+            codes = np.add.outer(codes, np.arange(each.start, each.stop, dtype=np.uint64)).ravel()
+        parts.append(codes)
+        start = stop
+    if start < first.stop or not parts:
+        return np.zeros(0, np.uint64)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def unpack_many(codes: npt.NDArray[np.uint64], ndim: int) -> list[npt.NDArray[np.int64]]:
     """Return the coordinates of codes of `ndim` dimensions, a column per dimension."""
-    bits = BITS // ndim
-    mask = np.uint64((1 << bits) - 1)
-    return [((codes >> np.uint64(bits * axis)) & mask).astype(np.int64) for axis in range(ndim - 1, -1, -1)]
+    share: Any = 0
+    lowest = _LOWEST[ndim, : len(_SHARES[ndim])]
+    if len(lowest) > 1 and len(codes) and codes.max() >= lowest[1]:
+        share = np.maximum(lowest.searchsorted(codes, side="right") - 1, 0)
+    bits = _OTHERS[ndim, share]
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    columns = [(codes - lowest[share]) >> (bits * np.uint64(ndim - 1))]
+    columns += [(codes >> (bits * np.uint64(axis))) & mask for axis in range(ndim - 2, -1, -1)]
+    return [column.view(np.int64) for column in columns]
 
 
 def join_keys(group: Group, codes: npt.NDArray[np.uint64], ndim: int) -> list[str]:
@@ -138,8 +244,6 @@ def group_of_chunks(
     group, coords = found
     return group, coords[: len(coords) - ndim]
 
-
-Rows = npt.NDArray[np.int64]
 
 #: Runs are worth it while they are fewer than one row in this many.
 _RUN_SHARE = 4

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.document.chunk_codes import BITS, MOST_DIMENSIONS, Rows, pack, split_key
+from refbrowser.references.document.chunk_codes import (
+    MOST_DIMENSIONS,
+    Rows,
+    pack,
+    shares_of_first,
+    split_key,
+)
 from refbrowser.references.document.reference_values import (
     BASE64_PREFIX,
     ValueKind,
@@ -42,7 +48,6 @@ Mask = npt.NDArray[np.bool_]
 #: Coordinates longer than this as text are read one key at a time.
 _LONGEST_TAIL = 48
 _DOT, _SLASH, _ZERO = ord("."), ord("/"), ord("0")
-_BITS_OF = np.array([0] + [BITS // ndim for ndim in range(1, MOST_DIMENSIONS + 1)], np.uint64)
 
 
 @dataclass
@@ -182,8 +187,9 @@ def _read_coords(
     if not len(rows):
         return rows
     fits = ndim <= MOST_DIMENSIONS
-    bits = _BITS_OF[np.where(fits, ndim, 1)]
-    body = np.zeros(len(rows), np.uint64)
+    packed = np.where(fits, ndim, 1)
+    codes = np.zeros(len(rows), np.uint64)
+    lowest = bits = codes[:0]  # The first coordinate tells them.
     at, ends = tail.copy(), stop[rows]
     least, most = int(ndim.min()), min(int(ndim.max()), MOST_DIMENSIONS)
     for axis in range(most):
@@ -191,16 +197,20 @@ def _read_coords(
         found = short_numbers(strings.words, at[which])
         end = at[which] + found.digits
         good = (found.digits > 0) & (found.digits < 8) & ~found.padded
-        good &= (found.value >> bits[which]) == 0
+        if axis == 0:
+            lowest, bits, small = shares_of_first(packed, found.value)
+        else:
+            small = (found.value >> bits[which]) == 0
+        good &= small
         if axis + 1 < least:
             good &= found.following == separator
         else:
             last = ndim[which] == axis + 1
             good &= np.where(last, end == ends[which], found.following == separator)
         fits[which] &= good
-        body[which] = (body[which] << bits[which]) | found.value
+        codes[which] = (codes[which] << bits[which]) | found.value
         at[which] = end + 1
-    keys.codes[rows] = (ndim.astype(np.uint64) << np.uint64(BITS)) | body
+    keys.codes[rows] = codes | lowest
     keys.tail[rows] = tail
     return rows[~fits]
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from heapq import merge
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.references.document.chunk_codes import Rows
+from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import References
 from refbrowser.references.document.table import TextTable
 from refbrowser.references.text.json_edit import dump
@@ -74,6 +76,11 @@ def _changed_urls(table: TextTable) -> Rows:
     written = table.written
     if written is None:
         return np.zeros(0, np.int64)
+    if table.url is written.url:
+        differs = [new != old for new, old in zip(table.urls, written.urls, strict=False)]
+        # Behind them what has no URL finds its place, whose numbers are below zero.
+        differs += [False] * len(ValueKind)
+        return np.flatnonzero(np.array(differs)[table.url])
     numbers = {text: number for number, text in enumerate(table.urls)}
     # What each URL of the text would be numbered now, -1 where it is used no more.
     now = np.array([numbers.get(text, -1) for text in written.urls] or [0], np.int64)
@@ -88,41 +95,41 @@ def _renamed_urls(refs: References) -> Iterator[Splice]:
     if refs.replaced:
         rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
     rows = np.setdiff1d(rows, refs.removed, assume_unique=True)
+    others = np.sort(np.concatenate([refs.removed, np.fromiter(refs.replaced, np.int64, len(refs.replaced))]))
+    # Rows that stand next to one another but for what is not edited.
+    is_next = np.diff(others.searchsorted(rows), prepend=-1) == 0
     spelled: dict[tuple[int, bool], bytes] = {}
     for first in range(0, len(rows), _ROWS_AT_ONCE):
-        part = rows[first : first + _ROWS_AT_ONCE]
-        for group in np.split(part, np.flatnonzero(np.diff(part) > _ROWS_AT_ONCE) + 1):
-            changes = _in_group(table, group, spelled)
-            if refs.has_overlay:
-                yield from changes
-            else:
-                yield _joined(table, list(changes))
+        part = slice(first, first + _ROWS_AT_ONCE)
+        cuts = np.flatnonzero(np.diff(rows[part]) > _ROWS_AT_ONCE) + 1
+        for group, joined in zip(np.split(rows[part], cuts), np.split(is_next[part], cuts), strict=True):
+            yield from _in_group(table, group, joined, spelled)
 
 
-def _in_group(table: TextTable, rows: Rows, spelled: dict[tuple[int, bool], bytes]) -> Iterator[Splice]:
-    """Yield the changes of URLs of rows that stand near one another."""
+def _in_group(
+    table: TextTable, rows: Rows, is_next: npt.NDArray[np.bool_], spelled: dict[tuple[int, bool], bytes]
+) -> Iterator[Splice]:
+    """Yield the changes of URLs of rows near one another, as one where each `is_next` to the last."""
     base = int(table.start[rows[0]])
     data = table.text.read(base, table.next_start(int(rows[-1])))
-    for number, start in zip(table.url[rows].tolist(), table.start[rows].tolist(), strict=True):
-        match = _URL.match(data, start - base)
+    parts: list[bytes] = []
+    first = at = 0
+    where = zip(table.url[rows].tolist(), (table.start[rows] - base).tolist(), is_next.tolist(), strict=True)
+    for number, start, joins in where:
+        match = _URL.match(data, start)
         assert match is not None
+        begin, end = match.span(1)
+        if parts and not joins:
+            yield first + base, at + base, b"".join(parts)
+            parts = []
+        if not parts:
+            first = at = begin
         url = (number, match[1].isascii())
         if url not in spelled:
             spelled[url] = dump(table.urls[number], match[1])
-        yield match.start(1) + base, match.end(1) + base, spelled[url]
-
-
-def _joined(table: TextTable, changes: list[Splice]) -> Splice:
-    """Return many changes as one, between which nothing else changes."""
-    start, stop = changes[0][0], changes[-1][1]
-    text = table.text.read(start, stop)
-    parts = []
-    at = start
-    for begin, end, data in changes:
-        parts.append(text[at - start : begin - start])
-        parts.append(data)
+        parts += (data[at:begin], spelled[url])
         at = end
-    return start, stop, b"".join(parts)
+    yield first + base, at + base, b"".join(parts)
 
 
 def _last_kept(refs: References) -> int:

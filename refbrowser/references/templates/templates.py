@@ -17,8 +17,6 @@ from refbrowser.references.templates.syntax import DELIMITERS, Template, templat
 
 #: A name alone between plain texts.
 _ONE_NAME = re.compile(r"([^{\r\n]*)\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}([^{\r\n]*)")
-#: A text without these is what it stands for.
-_RENDERED = ("{", "\n", "\r")
 #: Characters of a text that is within the limits however they are encoded.
 _SHORT = LIMITS.template_string // 4
 
@@ -80,6 +78,15 @@ class TemplateSet:
                 faults[name] = RefbrowserError(error.kind, error.message, place, error.advice)
         return Scope({}, parsed, faults)
 
+    @cached_property
+    def _literal(self) -> dict[str, str]:
+        """Texts of the templates that hold nothing to evaluate, by name."""
+        return {
+            name: template.text
+            for name, template in self.scope.templates.items()
+            if template.is_literal and "\n" not in template.text
+        }
+
     def with_values(self, values: Mapping[str, str]) -> TemplateSet:
         """Return the same templates with other values given by the user."""
         return TemplateSet(self.templates, dict(values))
@@ -88,8 +95,7 @@ class TemplateSet:
         """Return whether one of many texts may be more, or less, than itself once it is rendered."""
         if max(map(len, texts), default=0) > LIMITS.url_length:
             return True
-        whole = "".join(texts)
-        return any(mark in whole for mark in _RENDERED)
+        return not _stands_for_itself("".join(texts))
 
     def render(self, text: str) -> str:
         """Return the URL that a jinja-str in `refs` stands for.
@@ -99,17 +105,17 @@ class TemplateSet:
         RefbrowserError
             E_TEMPLATE, E_UNSAFE or E_BUDGET with `place.span` in `text`.
         """
-        if len(text) <= LIMITS.url_length and not any(mark in text for mark in _RENDERED):
+        if _stands_for_itself(text) and len(text) <= LIMITS.url_length:
             return text
         return self._joined(text) or compile_template(Template.parse(text), self.scope).render()
 
     def _joined(self, text: str) -> str | None:
         """Return a text with the one literal template in it put in; None where it is not that simple."""
         match = _ONE_NAME.fullmatch(text)
-        template = None if match is None else self.scope.templates.get(match[2])
-        if match is None or template is None or not template.is_literal or "\n" in template.text:
+        put_in = None if match is None else self._literal.get(match[2])
+        if match is None or put_in is None:
             return None
-        joined = match[1] + template.text + match[3]
+        joined = match[1] + put_in + match[3]
         return joined if len(joined) <= _SHORT else None
 
     def try_out(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -134,6 +140,11 @@ class TemplateSet:
         values = {key: value for key, value in arguments.items() if key not in passed}
         scope = Scope({key: slot for slot, key in enumerate(values)}, passed)
         return compile_template(template, scope).render(tuple(values.values()))
+
+
+def _stands_for_itself(text: str) -> bool:
+    """Whether a text of any length is what it is rendered to."""
+    return "{" not in text and "\n" not in text and "\r" not in text
 
 
 def _parse_template(name: str, text: Any) -> Template:

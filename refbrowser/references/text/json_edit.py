@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from json.encoder import encode_basestring as quoted
+from json.encoder import encode_basestring_ascii as quoted_ascii
 from typing import Any
 
 from refbrowser.references.text.json_text import Node, NodeKind
@@ -28,6 +30,9 @@ class _Item:
 
 def dump(value: Any, like: bytes = b"") -> bytes:
     """Return the JSON text of a value, in ASCII unless the text that it replaces was not."""
+    if isinstance(value, str):
+        # Of a million texts, making encoders would be most of the time.
+        return (quoted_ascii if like.isascii() else quoted)(value).encode("utf-8", "surrogatepass")
     text: str = json.dumps(value, ensure_ascii=like.isascii())
     return text.encode("utf-8", "surrogatepass")
 

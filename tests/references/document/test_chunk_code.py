@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.chunk_codes import (
-    BITS,
     MOST_DIMENSIONS,
+    grid_codes,
     group_of_chunks,
     join_key,
     pack,
@@ -18,26 +22,103 @@ from refbrowser.references.document.chunk_codes import (
     unpack_many,
 )
 
-COORDS = st.lists(st.integers(0, 2**20), min_size=1, max_size=MOST_DIMENSIONS).map(tuple)
+#: Bits of the first coordinate and of each other one, by number of dimensions: the first that the first
+#: coordinate fits in counts.
+SHARES = {
+    1: [(60, 60)],
+    2: [(30, 30)],
+    3: [(19, 20), (20, 19), (21, 18), (22, 17), (23, 16), (24, 15), (25, 14)],
+    4: [(14, 15), (16, 14), (18, 13), (20, 12), (22, 11), (24, 10), (26, 9)],
+    5: [(11, 12), (14, 11), (17, 10), (20, 9), (23, 8), (26, 7)],
+    6: [(9, 10), (13, 9), (17, 8), (21, 7), (25, 6)],
+    7: [(11, 8), (16, 7), (21, 6), (26, 5)],
+    8: [(10, 7), (16, 6), (22, 5), (28, 4)],
+    9: [(11, 6), (18, 5), (25, 4)],
+    10: [(5, 6), (13, 5), (21, 4), (29, 3)],
+    11: [(9, 5), (18, 4), (27, 3)],
+    12: [(4, 5), (14, 4), (24, 3), (34, 2)],
+    13: [(11, 4), (22, 3), (33, 2)],
+    14: [(7, 4), (19, 3), (31, 2)],
+    15: [(3, 4), (16, 3), (29, 2)],
+}
 
 
-@given(COORDS)
+def fits(coords: tuple[int, ...]) -> bool:
+    """Tell plainly whether coordinates are to be packed."""
+    first, *others = coords
+    for bits, further in SHARES[len(coords)]:
+        if first < 2**bits:
+            return all(other < 2**further for other in others)
+    return False
+
+
+@st.composite
+def coordinates(draw: st.DrawFn, ndim: int | None = None) -> tuple[int, ...]:
+    """Draw coordinates near those at which a share ends."""
+    ndim = draw(st.integers(1, MOST_DIMENSIONS)) if ndim is None else ndim
+    first, others = zip(*SHARES[ndim], strict=True)
+
+    def near(bits: tuple[int, ...]) -> int:
+        about = st.sampled_from([0, *(2**each for each in bits)])
+        return max(0, draw(st.one_of(st.integers(0, 2 ** max(bits)), about.map(lambda at: at - 1), about)))
+
+    few = draw(st.booleans())
+    return near(first), *(draw(st.integers(0, 3)) if few else near(others) for _ in range(ndim - 1))
+
+
+@given(coordinates())
 def test_coordinates_come_back(coords: tuple[int, ...]) -> None:
     code = pack(coords)
-    fits = all(coord < 2 ** (BITS // len(coords)) for coord in coords)
-    assert (code is not None) == fits
+    assert (code is not None) == fits(coords)
+    many, fit = pack_many(np.array([coords], np.int64))
+    assert fit.tolist() == [code is not None]
     if code is not None:
         assert unpack(code) == coords
-        many, fit = pack_many(np.array([coords], np.int64))
         assert many.tolist() == [code]
-        assert fit.all()
         assert tuple(int(column[0]) for column in unpack_many(many, len(coords))) == coords
 
 
-def test_codes_sort_as_the_grid_does() -> None:
-    coords = [(0, 0), (0, 1), (0, 10), (1, 0), (2, 9), (10, 0)]
-    codes = [pack(each) for each in coords]
-    assert codes == sorted(codes)  # type: ignore[type-var]
+@given(st.data(), st.integers(1, MOST_DIMENSIONS))
+def test_many_are_packed_as_each_is(data: st.DataObject, ndim: int) -> None:
+    rows = data.draw(st.lists(coordinates(ndim), min_size=1, max_size=9))
+    axis, below = data.draw(st.integers(0, ndim - 1)), data.draw(st.integers(-(2**62), -1))
+    array = np.array([*rows, rows[0]], np.int64)
+    array[-1, axis] = below
+    codes, fit = pack_many(array)
+    assert fit.tolist() == [*map(fits, rows), False]
+    assert [code for code, good in zip(codes.tolist(), fit, strict=True) if good] == [
+        pack(each) for each in rows if fits(each)
+    ]
+    assert np.stack(unpack_many(codes[fit], ndim), axis=1).tolist() == array[fit].tolist()
+
+
+@given(st.data(), st.integers(1, MOST_DIMENSIONS))
+def test_codes_sort_as_the_grid_does(data: st.DataObject, ndim: int) -> None:
+    rows = data.draw(st.lists(coordinates(ndim).filter(fits), max_size=9))
+    assert [unpack(code) for code in sorted(map(pack, rows))] == sorted(rows)  # type: ignore[type-var, arg-type]
+
+
+@given(st.data(), st.integers(1, MOST_DIMENSIONS))
+def test_the_codes_of_a_grid_are_those_of_its_chunks(data: st.DataObject, ndim: int) -> None:
+    leading = data.draw(coordinates(ndim))[: data.draw(st.integers(0, ndim))]
+    sizes = st.lists(st.integers(0, 70), min_size=ndim - len(leading), max_size=ndim - len(leading))
+    shape = tuple(data.draw(sizes.filter(lambda each: math.prod(each) < 2000)))
+    chunks = [leading + each for each in itertools.product(*map(range, shape))]
+    expected = [*map(pack, chunks)] if all(map(fits, chunks)) else []
+    assert grid_codes(leading, shape).tolist() == expected
+
+
+def test_a_grid_goes_on_where_the_first_coordinate_takes_more_bits() -> None:
+    rows = np.stack(np.unravel_index(np.arange((2**19 + 5) * 2), (2**19 + 5, 1, 2)), axis=1)
+    assert np.array_equal(grid_codes((), (2**19 + 5, 1, 2)), pack_many(rows)[0])
+
+
+def test_as_many_records_as_a_document_may_have_fit() -> None:
+    for ndim in range(1, MOST_DIMENSIONS + 1):
+        assert pack((LIMITS.references, *[0] * (ndim - 1))) is not None
+    # The figures of the longest axes: a hundred thousand files of fifty chunks.
+    assert pack((100_000 * 50, 2**16 - 1, 2**16 - 1)) is not None
+    assert pack((100_000 * 50, 100, 1000, 1000)) is not None
 
 
 @given(st.text(alphabet="0123./ac\n", max_size=12))

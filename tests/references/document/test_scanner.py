@@ -12,8 +12,9 @@ from deep import some
 from looped import looped
 
 from refbrowser.references.document import reader as reading
+from refbrowser.references.document import scanner
+from refbrowser.references.document.chunk_codes import split_key
 from refbrowser.references.document.reader import DocumentReader, ReadResult
-from refbrowser.references.document.scanner import scan
 from refbrowser.references.document.table import ReferenceTable
 from refbrowser.references.text.json_text import JsonError
 
@@ -86,10 +87,8 @@ def refuse(*_: Any) -> int:
     return 0
 
 
-def read(
-    data: bytes, piece: int, scanner: Any, monkeypatch: pytest.MonkeyPatch
-) -> ReadResult | tuple[str, int]:
-    monkeypatch.setattr(reading, "scan", scanner)
+def read(data: bytes, piece: int, scan: Any, monkeypatch: pytest.MonkeyPatch) -> ReadResult | tuple[str, int]:
+    monkeypatch.setattr(reading, "scan", scan)
     try:
         return DocumentReader(data[start : start + piece] for start in range(0, len(data), piece)).read()
     except JsonError as error:
@@ -121,7 +120,7 @@ def test_scanner_reads_what_the_exact_reader_reads(seed: int, monkeypatch: pytes
     piece = chooser.choice([1 << 22, 5000, 20_000])
     for text in (data, *(corrupted(chooser, data) for _ in range(3))):
         exact = read(text, piece, refuse, monkeypatch)
-        scanned = read(text, piece, scan, monkeypatch)
+        scanned = read(text, piece, scanner.scan, monkeypatch)
         if isinstance(exact, tuple) or isinstance(scanned, tuple):
             assert exact == scanned
             continue
@@ -148,7 +147,7 @@ def test_scanner_takes_the_common_styles(style: str, monkeypatch: pytest.MonkeyP
 
     def counting(*arguments: Any) -> int:
         nonlocal taken
-        count = scan(*arguments)
+        count = scanner.scan(*arguments)
         taken += count
         return count
 
@@ -157,6 +156,34 @@ def test_scanner_takes_the_common_styles(style: str, monkeypatch: pytest.MonkeyP
     assert taken > 0.95 * len(text)
     assert result.refs is not None
     assert result.refs.keys(range(len(result.refs))) == list(refs)
+
+
+@pytest.mark.parametrize("separator", [".", "/"])
+def test_scanner_takes_first_coordinates_of_any_size(separator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    firsts = [first for bits in (19, 20, 23) for first in range(2**bits - 50, 2**bits + 50)]
+    keys = [f"a/c/{separator.join(map(str, (first, 3, first % 7)))}" for first in firsts]
+    # What takes more bits than are left to it, and other numbers of dimensions beside.
+    large = "a/c/" + separator.join(("9000000", "65536", "1"))
+    keys += [large, *(f"a/c/{first}{separator}5" for first in firsts)]
+    refs = {key: ["s3://b/f", 1000 * at, 5] for at, key in enumerate(keys)}
+    text = json.dumps({"version": 1, "refs": refs}).encode()
+    exact = read(text, 1 << 20, refuse, monkeypatch)
+    read_exactly: list[str] = []
+
+    def splitting(key: str) -> Any:
+        read_exactly.append(key)
+        return split_key(key)
+
+    monkeypatch.setattr(scanner, "split_key", splitting)
+    found = read(text, 1 << 20, scanner.scan, monkeypatch)
+    assert isinstance(exact, ReadResult)
+    assert isinstance(found, ReadResult)
+    assert_same(exact.refs, found.refs)
+    assert found.refs is not None
+    assert found.refs.keys(range(len(keys))) == keys
+    assert found.refs.odd_rows.tolist() == [keys.index(large)]
+    assert large in read_exactly
+    assert len(read_exactly) < 4
 
 
 @pytest.mark.parametrize("style", [{}, {"indent": 1}])
