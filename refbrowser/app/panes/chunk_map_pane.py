@@ -155,9 +155,8 @@ class ChunkMapPane(QWidget):
         view.viewMoved.connect(self._moved)
         view.copyAsked.connect(self.copy_key)
         view.explainAsked.connect(self.explainWanted)
-        view.nextAsked.connect(self._next_alike)
         view.menuAsked.connect(self._show_menu)
-        self.legend.wanted.connect(self._go_to_next)
+        self.legend.wanted.connect(view.go_to_class)
         self.loader.shown.connect(self._show_maps)
         self.pointed.said.connect(self._say)
 
@@ -218,11 +217,6 @@ class ChunkMapPane(QWidget):
         """Return the slice of the chunk grid that is shown, counted in chunks."""
         return None if self._layout is None else self._layout.slice
 
-    def coloured(self) -> ColouredMap | None:
-        """Return the whole map as it is known now."""
-        maps = self.view.painting.maps
-        return maps[0] if maps else None
-
     def is_settled(self) -> bool:
         """Whether nothing is still to be computed."""
         return not (self.loader.is_busy or self.pointed.is_busy)
@@ -259,7 +253,7 @@ class ChunkMapPane(QWidget):
 
     def current_chunk(self) -> tuple[OpenDocument, str] | None:
         """Return the document and the key of the chunk under the cursor."""
-        coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
+        coords = self._coords_at(self.view.cursor_item or self.view.hover_item)
         document, node = self._document, self._node
         if coords is None or document is None or node is None or not node.has_manifest:
             return None
@@ -298,7 +292,7 @@ class ChunkMapPane(QWidget):
         self.pointed.set_map(self._document, self._node)
         self.loader.set_map(self._document, self._node, layout)
         self._outline()
-        self._point(self.view.cursor_cell)
+        self._point(self.view.cursor_item)
 
     def _change_slice(self, change: object) -> None:
         if self._layout is None:
@@ -371,7 +365,7 @@ class ChunkMapPane(QWidget):
 
     def _point(self, _cell: Cell | None) -> None:
         view = self.view
-        cell = view.hover_cell if view.hover_cell is not None else view.cursor_cell
+        cell = view.hover_item if view.hover_item is not None else view.cursor_item
         self.pointed.set_chunk(self._coords_at(cell), cell)
 
     def _say(self, text: str) -> None:
@@ -385,30 +379,16 @@ class ChunkMapPane(QWidget):
         if coords is not None:
             self.chunkChosen.emit(coords)
 
-    def _next_alike(self) -> None:
-        shown = self.coloured()
-        position = (
-            None if shown is None or self.view.cursor_cell is None else shown.position(*self.view.cursor_cell)
-        )
-        if shown is not None and position is not None:
-            self._go_to_next(int(shown.classes[position]))
-
-    def _go_to_next(self, number: int) -> None:
-        shown = self.coloured()
-        cell = None if shown is None else shown.next_of(number, *(self.view.cursor_cell or (0, -1)))
-        if cell is not None:
-            self.view.place_cursor(cell)
-
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
         menu.setObjectName("chunkMapMenu")
-        cell = self.view.cursor_cell
+        cell = self.view.cursor_item
         entries = (
             ("Plot this chunk and show its key", "Return", lambda: self._choose(cell)),
             ("Explain this chunk", "E", self.explainWanted.emit),
             ("Copy the key", "Ctrl+C", self.copy_key),
             ("Copy the URL", "", self.copy_url),
-            ("Go to the next chunk like this", "N", self._next_alike),
+            ("Go to the next chunk like this", "N", self.view.go_to_alike),
             ("See all chunks", "R", self.view.fit),
         )
         for title, keys, work in entries:

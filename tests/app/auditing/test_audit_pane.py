@@ -165,7 +165,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     map_pane = window.chunk_map.pane
     assert map_pane is not None
     assert map_pane.current_chunk() == (shown, "temp/1.0")
-    coloured = map_pane.coloured()
+    coloured = map_pane.view.coloured()
     assert coloured is not None
     counts = {entry.label: entry.count for entry in coloured.legend if entry.count}
     assert counts == {

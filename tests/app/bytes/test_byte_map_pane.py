@@ -277,14 +277,14 @@ class TestPointing:
     def test_wheel_and_drag(self, shown: Shown) -> None:
         view = shown.view
         place = QPointF(shown.place(3000))
-        byte = view.item_at(place)
+        byte = view.found_at(place)
         for _ in range(6):
             event = QWheelEvent(
                 place, view.mapToGlobal(place), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
                 Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
             )  # fmt: skip
             QApplication.sendEvent(view, event)
-        after = view.item_at(place)
+        after = view.found_at(place)
         assert byte is not None
         assert after is not None
         assert abs(after[0] - byte[0]) <= 12
