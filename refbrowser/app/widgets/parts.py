@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
@@ -208,6 +208,20 @@ def pop_up(
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.popup(place)
     return menu
+
+
+def pop_up_entries(
+    widget: QWidget, name: str, place: QPoint, entries: Iterable[tuple[str, str, Callable[[], object]]]
+) -> None:
+    """Show a menu at a place of the screen: of each entry its title, its keys or none, and what it does."""
+    menu = QMenu(widget)
+    menu.setObjectName(name)
+    for title, keys, work in entries:
+        action = QAction(f"{title}\t{keys}" if keys else title, menu)
+        action.triggered.connect(lambda _checked=False, work=work: work())
+        menu.addAction(action)
+    menu.aboutToHide.connect(menu.deleteLater)
+    menu.popup(place)
 
 
 def separator(widget: QWidget) -> QAction:
