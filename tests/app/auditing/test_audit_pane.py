@@ -229,7 +229,7 @@ def test_the_filter_the_order_and_the_copy(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
     start(pane, Level.STAT, settle)
-    pane.filter.setText("wnd3")
+    pane.filter.words.setText("wnd3")
     settle()
     assert texts(pane) == ["1 File that is not there"]
     pane.table.clearSelection()
@@ -238,7 +238,7 @@ def test_the_filter_the_order_and_the_copy(
         QGuiApplication.clipboard().text()
         == "fault[url-dead] File that is not there (data/wnd3.bin): 1 place"
     )
-    pane.filter.setText("")
+    pane.filter.words.setText("")
     pane.sorting.setCurrentIndex(1)
     pane.sorting.activated.emit(1)
     settle()
@@ -372,9 +372,9 @@ def test_a_large_result_leaves_the_window_free(
     guard = GapGuard()
     shown.audit.take(Given(result, AuditCost(), shown.dataset))
     settle()
-    pane.filter.setText("77.nc")
+    pane.filter.words.setText("77.nc")
     settle()
-    pane.filter.setText("")
+    pane.filter.words.setText("")
     settle()
     pane.table.turnWanted.emit(pane.table.lines.page.lines[0])
     settle()
