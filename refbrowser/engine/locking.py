@@ -98,12 +98,9 @@ _OF_STORES = "lock a document of references to it"
 
 def _urls_of_refs(document: Document) -> Iterator[str]:
     refs, urls = document.refs, document.urls.texts
-    kept = refs.table.url >= 0
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
-    for number in np.unique(refs.table.url[kept]).tolist():
+    for number in np.unique(refs.table.url[refs.standing() & (refs.table.url >= 0)]).tolist():
         yield urls[number]
-    edited = np.array([*refs.replaced, *(-2 - number for number in range(len(refs.appended)))], np.int64)
+    edited = refs.edited_slots()
     for start in range(0, len(edited), _PAGE):
         columns = document.view.columns(edited[start : start + _PAGE])
         for number in np.unique(columns.url[columns.url >= 0]).tolist():
@@ -150,16 +147,13 @@ def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]
     found: dict[str, set[str]] = {}
     refs, urls, table = document.refs, document.urls.texts, document.refs.table
     wanted = {number: storage_url(url) for number, url in enumerate(urls) if storage_url(url) in files}
-    kept = np.isin(table.url, np.array([*wanted], table.url.dtype))
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
-    rows = np.flatnonzero(kept)
+    rows = np.flatnonzero(refs.standing() & np.isin(table.url, np.array([*wanted], table.url.dtype)))
     pairs = np.stack([table.group.of(rows).astype(np.int64), table.url[rows].astype(np.int64)])
     for group, number in np.unique(pairs, axis=1).T.tolist() if len(rows) else ():
         prefix = table.groups[group][0]
         if prefix:
             found.setdefault(prefix, set()).add(wanted[number])
-    for slot in [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]:
+    for slot in refs.edited_slots().tolist():
         columns = document.view.columns(np.array([slot], np.int64))
         if columns.url[0] >= 0 and storage_url(columns.urls[columns.url[0]]) in files:
             above = refs.key_of(slot).rpartition("/")[0]

@@ -85,9 +85,7 @@ def _changed_urls(table: TextTable) -> Rows:
 def _renamed_urls(refs: References) -> Iterator[Splice]:
     table = refs.text_table
     rows = _changed_urls(table)
-    if refs.replaced:
-        rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
-    rows = np.setdiff1d(rows, refs.removed, assume_unique=True)
+    rows = rows[refs.standing()[rows]]
     spelled: dict[tuple[int, bool], bytes] = {}
     for first in range(0, len(rows), _ROWS_AT_ONCE):
         part = rows[first : first + _ROWS_AT_ONCE]
