@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QBrush, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QLabel,
     QMenu,
@@ -97,6 +98,17 @@ def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     return button
+
+
+def combo_box(name: str, title: str) -> QComboBox:
+    """Return a named box of choices that is as wide as they are; the wheel alone gives it no focus."""
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(title)
+    combo.setToolTip(title)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return combo
 
 
 def show_progress(bar: QProgressBar, done: int, total: int | None) -> None:
