@@ -98,12 +98,9 @@ _OF_STORES = "lock a document of references to it"
 
 def _urls_of_refs(document: Document) -> Iterator[str]:
     refs, urls = document.refs, document.urls.texts
-    kept = refs.table.url >= 0
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
-    for number in np.unique(refs.table.url[kept]).tolist():
+    for number in np.unique(refs.table.url[refs.standing() & (refs.table.url >= 0)]).tolist():
         yield urls[number]
-    edited = np.array([*refs.replaced, *(-2 - number for number in range(len(refs.appended)))], np.int64)
+    edited = refs.edited_slots()
     for start in range(0, len(edited), _PAGE):
         columns = document.view.columns(edited[start : start + _PAGE])
         for number in np.unique(columns.url[columns.url >= 0]).tolist():
@@ -150,16 +147,13 @@ def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]
     found: dict[str, set[str]] = {}
     refs, urls, table = document.refs, document.urls.texts, document.refs.table
     wanted = {number: storage_url(url) for number, url in enumerate(urls) if storage_url(url) in files}
-    kept = np.isin(table.url, np.array([*wanted], table.url.dtype))
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
-    rows = np.flatnonzero(kept)
+    rows = np.flatnonzero(refs.standing() & np.isin(table.url, np.array([*wanted], table.url.dtype)))
     pairs = np.stack([table.group.of(rows).astype(np.int64), table.url[rows].astype(np.int64)])
     for group, number in np.unique(pairs, axis=1).T.tolist() if len(rows) else ():
         prefix = table.groups[group][0]
         if prefix:
             found.setdefault(prefix, set()).add(wanted[number])
-    for slot in [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]:
+    for slot in refs.edited_slots().tolist():
         columns = document.view.columns(np.array([slot], np.int64))
         if columns.url[0] >= 0 and storage_url(columns.urls[columns.url[0]]) in files:
             above = refs.key_of(slot).rpartition("/")[0]
@@ -194,7 +188,7 @@ class _Look:
         self._fetcher = fetcher
         self._access = replace(access, memory=AccessMemory())
         self._control = control
-        self._urls = urls
+        self.urls = urls
         self.found = [_Looked() for _ in urls]
         self.requests = 0
 
@@ -209,16 +203,16 @@ class _Look:
             else:
                 self._take_beginning(number, data)
 
-        self._fetch([WholeFile(self._urls[number]) for number in numbers], numbers, take, _BEGINNING)
+        self._fetch([WholeFile(self.urls[number]) for number in numbers], numbers, take, _BEGINNING)
         # A server has no first bytes of a file of none.
-        self._fetch([WholeFile(self._urls[number]) for number in empty], empty, self._take_beginning, None)
+        self._fetch([WholeFile(self.urls[number]) for number in empty], empty, self._take_beginning, None)
 
     def tails(self, numbers: Sequence[int]) -> None:
         """Look at the last bytes of some of the files, where the beginning did not hold them."""
         wanted = [number for number in numbers if self._lacks_tail(number)]
         ends = [self._total(number) for number in wanted]
         ranges = [
-            ByteRange(self._urls[number], end - SAMPLE, SAMPLE)
+            ByteRange(self.urls[number], end - SAMPLE, SAMPLE)
             for number, end in zip(wanted, ends, strict=True)
         ]
 
@@ -234,7 +228,7 @@ class _Look:
         """Look at local files, several at a time as disks of networks make wait; return the other ones."""
         local: list[tuple[int, str]] = []
         others: list[int] = []
-        for number, url in enumerate(self._urls):
+        for number, url in enumerate(self.urls):
             try:
                 place = self._access.resolve(url)
             except RefbrowserError as error:
@@ -286,10 +280,10 @@ class _Look:
         if isinstance(data, RefbrowserError):
             looked.error = data
             return
-        known = self._access.memory.identities.known(self._access.locate(self._urls[number]).url)
+        known = self._access.memory.identities.known(self._access.locate(self.urls[number]).url)
         if known is None or known.total is None:
             message = "the server does not tell the size of the file"
-            looked.error = RefbrowserError(ErrorKind.SOURCE, message, Place(url=self._urls[number]))
+            looked.error = RefbrowserError(ErrorKind.SOURCE, message, Place(url=self.urls[number]))
             return
         looked.identity, looked.head = known, digest(data[:SAMPLE])
         if len(data) >= known.total:
@@ -303,6 +297,17 @@ class _Look:
         assert identity is not None
         assert identity.total is not None
         return identity.total
+
+
+def _looks(urls: Sequence[str], access: Access, fetcher: Fetcher, control: JobControl) -> Iterator[_Look]:
+    """Yield files some at a time, their beginnings looked at; tell how far that is with the next ones."""
+    done = requests = 0
+    for start in range(0, len(urls), BATCH):
+        look = _Look(fetcher, access, urls[start : start + BATCH], control)
+        look.beginnings()
+        yield look
+        done, requests = done + len(look.urls), requests + look.requests
+        control.progress(done, len(urls), requests=requests)
 
 
 def _looked_at(path: str) -> _Looked:
@@ -366,18 +371,14 @@ def make_lock(
     errors: dict[str, RefbrowserError] = {}
     requests = 0
     control.progress(0, len(urls))
-    for start in range(0, len(urls), BATCH):
-        batch = urls[start : start + BATCH]
-        look = _Look(fetcher, access, batch, control)
-        look.beginnings()
-        look.tails(range(len(batch)))
+    for look in _looks(urls, access, fetcher, control):
+        look.tails(range(len(look.urls)))
         requests += look.requests
-        for url, looked in zip(batch, look.found, strict=True):
+        for url, looked in zip(look.urls, look.found, strict=True):
             if looked.error is not None or looked.identity is None or looked.tail is None:
                 errors[url] = looked.error or _unseen(url)
             else:
                 entries[url] = entry_of(looked.identity, looked.head, looked.tail)
-        control.progress(start + len(batch), len(urls), requests=requests)
     lock = Lock(entries, {url: error.message for url, error in errors.items()}, _now(), BY)
     return LockMade(lock, list(errors.values()), requests)
 
@@ -631,21 +632,14 @@ def lock_findings(
     """
     control = control or JobControl()
     known = [url for url in urls if url in lock.entries]
-    requests = 0
-    for start in range(0, len(known), BATCH):
-        batch = known[start : start + BATCH]
-        look = _Look(fetcher, access, batch, control)
-        look.beginnings()
-        verdicts = [
-            _by_marks(url, lock.entries[url], looked) for url, looked in zip(batch, look.found, strict=True)
-        ]
+    for look in _looks(known, access, fetcher, control):
+        files = [*zip(look.urls, look.found, strict=True)]
+        verdicts = [_by_marks(url, lock.entries[url], looked) for url, looked in files]
         look.tails([number for number, verdict in enumerate(verdicts) if verdict is False])
-        requests += look.requests
-        for url, looked, verdict in zip(batch, look.found, verdicts, strict=True):
+        for (url, looked), verdict in zip(files, verdicts, strict=True):
             finding = _finding(url, lock.entries[url], looked, verdict)
             if finding is not None:
                 yield finding
-        control.progress(start + len(batch), len(known), requests=requests)
     yield from _not_locked(urls, lock)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Source, is_chained, storage_url
+from refbrowser.io.access import Source, is_chained, sources_in, storage_url
 
 if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
@@ -81,9 +81,7 @@ def _places(document: Document) -> Iterator[Source]:
 def _refs_sources(document: Document) -> list[Source]:
     refs, urls = document.refs, document.urls.texts
     table = refs.table
-    kept = table.url >= 0
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
+    kept = refs.standing() & (table.url >= 0)
     ids = table.url[kept].astype(np.int64)
     lengths = table.length[kept].astype(np.float64)
     counts = np.bincount(ids, minlength=len(urls))
@@ -93,20 +91,7 @@ def _refs_sources(document: Document) -> list[Source]:
         Source(urls[number], int(counts[number]), None if whole[number] else int(sizes[number]))
         for number in np.flatnonzero(counts).tolist()
     ]
-    return found + _edited_sources(document)
-
-
-def _edited_sources(document: Document) -> list[Source]:
-    refs = document.refs
-    slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    page = (document.refs.position(slot) for slot in slots[:EDITED_SEEN])
-    sources = []
-    for position in page:
-        row = document.expansion.items(position, position + 1)
-        url = row.urls[0] if len(row) else None
-        if url is not None:
-            sources.append(Source(url, 1, row.lengths[0]))
-    return sources
+    return found + sources_in(document.view.columns(refs.edited_slots()[:EDITED_SEEN]))
 
 
 def _rule_source(document: Document, rule: GenRule) -> Source:

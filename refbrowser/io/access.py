@@ -541,19 +541,18 @@ def blocked(location: Location) -> RefbrowserError:
     )
 
 
-def sources_of(columns: ReferenceColumns) -> list[Source]:
+def sources_in(columns: ReferenceColumns) -> list[Source]:
     """Return the references in `columns` counted per URL, with their sizes where all are ranges."""
     has_url = columns.url >= 0
     ids = columns.url[has_url]
-    number = len(columns.urls)
-    counts = np.bincount(ids, minlength=number)
-    whole = np.bincount(ids[columns.kind[has_url] == ReferenceKind.WHOLE], minlength=number)
+    most = len(columns.urls)
+    counts = np.bincount(ids, minlength=most)
+    whole = np.bincount(ids[columns.kind[has_url] == ReferenceKind.WHOLE], minlength=most)
     ranges = columns.kind == ReferenceKind.RANGE
-    sizes = np.bincount(columns.url[ranges], weights=columns.length[ranges].astype(float), minlength=number)
+    sizes = np.bincount(columns.url[ranges], weights=columns.length[ranges].astype(float), minlength=most)
     return [
-        Source(url, int(counts[i]), None if whole[i] else int(sizes[i]))
-        for i, url in enumerate(columns.urls)
-        if counts[i]
+        Source(columns.urls[number], int(counts[number]), None if whole[number] else int(sizes[number]))
+        for number in np.flatnonzero(counts).tolist()
     ]
 
 

@@ -58,7 +58,8 @@ def first_paint(window: MainWindow, pane: ChunkMapPane, rounds: int = 8) -> None
     assert document.hierarchy is not None
     node = document.hierarchy.find("/v00")
     firsts, wholes = [], []
-    paints = Paints(pane.view)
+    view = pane.view
+    paints = Paints(view)
     with Gaps() as gaps:
         for _ in range(rounds):
             pane.clear()
@@ -68,9 +69,9 @@ def first_paint(window: MainWindow, pane: ChunkMapPane, rounds: int = 8) -> None
             pane.set_array(document, node)  # type: ignore[arg-type]
             wait(lambda: bool(paints.times))
             firsts.append(1e3 * (paints.times[0] - start))
-            wait(lambda: (shown := pane.coloured()) is not None and shown.is_complete and pane.is_settled())
+            wait(lambda: (shown := view.coloured()) is not None and shown.is_complete and pane.is_settled())
             wholes.append(1e3 * (time.perf_counter() - start))
-    pane.view.removeEventFilter(paints)
+    view.removeEventFilter(paints)
     figure(f"first paint, median of {rounds}", statistics.median(firsts), "ms", aim=PAINT_AIM)
     figure("first paint, slowest", max(firsts), "ms")
     figure("every chunk looked at and painted, median", statistics.median(wholes), "ms")
@@ -150,7 +151,7 @@ def recolouring(window: MainWindow, pane: ChunkMapPane) -> None:
         for by in (ColourBy.URL, ColourBy.SIZE, ColourBy.STATE) * 4:
             start = time.perf_counter()
             pane.colour_by(by)
-            wait(lambda by=by: (shown := pane.coloured()) is not None and shown.by is by)
+            wait(lambda by=by: (shown := pane.view.coloured()) is not None and shown.by is by)
             pane.view.repaint()
             times.append(1e3 * (time.perf_counter() - start))
             pause(0.05)

@@ -14,6 +14,7 @@ from refbrowser.engine.sources import listed_sources_of, sources_of
 from refbrowser.io.access import Source
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetReference
 
 
 def document(**rule: Any) -> Any:
@@ -56,3 +57,12 @@ def test_the_search_is_ended() -> None:
     found = document(url="s3://b/{{i}}", dimensions={"i": {"stop": 3}, "j": {"stop": 2}})
     with pytest.raises(Cancelled):
         listed_sources_of(found, JobControl(token).check)
+
+
+def test_edited_entries_are_counted_with_those_of_their_url() -> None:
+    value = {"version": 1, "refs": {"a": ["x", 0, 1], "b": ["y", 0, 2], "c": ["y", 2, 2]}}
+    found: Any = ReferenceDocument.of(json.dumps(value).encode())
+    edits = {"a": ["z", 0, 5], "d": ["z", 5, 7], "e": ["w"], "f": "text"}
+    for key, entry in edits.items():
+        found = found.apply(SetReference(key, entry))
+    assert sources_of(found) == [Source("y", 2, 4), Source("z", 2, 12), Source("w", 1, None)]

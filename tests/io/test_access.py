@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.access import Access, Source, sources_of
+from refbrowser.io.access import Access, Source, sources_in
 from refbrowser.io.origins import Origin
 from refbrowser.model.reference import ReferenceColumns
 
@@ -184,7 +184,7 @@ def test_the_origin_of_a_pattern_is_its_static_text(local: Access, folder: Path)
     ]
 
 
-def test_sources_of_columns() -> None:
+def test_sources_in_columns() -> None:
     columns = ReferenceColumns(
         np.array([2, 2, 3, 0, 1, 2], np.uint8),
         np.array([0, 1, 1, -1, -1, 0], np.int32),
@@ -192,7 +192,7 @@ def test_sources_of_columns() -> None:
         np.array([10, 20, -1, 0, 5, 7], np.int64),
         ("a", "b", "unused"),
     )
-    assert sources_of(columns) == [Source("a", 2, 17), Source("b", 2, None)]
+    assert sources_in(columns) == [Source("a", 2, 17), Source("b", 2, None)]
 
 
 def test_allow_gives_another_value(local: Access) -> None:

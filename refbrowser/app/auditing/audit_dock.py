@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.tasks import TaskControl
 
 _DOCK = "auditDock"
 #: Height in pixels that the page wants when it is asked for: choices, some lines, and all about one of them.
@@ -37,7 +36,9 @@ class AuditDock(QObject):
         self._frame, self._centre = frame, centre
         self._docks, self._hierarchy = docks, hierarchy
         self.pane: AuditPane | None = None
-        centre.plotMade.connect(lambda _plot: self._prepare())
+        # Once the plot is there: most of what the page needs is loaded then.
+        modules = ["refbrowser.app.auditing.audit_pane"]
+        centre.plotMade.connect(lambda _plot: frame.tasks.load("prepare audit", modules, self._make))
 
     def show(self) -> None:
         """Bring the page to the front, with room, and the keyboard in it."""
@@ -45,14 +46,6 @@ class AuditDock(QObject):
         self._docks.give_height(_DOCK, _HEIGHT)
         if self.pane is not None:
             self.pane.setFocus()
-
-    def _prepare(self) -> None:
-        """Load what the page needs on a worker thread, once the plot is there: most of it is loaded then."""
-
-        def load(_control: TaskControl) -> None:
-            import refbrowser.app.auditing.audit_pane  # noqa: F401
-
-        self._frame.tasks.run("prepare audit", self._frame.tasks.PREPARING, load, lambda _none: self._make())
 
     def _make(self) -> None:
         from refbrowser.app.auditing.audit_pane import AuditPane

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QProgressBar,
     QSizePolicy,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.app.widgets.parts import combo_box, plain_label, push_button, show_progress
 from refbrowser.engine.audit.audit_plan import SAMPLE, AuditRequest, Level
 from refbrowser.views.auditing.audit_lines import counted, time_words
 from refbrowser.views.speed import SEPARATOR, Speed, job_words
@@ -68,7 +67,7 @@ class AuditOrder(QWidget):
         self._asked: AskedCost | None = None
         self._speed = Speed()
         self._is_running = self._has_lock = False
-        self.level = _combo("auditLevel", "How far the audit goes")
+        self.level = combo_box("auditLevel", "How far the audit goes")
         for level, words in LEVELS.items():
             self.level.addItem(words, level)
         # What the document alone tells is shown without asking.
@@ -80,7 +79,7 @@ class AuditOrder(QWidget):
         self.sample.setValue(SAMPLE)
         self.sample.setSuffix(" of each array")
         self.sample.setKeyboardTracking(False)
-        self.arrays = _combo("auditArrays", "Arrays that are looked at")
+        self.arrays = combo_box("auditArrays", "Arrays that are looked at")
         self.arrays.addItem(_ALL, None)
         self.lock = QCheckBox("Compare with the &lock")
         self.lock.setObjectName("auditLock")
@@ -252,13 +251,3 @@ def cost_words(asked: AskedCost) -> str:
         f"{time_words(cost.seconds)} at the known speed: "
         f"{counted(cost.urls, 'file')} asked about{compared}{read}"
     )
-
-
-def _combo(name: str, title: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(title)
-    combo.setToolTip(title)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return combo

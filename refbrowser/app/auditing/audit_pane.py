@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
     QHBoxLayout,
-    QLineEdit,
     QSplitter,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -24,8 +22,9 @@ from refbrowser.app.auditing.audit_order import AuditOrder, flowing
 from refbrowser.app.auditing.audit_table import AuditTable
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled, tool_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.findings_list import FindingsFilter, show_fix
+from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button, scrolled
 from refbrowser.engine.audit.audit_plan import AuditRequest
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.auditing.audit_lines import counted
@@ -89,13 +88,7 @@ class AuditPane(QWidget):
         self._listing = Latest(self, "audit-lines")
         self.order = AuditOrder()
         self.table = AuditTable()
-        self._faults = _toggle("auditFaults", "Show faults")
-        self._warnings = _toggle("auditWarnings", "Show warnings")
-        self.filter = QLineEdit()
-        self.filter.setObjectName("auditFilter")
-        self.filter.setAccessibleName("Filter findings")
-        self.filter.setPlaceholderText("Filter by kind, file, key or words")
-        self.filter.setClearButtonEnabled(True)
+        self.filter = FindingsFilter("audit", "Filter findings", "Filter by kind, file, key or words")
         self.sorting = QComboBox()
         self.sorting.setObjectName("auditSorting")
         self.sorting.setAccessibleName("Which findings come first")
@@ -120,7 +113,7 @@ class AuditPane(QWidget):
         self._pages.addWidget(self._hint)
         self._build()
         self._connect(documents)
-        self._draw_icons()
+        self.filter.restyle()
         self._show_line()
         self._show_page(AuditPage())
 
@@ -130,8 +123,6 @@ class AuditPane(QWidget):
         found = QHBoxLayout()
         found.setContentsMargins(theme.SMALL, 0, theme.SMALL, 0)
         found.setSpacing(theme.SMALL)
-        for part in (self._faults, self._warnings):
-            found.addWidget(part)
         found.addWidget(self.filter, 1)
         for box in (self.sorting, self.copy_button, self.report):
             found.addWidget(box)
@@ -182,10 +173,9 @@ class AuditPane(QWidget):
         table.explainWanted.connect(self._explain)
         table.copyWanted.connect(self.copy)
         table.selectionModel().currentChanged.connect(lambda *_: self._show_line())
-        self.filter.textChanged.connect(lambda _text: self._typing.start())
+        self.filter.typed.connect(self._typing.start)
+        self.filter.toggled.connect(self._choose)
         self.sorting.activated.connect(lambda _at: self._choose())
-        for toggle in (self._faults, self._warnings):
-            toggle.toggled.connect(lambda _on: self._choose())
         self.setFocusProxy(table)
 
     # What is shown
@@ -298,10 +288,8 @@ class AuditPane(QWidget):
     def _choose(self) -> None:
         """Show what is chosen of the findings."""
         self._typing.stop()
-        self._choice = PageChoice(
-            self._faults.isChecked(), self._warnings.isChecked(), self.filter.text(),
-            Order(self.sorting.currentData()), self._choice.turned,
-        )  # fmt: skip
+        order = Order(self.sorting.currentData())
+        self._choice = PageChoice(*self.filter.chosen(), order, self._choice.turned)
         self._list()
 
     def _turn(self, line: AuditLine) -> None:
@@ -311,8 +299,7 @@ class AuditPane(QWidget):
     def _show_page(self, page: AuditPage) -> None:
         self.table.set_page(page)
         result = None if self._document is None else self._document.audit.result
-        self._faults.setText(f"Faults {count_text(page.faults)}")
-        self._warnings.setText(f"Warnings {count_text(page.warnings)}")
+        self.filter.set_counts(page.faults, page.warnings)
         hint = NOTHING_OPEN if self._document is None else NOT_YET if result is None else SOUND
         self._hint.setText(HIDDEN if page.faults + page.warnings else hint)
         self._pages.setCurrentIndex(1 if page.lines else 0)
@@ -339,11 +326,8 @@ class AuditPane(QWidget):
         finding = None if line is None else line.finding
         problem = None if document is None or finding is None else problem_of_line(document, line)
         fix = None if problem is None else problem.fix
-        metrics = self.fix.fontMetrics()
         title = "Fix" if fix is None else fix.title
-        self.fix.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, 220).replace("&", "&&"))
-        self.fix.setAccessibleName(title.rstrip("…"))
-        self.fix.setToolTip(theme.plain_tooltip(title))
+        show_fix(self.fix, title, title)
         self.fix.setVisible(fix is not None)
         count = 0 if line is None else self.table.lines.page.fixable.get(line.kind.code, 0)
         # One alone has a button already.
@@ -356,13 +340,8 @@ class AuditPane(QWidget):
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        self._draw_icons()
+        self.filter.restyle()
         self.table.viewport().update()
-
-    def _draw_icons(self) -> None:
-        scheme = theme.colors()
-        self._faults.setIcon(icons.icon("fault", scheme.fault))
-        self._warnings.setIcon(icons.icon("warning", scheme.warning))
 
     # What is asked
 
@@ -479,12 +458,3 @@ def _told_of(result: AuditResult | None) -> str:
         files = counted(sum(each.urls for each in result.blocked), "file")
         words.append(f"{files[:1].upper()}{files[1:]} not looked at: that needs a permission.")
     return " ".join(words)
-
-
-def _toggle(name: str, words: str) -> QToolButton:
-    button = tool_button(name, words)
-    button.setCheckable(True)
-    button.setChecked(True)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return button

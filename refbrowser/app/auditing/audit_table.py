@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHeaderView
 
-from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.findings_list import FindingsTable, severity_icon
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.views.auditing.audit_page import AuditLine, AuditPage
 from refbrowser.views.words import count_text
@@ -58,9 +59,7 @@ class AuditModel(TitledModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(line, column, self.is_narrow)
         if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
-            scheme = theme.colors()
-            name = "fault" if line.is_fault else "warning"
-            return icons.icon(name, scheme.fault if line.is_fault else scheme.warning)
+            return severity_icon(line.is_fault)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if column == SEVERITY:
                 return str(line.severity)
@@ -93,7 +92,7 @@ def _text(line: AuditLine, column: int, is_narrow: bool) -> str:
     return count_text(line.count) if column == PLACES else ""
 
 
-class AuditTable(QTableView):
+class AuditTable(FindingsTable):
     """The table itself.
 
     Signals
@@ -104,38 +103,19 @@ class AuditTable(QTableView):
         A line is to be folded or unfolded.
     explainWanted()
         The current line is to be explained.
-    copyWanted()
-        The selected lines are to be copied.
     """
 
     chosen = Signal(object)
     turnWanted = Signal(object)
     explainWanted = Signal()
-    copyWanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.lines = AuditModel(self)
-        self.setModel(self.lines)
-        self.setObjectName("auditView")
-        self.setAccessibleName("Findings of the audit")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setShowGrid(False)
+        lines = AuditModel()
+        super().__init__("auditView", "Findings of the audit", lines, _WIDTHS, FINDING)
+        self.lines = lines
         self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setIconSize(QSize(16, 16))
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(24)
-        header.setSectionResizeMode(FINDING, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(SEVERITY, QHeaderView.ResizeMode.Fixed)
-        for section, width in _WIDTHS.items():
-            header.resizeSection(section, width)
         self.clicked.connect(self._clicked)
 
     def current(self) -> AuditLine | None:
@@ -144,8 +124,7 @@ class AuditTable(QTableView):
 
     def selected(self) -> list[AuditLine]:
         """Return the selected lines, in their order."""
-        rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
-        return [line for line in map(self.lines.line, rows) if line is not None]
+        return [line for line in map(self.lines.line, self.selected_rows()) if line is not None]
 
     def set_page(self, page: AuditPage) -> None:
         """Show other lines; the current one stays where it is among them."""
@@ -189,7 +168,5 @@ class AuditTable(QTableView):
             self.turnWanted.emit(line)
         elif key == Qt.Key.Key_E and not event.modifiers():
             self.explainWanted.emit()
-        elif event.matches(QKeySequence.StandardKey.Copy):
-            self.copyWanted.emit()
         else:
             super().keyPressEvent(event)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from refbrowser.app.widgets.parts import one_shot
+from refbrowser.app.panes.chunk_map_dock import PlottedDocks
 
 if TYPE_CHECKING:
     from refbrowser.app.bytes.byte_map_pane import ByteMapPane
     from refbrowser.app.bytes.cost_pane import CostPane
+    from refbrowser.app.panes.array_pane import ArrayPane
     from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.docks import Docks
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.navigation import Navigation
-    from refbrowser.app.shell.tasks import TaskControl
+    from refbrowser.model.nodes import ArrayNode
 
 BYTES, COST = "byteMapDock", "costDock"
 
 
-class ByteDocks(QObject):
+class ByteDocks(PlottedDocks):
     """Keeps byte map and costs of one window in step with its plot.
 
     Signals
@@ -36,12 +37,7 @@ class ByteDocks(QObject):
     explainWanted = Signal(str)
 
     def __init__(self, frame: Frame, *, centre: Centre, docks: Docks, navigation: Navigation) -> None:
-        super().__init__(frame.window())
-        self._frame = frame
-        self._centre = centre
-        self._docks = docks
-        self._navigation = navigation
-        self._plot: PlotPane | None = None
+        super().__init__(frame, centre=centre, docks=docks, navigation=navigation)
         self.bytes: ByteMapPane | None = None
         self.cost: CostPane | None = None
         #: A chunk that is shown once its array is plotted: path and coordinates.
@@ -49,9 +45,6 @@ class ByteDocks(QObject):
         self._is_asked = False
         #: The dock that gets the keyboard.
         self._asked_for: str | None = None
-        # The plot is cleared before it shows another array: only what stays is looked at.
-        self._soon = one_shot(self, 0, self._follow)
-        centre.plotMade.connect(self._plot_made)
         for name in (BYTES, COST):
             docks[name].visibilityChanged.connect(lambda seen: self._prepare() if seen else None)
 
@@ -76,7 +69,7 @@ class ByteDocks(QObject):
         self._asked_for = None
 
     def _plot_made(self, plot: PlotPane) -> None:
-        self._plot = plot
+        super()._plot_made(plot)
         if any(not self._docks[name].visibleRegion().isEmpty() for name in (BYTES, COST)):
             self._prepare()
 
@@ -85,53 +78,33 @@ class ByteDocks(QObject):
         if self._plot is None or self._is_asked:
             return
         self._is_asked = True
+        modules = ["refbrowser.app.bytes.byte_map_pane", "refbrowser.app.bytes.cost_pane"]
+        self._frame.tasks.load("prepare byte map", modules, self._fill)
 
-        def load(_control: TaskControl) -> None:
-            import refbrowser.app.bytes.byte_map_pane
-            import refbrowser.app.bytes.cost_pane  # noqa: F401
-
-        self._frame.tasks.run(
-            "prepare byte map", self._frame.tasks.PREPARING, load, lambda _none: self._make()
-        )
-
-    def _make(self) -> None:
+    def _make(self) -> dict[str, ArrayPane]:
         from refbrowser.app.bytes.byte_map_pane import ByteMapPane
         from refbrowser.app.bytes.cost_pane import CostPane
 
-        plot = self._plot
-        if plot is None or self.bytes is not None:
-            return
         self.bytes, self.cost = ByteMapPane(), CostPane()
-        self._docks.fill({BYTES: self.bytes, COST: self.cost})
         self.bytes.keyChosen.connect(self._choose)
         self.bytes.keyOpened.connect(self._navigation.show_key)
         self.bytes.explainWanted.connect(self.explainWanted)
         self.cost.exportWanted.connect(self.exportWanted)
         self._centre.references.keySelected.connect(lambda key, _row: self._follow_key(key))
-        for pane in (self.bytes, self.cost):
-            pane.set_plot(plot)
-            self._frame.documents.currentChanged.connect(pane.leave)
-        plot.arrayChanged.connect(self._soon.start)
-        self._docks.follow_sight(BYTES, self.bytes.set_seen)
-        self._docks.follow_sight(COST, self.cost.set_seen)
-        self._follow()
+        return {BYTES: self.bytes, COST: self.cost}
+
+    def _fill(self) -> None:
+        super()._fill()
         self._focus()
 
-    def _follow(self) -> None:
-        """Show what is plotted."""
-        plot = self._plot
-        if plot is None or self.bytes is None or self.cost is None:
-            return
-        document, node = self._navigation.plotted_document(), plot.array()
-        if document is None or node is None:
-            self.bytes.clear()
-            self.cost.clear()
-            return
-        self.bytes.set_array(document, node)
-        self.cost.set_array(document, node)
+    def _follow(self) -> ArrayNode | None:
+        node, plot = super()._follow(), self._plot
+        if node is None or plot is None:
+            return node
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted[0] == node.path and plot.slice_state() is not None:
             plot.show_chunk(wanted[1])
+        return node
 
     def _follow_key(self, key: str) -> None:
         if self.bytes is not None:

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QHBoxLayout,
-    QMenu,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app.bytes.byte_map_loader import ByteMapLoader
 from refbrowser.app.bytes.byte_map_view import ByteMapView
 from refbrowser.app.bytes.plan_panel import PlanPanel
+from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, one_shot, push_button, scrolled
+from refbrowser.app.widgets.parts import one_shot, pop_up_entries, push_button, scrolled
 from refbrowser.io.access import storage_url
 from refbrowser.io.plan import AUTOMATIC
 from refbrowser.model.nodes import ArrayNode
@@ -45,8 +37,8 @@ _NOTHING = (
     "The bytes of the files that the document refers to appear here: which array has which, and the gaps."
 )
 _NONE = "The document refers to no files: all its values stand within it, or nothing does."
-#: Heights of the pane: the least, and from which on choices and legend are shown.
-_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 100, 140
+#: Heights of the pane from which on choices and legend are shown.
+_WITH_CONTROLS, _WITH_LEGEND = 100, 140
 #: Width from which on the plan stands beside the map, and its own; height from which on it stands below.
 _WITH_PLAN, _PLAN_WIDTH, _PLAN_BELOW = 600, 276, 420
 #: The view must have stood still so long, in milliseconds, before it is planned.
@@ -56,7 +48,7 @@ _ANSWERS = 200
 _OVERLAP, _HEADER, _GAP, _TAIL, _UNDECIDED, _REQUESTED, _USED = -1, -2, -3, -4, -5, -6, -7
 
 
-class ByteMapPane(QWidget):
+class ByteMapPane(ArrayPane):
     """Shows the bytes of one file; nothing of it is read but the first bytes of local files.
 
     Signals
@@ -72,11 +64,7 @@ class ByteMapPane(QWidget):
     explainWanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("byteMapPane")
-        self._document: OpenDocument | None = None
-        self._node: ArrayNode | None = None
-        self._plot: PlotPane | None = None
+        super().__init__("byteMapPane", _NOTHING, parent)
         self._is_awake = False
         #: What was shown before the document changed, and where the cursor goes once a map is there.
         self._kept: str | None = None
@@ -87,10 +75,8 @@ class ByteMapPane(QWidget):
         self.faults = ElidedLabel("byteMapFaults")
         self.panel = PlanPanel()
         self.loader = ByteMapLoader(self)
-        self._hint = hint_label(_NOTHING)
         self._soon = one_shot(self, _REST, self._find_needs)
         self._lay_out()
-        self.setMinimumSize(140, _LEAST)
         self._connect()
         self.clear()
 
@@ -98,7 +84,6 @@ class ByteMapPane(QWidget):
         self.readout.setFont(theme.mono_font(-0.5))
         self.readout.setMargin(theme.SMALL)
         self.faults.setProperty("role", "warning")
-        self._inner = QWidget()
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
@@ -117,12 +102,6 @@ class ByteMapPane(QWidget):
         self._parts.setRowStretch(0, 1)
         self._parts.addWidget(left, 0, 0)
         self._parts.addWidget(self._plan_area, 0, 1)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._hint)
-        self._pages.addWidget(self._inner)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._pages)
 
     def _make_controls(self) -> QWidget:
         box = QWidget()
@@ -169,40 +148,27 @@ class ByteMapPane(QWidget):
 
     # What is shown
 
-    def set_array(self, document: OpenDocument, node: ArrayNode | None) -> None:
+    def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
         """Show a file of the document that is plotted: that of the array, where it follows."""
-        if document is not self._document:
-            self.clear()
-            self._document = document
-            document.hierarchyChanged.connect(self._follow_document)
-            self._node = node
+        is_other = self._turn_to(document)
+        self._node = node
+        if is_other:
             self._begin()
         else:
-            self._node = node
             self._soon.start()
 
     def clear(self) -> None:
-        """Show nothing."""
-        if self._document is not None:
-            self._document.hierarchyChanged.disconnect(self._follow_document)
-        self._document = self._node = self._kept = self._wanted = None
+        super().clear()
+        self._kept = self._wanted = None
         self._soon.stop()
         self.loader.set_document(None)
         self.view.set_map(None, ())
         self.follow.setChecked(True)
         self.panel.set_choice(AUTOMATIC)
-        self._show_hint(_NOTHING)
-
-    def leave(self, document: OpenDocument | None) -> None:
-        """Show nothing of documents other than the current one."""
-        if self._document is not None and document is not self._document:
-            self.clear()
 
     def set_plot(self, plot: PlotPane) -> None:
-        """Follow the slice that a plot shows."""
-        self._plot = plot
-        plot.viewChanged.connect(self._soon.start)
-        plot.settled.connect(self._soon.start)
+        super().set_plot(plot)
+        plot.settled.connect(self._follow_plot)
 
     def follow_key(self, key: str) -> None:
         """Put the cursor on the bytes of a key that was selected elsewhere."""
@@ -210,7 +176,6 @@ class ByteMapPane(QWidget):
             self.loader.find_key(key)
 
     def set_seen(self, is_seen: bool) -> None:
-        """Take note whether the map is in sight: nothing is computed for one that is not."""
         was_seen, self._is_awake = self._is_awake, is_seen
         if not is_seen:
             self._kept = self.loader.url
@@ -221,7 +186,6 @@ class ByteMapPane(QWidget):
             self._soon.start()
 
     def is_settled(self) -> bool:
-        """Whether nothing is still to be computed."""
         return not (self.loader.is_busy or self._soon.isActive())
 
     def file(self) -> str | None:
@@ -265,14 +229,13 @@ class ByteMapPane(QWidget):
         self._find_needs()
 
     def _follow_document(self) -> None:
-        """Show the file as it is now, after an edit or a permission."""
-        document, node = self._document, self._node
-        if document is None or document.hierarchy is None:
-            return
-        found = None if node is None else document.hierarchy.find(node.path)
-        self._node = found if isinstance(found, ArrayNode) else None
-        self._kept = self.loader.url
-        self._begin()
+        if self._document is not None and self._document.hierarchy is not None:
+            self._node = self._array_now()
+            self._kept = self.loader.url
+            self._begin()
+
+    def _follow_plot(self) -> None:
+        self._soon.start()
 
     def _find_needs(self) -> None:
         """Find out what the plot needs as it stands."""
@@ -316,10 +279,6 @@ class ByteMapPane(QWidget):
         self._show_file(url)
 
     # Showing
-
-    def _show_hint(self, text: str) -> None:
-        self._hint.setText(text)
-        self._pages.setCurrentWidget(self._hint)
 
     def _show_file(self, url: str) -> None:
         document = self._document
@@ -506,8 +465,6 @@ class ByteMapPane(QWidget):
         return Answer(text, ", ".join(parts), icon="document", data=file.url)
 
     def _show_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("byteMapMenu")
         item = self.view.cursor_item
         key = self.current_key()
         of_key = (
@@ -523,12 +480,7 @@ class ByteMapPane(QWidget):
             ("Go to the next overlap", "O", lambda: self.view.go_to_next(overlap=True)),
             ("See the whole file", "R", self.view.fit),
         )
-        for title, keys, work in entries:
-            action = QAction(f"{title}\t{keys}" if keys else title, menu)
-            action.triggered.connect(lambda _checked=False, work=work: work())
-            menu.addAction(action)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(place)
+        pop_up_entries(self, "byteMapMenu", place, entries)
 
     # Events
 
@@ -548,12 +500,6 @@ class ByteMapPane(QWidget):
             self._plan_area.setMinimumWidth(1)
             self._plan_area.setMaximumWidth(wide)
         self._plan_area.setMaximumHeight(16777215 if beside else 190)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_inner"):
-            # Once, after the style sheet has reached every child.
-            QTimer.singleShot(0, self, self._restyle)
 
     def _restyle(self) -> None:
         self.view.restyle()

@@ -6,34 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QFontMetricsF,
-    QHelpEvent,
-    QImage,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.panes.chunk_map_controls import ink_on, look_of, tiles
 from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.map_canvas import MapCanvas
 from refbrowser.views.bytes.byte_facts import offset_text
 from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
 from refbrowser.views.bytes.byte_pixels import OVERLAP, ByteViewport, picture_of
 from refbrowser.views.chunks.chunk_colouring import MapClass
-from refbrowser.views.chunks.chunk_facts import GAP
 from refbrowser.views.chunks.chunk_pixels import TILE
 
 if TYPE_CHECKING:
@@ -291,51 +274,25 @@ class BytePainter:
             painter.drawRect(band)
 
 
-class ByteMapView(QWidget):
+class ByteMapView(MapCanvas[ByteItem]):
     """The rows of bytes of one file.
 
     Signals
     -------
-    hovered(object)
-        The `ByteItem` under the pointer, None when it leaves.
-    cursorMoved(object)
-        The keyboard, or a click, put the cursor on an item.
-    chosen(object), opened(object)
-        An item was clicked, or Return was pressed on it; it was double-clicked.
-    viewMoved()
-        Other bytes are seen.
-    copyAsked()
-        The key under the cursor is to be copied.
-    menuAsked(object)
-        A menu for the item under the cursor is wanted at a global position.
+    opened(object)
+        An item was double-clicked, or Return was pressed on it with Control.
     """
 
-    hovered = Signal(object)
-    cursorMoved = Signal(object)
-    chosen = Signal(object)
     opened = Signal(object)
-    viewMoved = Signal()
-    copyAsked = Signal()
-    menuAsked = Signal(object)
+    viewport: ByteViewport
+    painting: BytePainter
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("byteMapView")
-        self.setAccessibleName("Byte map")
-        self.setToolTip("")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
+        viewport = ByteViewport()
+        super().__init__("byteMapView", "Byte map", viewport, BytePainter(viewport), parent)
         self.setMinimumSize(140, _PITCH + 2 * _MARGIN)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.viewport = ByteViewport()
-        self.painting = BytePainter(self.viewport)
-        self.cursor_item: ByteItem | None = None
         #: The byte that the cursor is on, within its item.
         self.cursor_byte = 0
-        self.hover_item: ByteItem | None = None
-        self._pressed: QPointF | None = None
-        self._dragged: QPointF | None = None
-        self._is_drag = False
         #: Part of a row that a drag went down and that was not moved.
         self._rest = 0.0
 
@@ -360,11 +317,6 @@ class ByteMapView(QWidget):
         self.painting.set_needs(used, plan)
         self.update()
 
-    def restyle(self) -> None:
-        """Take the colours of the theme."""
-        self.painting.restyle()
-        self.update()
-
     def place_cursor(self, byte: int) -> None:
         """Put the cursor on what lies at a byte, and see it."""
         shown = self.painting.shown
@@ -376,29 +328,50 @@ class ByteMapView(QWidget):
         self._moved()
         self.cursorMoved.emit(item)
 
-    def say(self, text: str) -> None:
-        """Tell screen readers of what is under the cursor."""
-        if text != self.accessibleDescription():
-            self.setAccessibleDescription(text)
-            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+    def go_to_next(self, *, overlap: bool) -> None:
+        """Go to the next overlap, or to the next place like the one under the cursor."""
+        shown, item = self.painting.shown, self.cursor_item
+        if shown is None:
+            return
+        if overlap:
+            place = shown.overlaps.next_run(self.cursor_byte)
+            if place is not None:
+                self.place_cursor(place.start)
+            return
+        owner = item.ranges[0].owner if item is not None and item.ranges else None
+        number = next((at for at, each in enumerate(shown.classes) if owner in each.owners), None)
+        if number is not None:
+            self.go_to_class(number)
 
-    def fit(self) -> None:
-        """See the whole file."""
-        self.viewport.fit()
-        self._moved()
+    def go_to_class(self, number: int) -> None:
+        """Go to the next bytes of a class."""
+        shown = self.painting.shown
+        place = None if shown is None else shown.classes[number].next_place(self.cursor_byte)
+        if place is not None:
+            self.place_cursor(place.start)
 
-    def zoom_by(self, steps: float, at: QPointF | None = None) -> None:
-        """Make bytes wider (or narrower), around a position of the widget, the cursor, or the middle."""
-        row, x = self._middle() if at is None else self._pixel(at)
-        self.viewport.zoom(ZOOM**steps, row, x)
-        self._moved()
+    # Where items are
 
-    def zoom_to(self, item: ByteItem) -> None:
-        """See an item as wide as fits."""
-        self.viewport.zoom_to(item.extent.start, item.extent.stop)
-        self._moved()
+    def has_map(self) -> bool:
+        return self.painting.shown is not None
 
-    def item_at(self, position: QPointF) -> tuple[int, ByteItem] | None:
+    def item_at(self, position: QPointF) -> ByteItem | None:
+        """Return the most telling item among the bytes of a pixel."""
+        found = self.found_at(position)
+        return None if found is None else found[1]
+
+    def put_cursor(self, position: QPointF) -> bool:
+        found = self.found_at(position)
+        if found is not None:
+            byte, item = found
+            extent = item.extent
+            self.place_cursor(byte if extent.start <= byte < extent.stop else extent.start)
+        return found is not None
+
+    def cursor_place(self) -> QPointF:
+        return self.place_of(self.cursor_byte)
+
+    def found_at(self, position: QPointF) -> tuple[int, ByteItem] | None:
         """Return the byte at a position of the widget, and what lies there."""
         shown = self.painting.shown
         row, x = self._pixel(position)
@@ -436,6 +409,32 @@ class ByteMapView(QWidget):
         """Return row and pixel of a position of the widget."""
         return int((position.y() - _MARGIN) // _PITCH), (position.x() - _OFFSETS) * self.viewport.ratio
 
+    # What is seen
+
+    def zoom_by(self, steps: float, at: QPointF | None = None) -> None:
+        row, x = self._middle() if at is None else self._pixel(at)
+        self.viewport.zoom(ZOOM**steps, row, x)
+        self._moved()
+
+    def zoom_to(self, item: ByteItem) -> None:
+        """See an item as wide as fits."""
+        self.viewport.zoom_to(item.extent.start, item.extent.stop)
+        self._moved()
+
+    def row_area(self) -> QRect:
+        """Return where the rows are, in the widget."""
+        wide = round(self.viewport.width / self.viewport.ratio)
+        return QRect(_OFFSETS, _MARGIN, wide, self.viewport.rows * _PITCH)
+
+    def _pan(self, step: QPointF) -> None:
+        # Rows move as wholes.
+        rows, self._rest = divmod(self._rest + step.y() / _PITCH, 1.0)
+        self.viewport.pan(rows, step.x() * self.viewport.ratio)
+
+    def _fill(self, ratio: float) -> None:
+        wide = round((self.width() - _OFFSETS - 2 * _MARGIN) * ratio)
+        self.viewport.resize(wide, (self.height() - 2 * _MARGIN) // _PITCH, ratio)
+
     def _middle(self) -> tuple[int, float]:
         """Return what stays in place when keys zoom: the cursor, else the middle."""
         if self.cursor_item is not None:
@@ -444,123 +443,29 @@ class ByteMapView(QWidget):
                 return row, x
         return self.viewport.rows // 2, self.viewport.width / 2
 
-    # Events
+    # Pointer and keys
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            facts = self.accessibleDescription() if self.hover_item is not None else ""
-            QToolTip.showText(event.globalPos(), theme.plain_tooltip(facts.replace(GAP, "\n")), self)
-            return True
-        return super().event(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        try:
-            self.painting.paint(painter, self, self.cursor_item, self.hover_item)
-            if self.hasFocus():
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(QColor(theme.colors().accent))
-                painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-        finally:
-            # A painter that is left open ends the program with the widget.
-            painter.end()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        ratio = self.devicePixelRatioF()
-        wide = round((self.width() - _OFFSETS - 2 * _MARGIN) * ratio)
-        self.viewport.resize(wide, (self.height() - 2 * _MARGIN) // _PITCH, ratio)
-        self._moved()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        turned = event.angleDelta().y() or event.angleDelta().x()
-        if turned and self.painting.shown is not None:
-            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-                self.viewport.pan(turned / 120, 0)
-                self._moved()
-            else:
-                self.zoom_by(turned / 120, event.position())
-            self._point_at(event.position())
-        event.accept()
+    def _turn_wheel(self, notches: float, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.viewport.pan(notches, 0)
+            self._moved()
+        else:
+            super()._turn_wheel(notches, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            self._pressed = self._dragged = event.position()
-            self._is_drag, self._rest = False, 0.0
-        event.accept()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is None or self._dragged is None:
-            self._point_at(event.position())
-            return
-        moved = (event.position() - self._pressed).manhattanLength()
-        self._is_drag = self._is_drag or moved >= QApplication.startDragDistance()
-        if self._is_drag:
-            step = event.position() - self._dragged
-            self._dragged = event.position()
-            # Rows move as wholes.
-            rows, self._rest = divmod(self._rest + step.y() / _PITCH, 1.0)
-            self.viewport.pan(rows, step.x() * self.viewport.ratio)
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            self._moved()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        clicked = self._pressed is not None and not self._is_drag
-        self._pressed = self._dragged = None
-        self.unsetCursor()
-        if clicked and event.button() == Qt.MouseButton.LeftButton:
-            self._take(event.position(), self.chosen)
-        self._point_at(event.position())
+        self._rest = 0.0
+        super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._take(event.position(), self.opened)
         event.accept()
 
-    def _take(self, position: QPointF, told: object) -> None:
-        """Put the cursor on what lies at a position, and tell it."""
-        found = self.item_at(position)
-        if found is not None:
-            byte, item = found
-            extent = item.extent
-            self.place_cursor(byte if extent.start <= byte < extent.stop else extent.start)
-            told.emit(self.cursor_item)  # type: ignore[attr-defined]
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._set_hover(None)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        place = event.globalPos()
-        if event.reason() == QContextMenuEvent.Reason.Mouse:
-            found = self.item_at(QPointF(event.pos()))
-            if found is not None:
-                self.place_cursor(found[0])
-        elif self.cursor_item is not None:
-            place = self.mapToGlobal(self.place_of(self.cursor_byte).toPoint())
-        if self.cursor_item is not None:
-            self.menuAsked.emit(place)
-        event.accept()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.painting.shown is None or not self._use_key(event):
-            super().keyPressEvent(event)
-            return
-        event.accept()
+    def _choose(self, *, control: bool) -> None:
+        (self.opened if control else self.chosen).emit(self.cursor_item)
 
     def _use_key(self, event: QKeyEvent) -> bool:
-        """Do what a key means; whether it means anything."""
-        key, text = Qt.Key(event.key()), event.text()
+        key, text = Qt.Key(event.key()), event.text().lower()
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         viewport = self.viewport
         moves = {
@@ -569,29 +474,18 @@ class ByteMapView(QWidget):
             Qt.Key.Key_PageUp: -viewport.row_bytes * viewport.rows,
             Qt.Key.Key_PageDown: viewport.row_bytes * viewport.rows,
         }
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copyAsked.emit()
-        elif key in moves:
+        if key in moves:
             self.place_cursor(int(self.cursor_byte + moves[key]) if self.cursor_item else int(viewport.first))
         elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self._step(key == Qt.Key.Key_Right)
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self.place_cursor(viewport.size - 1 if key == Qt.Key.Key_End else 0)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            if self.cursor_item is not None:
-                (self.opened if control else self.chosen).emit(self.cursor_item)
-        elif text in ("+", "="):
-            self.zoom_by(1)
-        elif text in ("-", "_"):
-            self.zoom_by(-1)
-        elif text.lower() == "r" and not control:
-            self.fit()
-        elif text.lower() == "z" and not control and self.cursor_item is not None:
+        elif text == "z" and not control and self.cursor_item is not None:
             self.zoom_to(self.cursor_item)
-        elif text.lower() in ("n", "o") and not control:
-            self.go_to_next(overlap=text.lower() == "o")
+        elif text in ("n", "o") and not control:
+            self.go_to_next(overlap=text == "o")
         else:
-            return False
+            return super()._use_key(event)
         return True
 
     def _step(self, forward: bool) -> None:
@@ -607,44 +501,3 @@ class ByteMapView(QWidget):
             self.place_cursor(shown.at(item.extent.start - 1).extent.start)
         else:
             self.place_cursor(0)
-
-    def go_to_next(self, *, overlap: bool) -> None:
-        """Go to the next overlap, or to the next place like the one under the cursor."""
-        shown, item = self.painting.shown, self.cursor_item
-        if shown is None:
-            return
-        if overlap:
-            place = shown.overlaps.next_run(self.cursor_byte)
-            if place is not None:
-                self.place_cursor(place.start)
-            return
-        owner = item.ranges[0].owner if item is not None and item.ranges else None
-        number = next((at for at, each in enumerate(shown.classes) if owner in each.owners), None)
-        if number is not None:
-            self.go_to_class(number)
-
-    def go_to_class(self, number: int) -> None:
-        """Go to the next bytes of a class."""
-        shown = self.painting.shown
-        place = None if shown is None else shown.classes[number].next_place(self.cursor_byte)
-        if place is not None:
-            self.place_cursor(place.start)
-
-    def row_area(self) -> QRect:
-        """Return where the rows are, in the widget."""
-        wide = round(self.viewport.width / self.viewport.ratio)
-        return QRect(_OFFSETS, _MARGIN, wide, self.viewport.rows * _PITCH)
-
-    def _point_at(self, position: QPointF) -> None:
-        found = self.item_at(position)
-        self._set_hover(None if found is None else found[1])
-
-    def _set_hover(self, item: ByteItem | None) -> None:
-        if item != self.hover_item:
-            self.hover_item = item
-            self.hovered.emit(item)
-            self.update()
-
-    def _moved(self) -> None:
-        self.update()
-        self.viewMoved.emit()

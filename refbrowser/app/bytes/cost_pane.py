@@ -11,18 +11,18 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
-    QStackedWidget,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
+from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import hint_label, one_shot, plain_label, push_button
+from refbrowser.app.widgets.parts import one_shot, plain_label, push_button
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.bytes.cost_words import (
     cell_tip,
@@ -37,7 +37,6 @@ from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.plot.plot_pane import PlotPane
     from refbrowser.model.nodes import ArrayNode
 
 _NOTHING = "What it costs to read the plotted array appears here: a map, a series, a profile, and all of it."
@@ -46,7 +45,7 @@ _REST = 120
 _CHUNKING = Qt.ItemDataRole.UserRole + 1
 
 
-class CostPane(QWidget):
+class CostPane(ArrayPane):
     """The table for one array; nothing is read for it.
 
     Signals
@@ -58,20 +57,14 @@ class CostPane(QWidget):
     exportWanted = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("costPane")
-        self._document: OpenDocument | None = None
-        self._node: ArrayNode | None = None
-        self._plot: PlotPane | None = None
+        super().__init__("costPane", _NOTHING, parent)
         self._is_awake = False
         self._latest = Latest(self, _WORK)
         self._soon = one_shot(self, _REST, self._compute)
         self.table: CostTable | None = None
-        self._hint = hint_label(_NOTHING)
         self.grid = QTableWidget()
         self.grid.setCornerButtonEnabled(False)
         self._lay_out()
-        self.setMinimumSize(140, 70)
         self.clear()
 
     def _lay_out(self) -> None:
@@ -105,7 +98,6 @@ class CostPane(QWidget):
         self.detail = ElidedLabel("costDetail", role="muted")
         self.footing = plain_label("", role="muted", wrap=False)
         self.footing.setObjectName("costFooting")
-        self._inner = QWidget()
         inside = QVBoxLayout(self._inner)
         inside.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, 0)
         inside.setSpacing(theme.SMALL)
@@ -117,48 +109,25 @@ class CostPane(QWidget):
         line.addWidget(self.detail, 1)
         inside.addLayout(line)
         inside.addWidget(self.footing)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._hint)
-        self._pages.addWidget(self._inner)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._pages)
 
     # What is shown
 
     def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
         """Show what it costs to read an array."""
-        if document is not self._document:
-            self.clear()
-            self._document = document
-            document.hierarchyChanged.connect(self._follow_document)
+        self._turn_to(document)
         if self._node is None or self._node.path != node.path:
             self.own.clear()
         self._node = node
         self._soon.start()
 
     def clear(self) -> None:
-        """Show nothing."""
-        if self._document is not None:
-            self._document.hierarchyChanged.disconnect(self._follow_document)
+        super().clear()
+        self.table = None
+        self.own.clear()
         self._latest.cancel()
         self._soon.stop()
-        self._document = self._node = self.table = None
-        self.own.clear()
-        self._show_hint(_NOTHING)
-
-    def leave(self, document: OpenDocument | None) -> None:
-        """Show nothing of documents other than the current one."""
-        if self._document is not None and document is not self._document:
-            self.clear()
-
-    def set_plot(self, plot: PlotPane) -> None:
-        """Follow the axes and the slice that a plot shows."""
-        self._plot = plot
-        plot.viewChanged.connect(self._soon.start)
 
     def set_seen(self, is_seen: bool) -> None:
-        """Take note whether the table is in sight: nothing is computed for one that is not."""
         self._is_awake = is_seen
         if is_seen:
             self._soon.start()
@@ -166,7 +135,6 @@ class CostPane(QWidget):
             self._latest.cancel()
 
     def is_settled(self) -> bool:
-        """Whether nothing is still to be computed."""
         return not (self._latest.is_running or self._soon.isActive())
 
     def chunking(self) -> Chunking | None:
@@ -177,15 +145,13 @@ class CostPane(QWidget):
         return table.chunkings[column]
 
     def _follow_document(self) -> None:
-        document, node = self._document, self._node
-        found = (
-            None
-            if document is None or document.hierarchy is None or node is None
-            else (document.hierarchy.find(node.path))
-        )
-        if document is not None and found is not None and hasattr(found, "values"):
-            self._node = found  # type: ignore[assignment]
+        found = self._array_now()
+        if found is not None:
+            self._node = found
             self._soon.start()
+
+    def _follow_plot(self) -> None:
+        self._soon.start()
 
     def _compute(self) -> None:
         document, node, plot = self._document, self._node, self._plot
@@ -218,10 +184,6 @@ class CostPane(QWidget):
                 self.detail.set_text(complaint)
 
         self._latest.run(document, f"Tell what it costs to read {node.path}", work, done, failed)
-
-    def _show_hint(self, text: str) -> None:
-        self._hint.setText(text)
-        self._pages.setCurrentWidget(self._hint)
 
     def _show(self, table: CostTable) -> None:
         before = self.grid.currentRow(), self.grid.currentColumn()

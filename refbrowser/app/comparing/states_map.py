@@ -87,8 +87,7 @@ class StatesMap(QWidget):
             lambda axis, index: self._change(lambda state: state.with_index(axis, index))
         )
         self.view.cursorMoved.connect(self._point)
-        self.view.nextAsked.connect(self._next_alike)
-        self.legend.wanted.connect(self._go_to_next)
+        self.legend.wanted.connect(self.view.go_to_class)
 
     # What is shown
 
@@ -136,11 +135,6 @@ class StatesMap(QWidget):
         self._looking.cancel()
         self._array = self._layout = self.coords = None
 
-    def coloured(self) -> ColouredMap | None:
-        """Return the map on the screen."""
-        maps = self.view.painting.maps
-        return maps[0] if maps else None
-
     def set_chunk(self, coords: tuple[int, ...] | None) -> None:
         """Show the references of a chunk."""
         found, array = self._found, self._array
@@ -149,7 +143,7 @@ class StatesMap(QWidget):
         if coords is None or found is None or array is None:
             self.pair.clear()
             return
-        if self._layout is not None and (cell := self._layout.cell_of(coords)) != self.view.cursor_cell:
+        if self._layout is not None and (cell := self._layout.cell_of(coords)) != self.view.cursor_item:
             blocked = self.view.blockSignals(True)
             self.view.place_cursor(cell)
             self.view.blockSignals(blocked)
@@ -197,18 +191,6 @@ class StatesMap(QWidget):
         coords = None if cell is None or self._layout is None else self._layout.coords_at(*cell)
         if coords is not None and coords != self.coords:
             self.set_chunk(coords)
-
-    def _next_alike(self) -> None:
-        shown, cell = self.coloured(), self.view.cursor_cell
-        position = None if shown is None or cell is None else shown.position(*cell)
-        if shown is not None and position is not None:
-            self._go_to_next(int(shown.classes[position]))
-
-    def _go_to_next(self, number: int) -> None:
-        shown = self.coloured()
-        cell = None if shown is None else shown.next_of(number, *(self.view.cursor_cell or (0, -1)))
-        if cell is not None:
-            self.view.place_cursor(cell)
 
     # Events
 

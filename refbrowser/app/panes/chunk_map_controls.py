@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QIcon, QImage, QPainter, QPen, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from refbrowser.app.editors.rows import FlowLayout
 from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.parts import combo_box, plain_label, tool_button
 from refbrowser.views.chunks.chunk_facts import COLOURINGS, class_text
 from refbrowser.views.chunks.chunk_pixels import TILE
 from refbrowser.views.plot.picture import ChunkState
@@ -261,11 +261,11 @@ class MapControls(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self._state: SliceState | None = None
-        self.by = _combo("chunkMapColour", "Colour chunks by")
+        self.by = combo_box("chunkMapColour", "Colour chunks by")
         for name, title in COLOURINGS.items():
             self.by.addItem(title, name)
-        self.down = _combo("chunkMapDown", "Dimension that runs down")
-        self.across = _combo("chunkMapAcross", "Dimension that runs across")
+        self.down = combo_box("chunkMapDown", "Dimension that runs down")
+        self.across = combo_box("chunkMapAcross", "Dimension that runs across")
         self.by.activated.connect(lambda _at: self.byChosen.emit(self.by.currentData()))
         self.down.activated.connect(lambda _at: self._choose_down())
         self.across.activated.connect(lambda _at: self.acrossChosen.emit(self.across.currentData()))
@@ -385,16 +385,6 @@ def _wrapped(state: SliceState, columns: int) -> str:
     if state.shape[state.x] <= columns:
         return f"Across: {name}"
     return f"{name}, {count_text(columns)} chunks in a row"
-
-
-def _combo(name: str, title: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(title)
-    combo.setToolTip(title)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return combo
 
 
 def _labelled(text: str, control: QWidget) -> QWidget:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import MapControls, MapFoot, MapLegend
 from refbrowser.app.panes.chunk_map_loader import MapLoader, PointedChunk
 from refbrowser.app.panes.chunk_map_view import Cell, ChunkMapView
 from refbrowser.app.widgets import theme
-from refbrowser.app.widgets.parts import hint_label, one_shot
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.app.widgets.parts import one_shot, pop_up_entries
 from refbrowser.views.chunks.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.views.chunks.chunk_map import ChunkLayout, first_chunk_slice, with_axes_of
 from refbrowser.views.words import count_text
@@ -54,8 +54,8 @@ def _ranges(plot: PlotPane, state: SliceState, grid: RegularChunkGrid) -> tuple[
 
 #: A view that stands still so long, in milliseconds, is looked at more closely.
 _IDLE = 120
-#: Heights of the pane: the least, from which on choices and legend are shown, and the legend under the map.
-_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 110, 210
+#: Heights of the pane from which on choices are shown, and the legend under the map.
+_WITH_CONTROLS, _WITH_LEGEND = 110, 210
 #: Width from which on the legend stands beside a map that is low.
 _WITH_COLUMN = 460
 _NOTHING = (
@@ -63,7 +63,7 @@ _NOTHING = (
 )
 
 
-class ChunkMapPane(QWidget):
+class ChunkMapPane(ArrayPane):
     """Shows the chunks of one array; everything is computed from references, nothing is read.
 
     Signals
@@ -78,12 +78,8 @@ class ChunkMapPane(QWidget):
     explainWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("chunkMapPane")
-        self._document: OpenDocument | None = None
-        self._node: ArrayNode | None = None
+        super().__init__("chunkMapPane", _NOTHING, parent)
         self._layout: ChunkLayout | None = None
-        self._plot: PlotPane | None = None
         self._plotted: tuple[range, ...] | None = None
         #: Axes of the plot that the map took; it keeps what is chosen in it until the plot has others.
         self._axes: tuple[int, ...] | None = None
@@ -94,17 +90,13 @@ class ChunkMapPane(QWidget):
         self.foot = MapFoot()
         self.loader = MapLoader(self)
         self.pointed = PointedChunk(self.loader, self)
-        self._hint = hint_label(_NOTHING)
         self._idle = one_shot(self, _IDLE, self._look_closer)
         self._lay_out()
-        # Low docks stay low: what has no room is left out.
-        self.setMinimumSize(140, _LEAST)
         self._connect()
         self.clear()
 
     def _lay_out(self) -> None:
-        inner = QWidget()
-        layout = QVBoxLayout(inner)
+        layout = QVBoxLayout(self._inner)
         layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, 0)
         layout.setSpacing(theme.SMALL)
         layout.addWidget(self.controls)
@@ -115,13 +107,6 @@ class ChunkMapPane(QWidget):
         self._map.setRowStretch(0, 1)
         layout.addLayout(self._map, 1)
         self._place(beside=False)
-        self._inner = inner
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._hint)
-        self._pages.addWidget(inner)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._pages)
 
     def _place(self, *, beside: bool) -> None:
         """Put the legend under the map, or beside it and the line of words."""
@@ -155,9 +140,8 @@ class ChunkMapPane(QWidget):
         view.viewMoved.connect(self._moved)
         view.copyAsked.connect(self.copy_key)
         view.explainAsked.connect(self.explainWanted)
-        view.nextAsked.connect(self._next_alike)
         view.menuAsked.connect(self._show_menu)
-        self.legend.wanted.connect(self._go_to_next)
+        self.legend.wanted.connect(view.go_to_class)
         self.loader.shown.connect(self._show_maps)
         self.pointed.said.connect(self._say)
 
@@ -165,10 +149,7 @@ class ChunkMapPane(QWidget):
 
     def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
         """Show the chunks of an array."""
-        if document is not self._document:
-            self.clear()
-            self._document = document
-            document.hierarchyChanged.connect(self._follow_document)
+        self._turn_to(document)
         before = None if self._node is None or self._node.path != node.path else self._layout
         self._node, self._plotted = node, None
         if before is None:
@@ -186,45 +167,18 @@ class ChunkMapPane(QWidget):
             self._set_layout(ChunkLayout.of(state), same=before is not None)
             self._follow_plot()
 
-    def clear(self) -> None:
-        """Show nothing."""
-        if self._document is not None:
-            self._document.hierarchyChanged.disconnect(self._follow_document)
-            self.pointed.forget()
-        self.loader.clear()
-        self._document = self._node = None
-        self._show_hint(_NOTHING)
-
     def set_plot(self, plot: PlotPane) -> None:
-        """Follow the slice that a plot shows."""
-        self._plot = plot
-        plot.viewChanged.connect(self._follow_plot)
+        super().set_plot(plot)
         plot.settled.connect(self._follow_plot)
 
-    def leave(self, document: OpenDocument | None) -> None:
-        """Show nothing of documents other than the current one."""
-        if self._document is not None and document is not self._document:
-            self.clear()
-
-    def shows(self, document: OpenDocument, path: str) -> bool:
-        """Tell whether the chunks of an array are shown."""
-        return document is self._document and self._node is not None and self._node.path == path
-
-    def array(self) -> ArrayNode | None:
-        """Return the array whose chunks are shown."""
-        return self._node
+    def set_seen(self, is_seen: bool) -> None:
+        self.loader.set_awake(is_seen)
 
     def chunk_slice(self) -> SliceState | None:
         """Return the slice of the chunk grid that is shown, counted in chunks."""
         return None if self._layout is None else self._layout.slice
 
-    def coloured(self) -> ColouredMap | None:
-        """Return the whole map as it is known now."""
-        maps = self.view.painting.maps
-        return maps[0] if maps else None
-
     def is_settled(self) -> bool:
-        """Whether nothing is still to be computed."""
         return not (self.loader.is_busy or self.pointed.is_busy)
 
     def colour_by(self, by: ColourBy) -> None:
@@ -259,7 +213,7 @@ class ChunkMapPane(QWidget):
 
     def current_chunk(self) -> tuple[OpenDocument, str] | None:
         """Return the document and the key of the chunk under the cursor."""
-        coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
+        coords = self._coords_at(self.view.cursor_item or self.view.hover_item)
         document, node = self._document, self._node
         if coords is None or document is None or node is None or not node.has_manifest:
             return None
@@ -281,13 +235,12 @@ class ChunkMapPane(QWidget):
         self.loader.clear()
         self.pointed.forget()
         self._layout = None
-        self._hint.setText(text)
         self.view.set_layout(None)
         self.controls.set_slice(None)
         self.legend.set_map(None)
         self.foot.set_changed(0)
         self._say("")
-        self._pages.setCurrentWidget(self._hint)
+        super()._show_hint(text)
 
     def _set_layout(self, layout: ChunkLayout, same: bool = False) -> None:
         assert self._document is not None
@@ -298,7 +251,7 @@ class ChunkMapPane(QWidget):
         self.pointed.set_map(self._document, self._node)
         self.loader.set_map(self._document, self._node, layout)
         self._outline()
-        self._point(self.view.cursor_cell)
+        self._point(self.view.cursor_item)
 
     def _change_slice(self, change: object) -> None:
         if self._layout is None:
@@ -318,11 +271,8 @@ class ChunkMapPane(QWidget):
     # What is followed
 
     def _follow_document(self) -> None:
-        """Show the array as it is now, after an edit or a permission."""
-        document, node = self._document, self._node
-        hierarchy = None if document is None else document.hierarchy
-        found = None if hierarchy is None or node is None else hierarchy.find(node.path)
-        if document is None or not isinstance(found, ArrayNode):
+        document, found = self._document, self._array_now()
+        if document is None or found is None:
             self.clear()
         else:
             self.set_array(document, found)
@@ -371,7 +321,7 @@ class ChunkMapPane(QWidget):
 
     def _point(self, _cell: Cell | None) -> None:
         view = self.view
-        cell = view.hover_cell if view.hover_cell is not None else view.cursor_cell
+        cell = view.hover_item if view.hover_item is not None else view.cursor_item
         self.pointed.set_chunk(self._coords_at(cell), cell)
 
     def _say(self, text: str) -> None:
@@ -385,38 +335,17 @@ class ChunkMapPane(QWidget):
         if coords is not None:
             self.chunkChosen.emit(coords)
 
-    def _next_alike(self) -> None:
-        shown = self.coloured()
-        position = (
-            None if shown is None or self.view.cursor_cell is None else shown.position(*self.view.cursor_cell)
-        )
-        if shown is not None and position is not None:
-            self._go_to_next(int(shown.classes[position]))
-
-    def _go_to_next(self, number: int) -> None:
-        shown = self.coloured()
-        cell = None if shown is None else shown.next_of(number, *(self.view.cursor_cell or (0, -1)))
-        if cell is not None:
-            self.view.place_cursor(cell)
-
     def _show_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("chunkMapMenu")
-        cell = self.view.cursor_cell
+        cell = self.view.cursor_item
         entries = (
             ("Plot this chunk and show its key", "Return", lambda: self._choose(cell)),
             ("Explain this chunk", "E", self.explainWanted.emit),
             ("Copy the key", "Ctrl+C", self.copy_key),
             ("Copy the URL", "", self.copy_url),
-            ("Go to the next chunk like this", "N", self._next_alike),
+            ("Go to the next chunk like this", "N", self.view.go_to_alike),
             ("See all chunks", "R", self.view.fit),
         )
-        for title, keys, work in entries:
-            action = QAction(f"{title}\t{keys}" if keys else title, menu)
-            action.triggered.connect(lambda _checked=False, work=work: work())
-            menu.addAction(action)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(place)
+        pop_up_entries(self, "chunkMapMenu", place, entries)
 
     # Events
 
@@ -428,12 +357,6 @@ class ChunkMapPane(QWidget):
             self._place(beside=beside)
         self.legend.setVisible(beside or not low)
         self.controls.setVisible(self.height() >= _WITH_CONTROLS)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_inner"):
-            # Once, after the style sheet has reached every child.
-            QTimer.singleShot(0, self, self._restyle)
 
     def _restyle(self) -> None:
         self.view.restyle()

@@ -7,22 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHBoxLayout,
-    QHeaderView,
-    QLineEdit,
-    QStackedWidget,
-    QTableView,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
-from refbrowser.app.widgets import icons, theme
-from refbrowser.app.widgets.parts import hint_label, plain_label, push_button, tool_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.findings_list import FindingsFilter, FindingsTable, severity_icon, show_fix
+from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
 from refbrowser.app.widgets.table_models import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.views.words import count_text, one_line
 
@@ -209,7 +200,7 @@ class ProblemsModel(TitledModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, index.column())
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
-            return _severity_icon(problem)
+            return severity_icon(problem.is_fault)
         if role == Qt.ItemDataRole.ToolTipRole:
             return theme.plain_tooltip(_tooltip(row))
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -243,17 +234,11 @@ def _alike_title(rows: list[Row]) -> str:
     return f"{message[:1].upper()}{message[1:]}: {count_text(sum(row.problem.count for row in rows))}"
 
 
-def _severity_icon(problem: Problem) -> Any:
-    scheme = theme.colors()
-    name = "fault" if problem.is_fault else "warning"
-    return icons.icon(name, scheme.fault if problem.is_fault else scheme.warning)
-
-
 def _of_heading(heading: Heading, column: int, role: int) -> Any:
     if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) and column == MESSAGE:
         return heading.text
     if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY and not heading.is_of_document:
-        return _severity_icon(heading.rows[0].problem)
+        return severity_icon(heading.rows[0].problem.is_fault)
     if role == Qt.ItemDataRole.ToolTipRole:
         return theme.plain_tooltip(heading.title)
     if role == Qt.ItemDataRole.FontRole:
@@ -314,19 +299,10 @@ class ProblemsPane(QWidget):
         #: The row that shows its whole text, or -1.
         self._tall = -1
         self.model = ProblemsModel(self)
-        self._table = _Table()
-        self._table.setModel(self.model)
-        self._lay_out_columns()
-        self._faults = _toggle("problemsFaults", "Show faults")
-        self._warnings = _toggle("problemsWarnings", "Show warnings")
-        self._filter = QLineEdit()
-        self._filter.setObjectName("problemsFilter")
-        self._filter.setAccessibleName("Filter problems")
-        self._filter.setPlaceholderText("Filter")
-        self._filter.setClearButtonEnabled(True)
-        self._filter.textChanged.connect(lambda _text: self._apply_filter())
-        for toggle in (self._faults, self._warnings):
-            toggle.toggled.connect(lambda _on: self._apply_filter())
+        self._table = _Table(self.model)
+        self._filter = FindingsFilter("problems", "Filter problems", "Filter")
+        self._filter.typed.connect(self._apply_filter)
+        self._filter.toggled.connect(self._apply_filter)
         self._shown = plain_label("", role="muted", wrap=False)
         self._shown.setObjectName("problemsShown")
         self._fix = push_button(NO_FIX, "problemsFixButton", self._fix_current)
@@ -347,6 +323,7 @@ class ProblemsPane(QWidget):
         self._table.copyWanted.connect(self.copy)
         self._table.turnWanted.connect(self._turn)
         self._table.released.connect(self._fit_current)
+        self._table.horizontalHeader().sectionResized.connect(lambda *_: self._fit_current())
         self._table.selectionModel().currentChanged.connect(lambda *_: self._current_changed())
         self.model.modelReset.connect(self._span_headings)
         documents.added.connect(self._added)
@@ -358,8 +335,6 @@ class ProblemsPane(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, 0)
         top.setSpacing(theme.SMALL)
-        for toggle in (self._faults, self._warnings):
-            top.addWidget(toggle)
         top.addWidget(self._filter, 1)
         top.addWidget(self._shown)
         for button in (self._fix, self._copy, self._again):
@@ -370,15 +345,6 @@ class ProblemsPane(QWidget):
         layout.addLayout(top)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self._more)
-
-    def _lay_out_columns(self) -> None:
-        header = self._table.horizontalHeader()
-        header.setMinimumSectionSize(24)
-        header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(SEVERITY, QHeaderView.ResizeMode.Fixed)
-        for section, width in _WIDTHS.items():
-            header.resizeSection(section, width)
-        header.sectionResized.connect(lambda *_: self._fit_current())
 
     # What is shown
 
@@ -391,12 +357,11 @@ class ProblemsPane(QWidget):
         self._keep(current)
         found = [document.problems.found for document in documents]
         faults, warnings = (sum(getattr(each, name) for each in found) for name in ("faults", "warnings"))
-        self._faults.setText(f"Faults {count_text(faults)}")
-        self._warnings.setText(f"Warnings {count_text(warnings)}")
+        self._filter.set_counts(faults, warnings)
         more = sum(each.more for each in found)
         self._more.setText(f"and {count_text(more)} more, which are not listed" if more else "")
         self._more.setVisible(bool(more))
-        self._draw_icons()
+        self._filter.restyle()
         self._show_state()
         self.counted.emit(faults, warnings)
 
@@ -434,7 +399,7 @@ class ProblemsPane(QWidget):
 
     def copy(self) -> None:
         """Put the selected problems on the clipboard as text; all that are shown where none is selected."""
-        chosen = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
+        chosen = self._table.selected_rows()
         rows = (
             [row for number in chosen for row in self.model.rows_at(number)] if chosen else self.model.rows()
         )
@@ -449,7 +414,7 @@ class ProblemsPane(QWidget):
 
     def _apply_filter(self) -> None:
         current = self.current()
-        self.model.set_filter(self._faults.isChecked(), self._warnings.isChecked(), self._filter.text())
+        self.model.set_filter(*self._filter.chosen())
         self._keep(current)
         self._show_state()
 
@@ -473,13 +438,10 @@ class ProblemsPane(QWidget):
         row = self.current()
         fix = None if row is None else row.problem.fix
         self._fix.setEnabled(fix is not None)
-        metrics = self._fix.fontMetrics()
-        title = NO_FIX if fix is None else fix.title
-        self._fix.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, 220).replace("&", "&&"))
-        self._fix.setAccessibleName(title.rstrip("…"))
-        self._fix.setToolTip(
-            theme.plain_tooltip("Select a problem that one click repairs" if fix is None else title)
-        )
+        if fix is None:
+            show_fix(self._fix, NO_FIX, "Select a problem that one click repairs")
+        else:
+            show_fix(self._fix, fix.title, fix.title)
 
     def _height_of(self, index: QModelIndex) -> int:
         """Return the height in which a problem's text is seen whole, if it is no higher than the table."""
@@ -488,11 +450,6 @@ class ProblemsPane(QWidget):
         height = metrics.boundingRect(0, 0, width, 0, Qt.TextFlag.TextWordWrap, index.data()).height()
         needed = theme.ROW + (round(height / metrics.lineSpacing()) - 1) * metrics.lineSpacing()
         return max(theme.ROW, min(needed, self._table.viewport().height()))
-
-    def _draw_icons(self) -> None:
-        scheme = theme.colors()
-        self._faults.setIcon(icons.icon("fault", scheme.fault))
-        self._warnings.setIcon(icons.icon("warning", scheme.warning))
 
     def _go(self, index: QModelIndex) -> None:
         row = self.model.row(index.row())
@@ -543,28 +500,17 @@ class ProblemsPane(QWidget):
             self.fixWanted.emit(*row)
 
 
-class _Table(QTableView):
+class _Table(FindingsTable):
     """The table itself."""
 
     entered_return = Signal(QModelIndex)
     turnWanted = Signal(QModelIndex)
     released = Signal()
-    copyWanted = Signal()
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, model: ProblemsModel) -> None:
+        super().__init__("problemsView", "Problems", model, _WIDTHS, MESSAGE)
         self.is_pressed = False
-        self.setObjectName("problemsView")
-        self.setAccessibleName("Problems")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setShowGrid(False)
         self.setWordWrap(True)
-        self.setTabKeyNavigation(False)
-        self.setIconSize(QSize(16, 16))
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW)
-        self.horizontalHeader().setHighlightSections(False)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.is_pressed = True
@@ -580,16 +526,5 @@ class _Table(QTableView):
             self.entered_return.emit(self.currentIndex())
         elif event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
             self.turnWanted.emit(self.currentIndex())
-        elif event.matches(QKeySequence.StandardKey.Copy):
-            self.copyWanted.emit()
         else:
             super().keyPressEvent(event)
-
-
-def _toggle(name: str, words: str) -> QToolButton:
-    button = tool_button(name, words)
-    button.setCheckable(True)
-    button.setChecked(True)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return button

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
@@ -251,7 +251,7 @@ class Docks:
         if not dock.isFloating() and dock.height() < min(least, most):
             self._window.resizeDocks([dock], [min(least, most)], Qt.Orientation.Vertical)
 
-    def fill(self, contents: dict[str, QWidget]) -> None:
+    def fill(self, contents: Mapping[str, QWidget]) -> None:
         """Put the panes in the place of the words."""
         for name, content in contents.items():
             frame = self._docks[name].widget()

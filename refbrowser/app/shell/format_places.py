@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.actions import Actions
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.facets.host import Host
-    from refbrowser.app.shell.tasks import TaskControl
     from refbrowser.formats.format import Format, Page
 
 
@@ -175,18 +173,13 @@ class FormatPlaces(CommandGroup):
     def _load(self, format: Format) -> None:
         """Load what pages need on a worker thread; they are made then."""
 
-        def load(_control: TaskControl) -> None:
-            for page in format.pages:
-                import_module(page.made.partition(":")[0])
-
-        def loaded(_none: None) -> None:
+        def loaded() -> None:
             self._loaded.extend((format, page) for page in format.pages)
             self._next.start()
 
-        self._host.tasks.run(
+        self._host.tasks.load(
             f"pages of {format.name}",
-            self._host.tasks.PREPARING,
-            load,
+            (page.made.partition(":")[0] for page in format.pages),
             loaded,
             lambda error: self._tell(format.title, error),
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -129,6 +130,22 @@ class Tasks(QObject):
             self._told_busy = True
             self.busyChanged.emit(True)
         return handle
+
+    def load(
+        self,
+        owner: str,
+        modules: Iterable[str],
+        done: Callable[[], None],
+        failed: Callable[[BaseException], None] | None = None,
+    ) -> None:
+        """Import modules on a worker thread, which prepares the program, and go on when they are there."""
+
+        def work(control: TaskControl) -> None:
+            for module in modules:
+                control.check()
+                import_module(module)
+
+        self.run(owner, self.PREPARING, work, lambda _none: done(), failed)
 
     def cancel(self, number: int) -> None:
         """Cancel one job by its number."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QBrush, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QLabel,
     QMenu,
@@ -97,6 +98,17 @@ def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     return button
+
+
+def combo_box(name: str, title: str) -> QComboBox:
+    """Return a named box of choices that is as wide as they are; the wheel alone gives it no focus."""
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(title)
+    combo.setToolTip(title)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return combo
 
 
 def show_progress(bar: QProgressBar, done: int, total: int | None) -> None:
@@ -208,6 +220,20 @@ def pop_up(
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.popup(place)
     return menu
+
+
+def pop_up_entries(
+    widget: QWidget, name: str, place: QPoint, entries: Iterable[tuple[str, str, Callable[[], object]]]
+) -> None:
+    """Show a menu at a place of the screen: of each entry its title, its keys or none, and what it does."""
+    menu = QMenu(widget)
+    menu.setObjectName(name)
+    for title, keys, work in entries:
+        action = QAction(f"{title}\t{keys}" if keys else title, menu)
+        action.triggered.connect(lambda _checked=False, work=work: work())
+        menu.addAction(action)
+    menu.aboutToHide.connect(menu.deleteLater)
+    menu.popup(place)
 
 
 def separator(widget: QWidget) -> QAction:

@@ -107,19 +107,16 @@ def _needs(document: Document, most: int) -> Iterator[tuple[str, int]]:
     """Yield URLs, and the end of the last byte that references need there; a URL may come more than once."""
     refs, urls = document.refs, document.urls.texts
     table = refs.table
-    kept = table.url >= 0
-    kept[refs.removed] = False
-    kept[np.array([*refs.replaced], np.int64)] = False
+    kept = refs.standing() & (table.url >= 0)
     ids, lengths = table.url[kept], table.length[kept].astype(np.int64)
     ends = np.zeros(len(urls), np.int64)
     np.maximum.at(ends, ids, np.where(lengths < 0, 0, table.offset[kept].astype(np.int64) + lengths))
     for number in np.unique(ids).tolist():
         yield urls[number], int(ends[number])
-    slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    for position in (refs.position(slot) for slot in slots[:EDITED_SEEN]):
-        row = document.expansion.items(position, position + 1)
-        if len(row) and row.urls[0] is not None:
-            yield row.urls[0], (row.offsets[0] or 0) + (row.lengths[0] or 0) if row.lengths[0] else 0
+    edited = document.view.columns(refs.edited_slots()[:EDITED_SEEN])
+    for number in np.flatnonzero(edited.url >= 0).tolist():
+        length = int(edited.length[number])
+        yield edited.urls[edited.url[number]], int(edited.offset[number]) + length if length > 0 else 0
     for rule in document.rules:
         yield from _needs_of_rule(rule, most)
     for each in document.layouts:

@@ -341,7 +341,7 @@ def _met_in_refs(context: RuleContext, rule: GenRule) -> Collisions | None:
     slots: list[int] = []
     rows: list[int] = []
     undecided = 0
-    touched = np.array([*refs.removed.tolist(), *refs.replaced], np.int64)
+    standing = refs.standing()
     for number, (start, separator) in enumerate(refs.table.groups):
         if number == ODD or not (start.startswith(prefix) or prefix.startswith(start)):
             continue
@@ -351,7 +351,7 @@ def _met_in_refs(context: RuleContext, rule: GenRule) -> Collisions | None:
         if group is None:
             continue
         at, codes = group.rows(), group.codes(refs.table.code)
-        kept = ~np.isin(at, touched)
+        kept = standing[at]
         encoding = ChunkKeyEncoding("v2", "." if separator == "." else "/")
         for ndim, places, some in _by_dimensions(at[kept], codes[kept]):
             if context.left.is_over:

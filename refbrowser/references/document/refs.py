@@ -173,6 +173,23 @@ class References:
         at = int(self.removed.searchsorted(row))
         return at == len(self.removed) or self.removed[at] != row
 
+    def standing(self) -> npt.NDArray[np.bool_]:
+        """Return of each row of the table whether it is neither removed nor replaced."""
+        stands = np.ones(len(self.table), bool)
+        stands[self.removed] = False
+        stands[np.fromiter(self.replaced, np.int64, len(self.replaced))] = False
+        return stands
+
+    def edited_slots(self) -> Rows:
+        """Return the slots of the entries of the overlay, those that were appended last."""
+        rows = np.fromiter(self.replaced, np.int64, len(self.replaced))
+        return np.concatenate([rows, -2 - np.arange(len(self.appended), dtype=np.int64)])
+
+    def slots_beside_table(self) -> list[int]:
+        """Return the slots of entries whose URL is not in the table: edited ones, and with huge numbers."""
+        large = np.flatnonzero((self.table.url == ValueKind.LARGE) & self.standing())
+        return [*large.tolist(), *self.edited_slots().tolist()]
+
     def find_slot(self, key: str) -> int | None:
         """Return the slot of the entry that counts for `key`, or None."""
         if self._patched and key in self._patched:

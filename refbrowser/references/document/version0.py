@@ -85,10 +85,8 @@ class Version0:
         if document.urls.faults:
             broken = np.flatnonzero(np.isin(table.url, list(document.urls.faults)))
             rows = np.union1d(rows, broken)
-        rows = rows[~np.isin(rows, self._refs.removed)]
-        yield from (row for row in rows.tolist() if row not in self._refs.replaced)
-        yield from self._refs.replaced
-        yield from (-2 - number for number in range(len(self._refs.appended)))
+        yield from rows[self._refs.standing()[rows]].tolist()
+        yield from self._refs.edited_slots().tolist()
 
     def _look_at_rules(self) -> None:
         hashes = []

@@ -92,10 +92,9 @@ def _changed_urls(table: TextTable) -> Rows:
 def _renamed_urls(refs: References) -> Iterator[Splice]:
     table = refs.text_table
     rows = _changed_urls(table)
-    if refs.replaced:
-        rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
-    rows = np.setdiff1d(rows, refs.removed, assume_unique=True)
-    others = np.sort(np.concatenate([refs.removed, np.fromiter(refs.replaced, np.int64, len(refs.replaced))]))
+    standing = refs.standing()
+    rows = rows[standing[rows]]
+    others = np.flatnonzero(~standing)
     # Rows that stand next to one another but for what is not edited.
     is_next = np.diff(others.searchsorted(rows), prepend=-1) == 0
     spelled: dict[tuple[int, bool], bytes] = {}

@@ -116,9 +116,7 @@ def _wrapped(document: ReferenceText) -> ReferenceText:
 
 def urls_beside_table(refs: References) -> list[str]:
     """Return the URLs that the table has not: of edited entries, and of those with numbers beyond 64 bits."""
-    slots = (refs.table.url == ValueKind.LARGE).nonzero()[0].tolist()
-    slots += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    values = [refs.value(slot) for slot in slots]
+    values = [refs.value(slot) for slot in refs.slots_beside_table()]
     return [value.url for value in values if value.kind in (None, ValueKind.LARGE)]
 
 

@@ -52,10 +52,7 @@ def changed_urls(
     chosen = None if slots is None else np.asarray(slots, np.int64)
     rows = None if chosen is None else chosen[chosen >= 0]
     changed = replace(refs, table=_with_urls(refs.table, change, rows))
-    # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
-    large = np.flatnonzero(refs.table.url == ValueKind.LARGE).tolist()
-    single = [row for row in large if row not in refs.replaced and refs.stands(row)]
-    single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    single = refs.slots_beside_table()
     # Where there is none, numpy would sort all that is chosen to find that out.
     if chosen is not None and single:
         single = np.array(single, np.int64)[np.isin(single, chosen)].tolist()
@@ -180,14 +177,9 @@ def entries_of_scope(
     table = refs.table
     wanted = np.array([number for number, url in enumerate(table.urls) if is_meant(url)], np.int64)
     rows = np.flatnonzero(np.isin(table.url, wanted)) if len(wanted) else np.zeros(0, np.int64)
-    touched = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
-    rows = rows[~np.isin(rows, touched)]
+    rows = rows[refs.standing()[rows]]
     pause()
-    # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
-    large = np.flatnonzero(table.url == ValueKind.LARGE).tolist()
-    single = [row for row in large if row not in refs.replaced and refs.stands(row)]
-    single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    values = ((slot, refs.value(slot)) for slot in single)
+    values = ((slot, refs.value(slot)) for slot in refs.slots_beside_table())
     found = [slot for slot, value in values if value.kind in (None, ValueKind.LARGE) and is_meant(value.url)]
     kept = rows[_in_scope(refs, rows, scope, pause)]
     return np.concatenate([kept, np.array([*_single_in_scope(refs, found, scope)], np.int64)])

@@ -142,7 +142,7 @@ def uses_of(document: Document, name: str, check: Callable[[], None]) -> Templat
     check()
     rows = np.flatnonzero(np.isin(refs.table.url, wanted)) if wanted else np.zeros(0, np.int64)
     check()
-    rows = rows[~np.isin(rows, np.array([*refs.removed.tolist(), *refs.replaced], np.int64))]
+    rows = rows[refs.standing()[rows]]
     patched = [slot for slot, url in _patched_urls(refs) if name in names_in(url)]
     written = np.array([slot for slot in patched if slot >= 0], np.int64)
     appended = np.array([slot for slot in patched if slot < 0], np.int64)

@@ -164,7 +164,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     map_pane = window.chunk_map.pane
     assert map_pane is not None
     assert map_pane.current_chunk() == (shown, "temp/1.0")
-    coloured = map_pane.coloured()
+    coloured = map_pane.view.coloured()
     assert coloured is not None
     counts = {entry.label: entry.count for entry in coloured.legend if entry.count}
     assert counts == {
@@ -226,7 +226,7 @@ def test_the_filter_the_order_and_the_copy(
     window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
 ) -> None:
     start(pane, Level.STAT, settle)
-    pane.filter.setText("t2.bin")
+    pane.filter.words.setText("t2.bin")
     settle()
     assert texts(pane) == ["2 File that is not there"]
     pane.table.clearSelection()
@@ -234,7 +234,7 @@ def test_the_filter_the_order_and_the_copy(
     assert (
         QGuiApplication.clipboard().text() == "fault[url-dead] File that is not there (data/t2.bin): 2 places"
     )
-    pane.filter.setText("")
+    pane.filter.words.setText("")
     pane.sorting.setCurrentIndex(1)
     pane.sorting.activated.emit(1)
     settle()
@@ -378,9 +378,9 @@ def test_a_large_result_leaves_the_window_free(
     guard = GapGuard()
     shown.audit.take(Given(result, AuditCost(), shown.dataset))
     settle()
-    pane.filter.setText("77.nc")
+    pane.filter.words.setText("77.nc")
     settle()
-    pane.filter.setText("")
+    pane.filter.words.setText("")
     settle()
     pane.table.turnWanted.emit(pane.table.lines.page.lines[0])
     settle()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
@@ -277,14 +277,14 @@ class TestPointing:
     def test_wheel_and_drag(self, shown: Shown) -> None:
         view = shown.view
         place = QPointF(shown.place(3000))
-        byte = view.item_at(place)
+        byte = view.found_at(place)
         for _ in range(6):
             event = QWheelEvent(
                 place, view.mapToGlobal(place), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
                 Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
             )  # fmt: skip
             QApplication.sendEvent(view, event)
-        after = view.item_at(place)
+        after = view.found_at(place)
         assert byte is not None
         assert after is not None
         assert abs(after[0] - byte[0]) <= 12
@@ -308,8 +308,11 @@ class TestPointing:
             assert shown.view.cursor_item.kind is kind
 
     def test_the_menu(self, shown: Shown) -> None:
-        shown.view.place_cursor(shown.refs["temp/0.0.0"][1])
-        shown.pane._show_menu(QPoint(5, 5))
+        place = shown.place(shown.refs["temp/0.0.0"][1] + 9)
+        where = shown.view.mapToGlobal(place)
+        QApplication.sendEvent(
+            shown.view, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, where, Modifier.NoModifier)
+        )
         menu = shown.pane.findChild(QMenu, "byteMapMenu")
         assert menu is not None
         texts = [action.text().split("\t")[0] for action in menu.actions()]

@@ -162,7 +162,7 @@ def test_chunks_are_a_grid_and_one_of_them_is_taken_over(
     settle()
     choose(shown, ComparedSection.REFERENCES, "/a")
     settle()
-    coloured = shown.map.coloured()
+    coloured = shown.map.view.coloured()
     assert coloured is not None
     assert {each.label: each.count for each in coloured.legend if each.count} == {
         "same": 1, "moved": 1, "changed": 1, "only here": 1,

@@ -122,7 +122,7 @@ class Mapped(SimpleNamespace):
 
     def legend(self) -> dict[str, int]:
         """Return the entries of the legend with their counts, whether or not all have room."""
-        shown = self.pane.coloured()
+        shown = self.pane.view.coloured()
         assert shown is not None
         return {entry.label: entry.count for entry in shown.legend[1:] if entry.count}
 

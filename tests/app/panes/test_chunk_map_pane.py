@@ -113,7 +113,7 @@ class TestPointing:
         assert mapped.window.centre.references.current_key() == "field/2.3.0"
         state = mapped.window.centre.plot.slice_state()
         assert state.indices[0] == 2
-        assert mapped.view.cursor_cell == (2, 3)
+        assert mapped.view.cursor_item == (2, 3)
         # The plot shows this chunk alone: 20 columns of it.
         (left, right), _rows = mapped.window.centre.plot.canvas.box.viewRange()
         assert right - left < 45
@@ -148,11 +148,11 @@ class TestKeyboard:
         )  # fmt: skip
         for key, cell in steps:
             mapped.key(key)
-            assert mapped.view.cursor_cell == cell, key
+            assert mapped.view.cursor_item == cell, key
             said = mapped.view.accessibleDescription()
             assert said.startswith(f"field/{cell[0]}.{cell[1]}.0"), said
         mapped.key(Key.Key_End, Modifier.ControlModifier)
-        assert mapped.view.cursor_cell == (3, 3)
+        assert mapped.view.cursor_item == (3, 3)
 
     def test_enter_selects_and_plots(self, mapped: Mapped) -> None:
         mapped.view.setFocus()
@@ -168,13 +168,13 @@ class TestKeyboard:
         mapped.view.setFocus()
         mapped.key(Key.Key_Home, Modifier.ControlModifier)
         mapped.key(Key.Key_N)
-        assert mapped.view.cursor_cell == (0, 1)
+        assert mapped.view.cursor_item == (0, 1)
         mapped.key(Key.Key_C, Modifier.ControlModifier)
         assert QGuiApplication.clipboard().text() == "field/0.1.0"
 
     def test_the_legend_goes_to_chunks_of_its_kind(self, mapped: Mapped) -> None:
         mapped.qtbot.mouseClick(mapped.button("chunkMapLegend_missing"), Qt.MouseButton.LeftButton)
-        assert mapped.view.cursor_cell == (1, 2)
+        assert mapped.view.cursor_item == (1, 2)
 
 
 class TestMoving:
@@ -196,7 +196,7 @@ class TestMoving:
         mapped.qtbot.mouseMove(mapped.view, middle)
         mapped.qtbot.mouseRelease(mapped.view, Qt.MouseButton.LeftButton, pos=middle)
         # It came back to its start: a drag none the less, not a click.
-        assert mapped.view.cursor_cell is None
+        assert mapped.view.cursor_item is None
         mapped.qtbot.mouseClick(fit, Qt.MouseButton.LeftButton)
         assert view.across == fitted
         assert not fit.isVisible()
@@ -214,12 +214,12 @@ class TestMoving:
     def test_what_is_under_the_pointer_stays_when_the_wheel_turns(self, mapped: Mapped) -> None:
         mapped.show("/line")
         place = mapped.place(2, 9)
-        before = mapped.view.cell_at(place.toPointF())
+        before = mapped.view.item_at(place.toPointF())
         for _ in range(6):
             mapped.wheel(*before, 1)
         near = mapped.place(*before) - place
         assert near.manhattanLength() < 120
-        assert mapped.view.cell_at(mapped.place(*before).toPointF()) == before
+        assert mapped.view.item_at(mapped.place(*before).toPointF()) == before
 
 
 class TestSlices:
@@ -290,7 +290,7 @@ class TestColours:
         assert any("400" in text for text in mapped.pane.legend.texts())
         choose(mapped, "chunkMapColour", "Time to read")
         assert mapped.legend()["not read"] == 11
-        assert sum(entry.count for entry in mapped.pane.coloured().legend if entry.style == "scale") == 4
+        assert sum(entry.count for entry in mapped.pane.view.coloured().legend if entry.style == "scale") == 4
         choose(mapped, "chunkMapColour", "State")
         assert mapped.legend()["read"] == 4
 
@@ -364,11 +364,11 @@ class TestEdits:
         mapped.view.setFocus()
         mapped.key(Key.Key_End)
         mapped.key(Key.Key_Down)
-        before = mapped.view.cursor_cell
+        before = mapped.view.cursor_item
         mapped.document.apply(ReplaceUrlPrefix("field", "moved"))
         mapped.wait()
         assert mapped.pane.chunk_slice().indices[2] == 1
-        assert mapped.view.cursor_cell == before
+        assert mapped.view.cursor_item == before
 
 
 class TestPane:
@@ -434,7 +434,7 @@ class TestPane:
         mapped.window.documents.close(mapped.document)
         mapped.wait()
         assert mapped.pane.array() is None
-        assert mapped.pane.coloured() is None
+        assert mapped.pane.view.coloured() is None
 
 
 def _brightness(image: QImage) -> float:
@@ -465,6 +465,6 @@ def test_without_permission_the_map_is_there(
     qtbot.waitUntil(lambda: window.chunk_map.pane is not None)  # type: ignore[attr-defined]
     settle()  # type: ignore[operator]
     pane = window.chunk_map.pane
-    qtbot.waitUntil(lambda: pane.coloured() is not None and pane.is_settled())  # type: ignore[attr-defined]
-    shown = pane.coloured()
+    qtbot.waitUntil(lambda: pane.view.coloured() is not None and pane.is_settled())  # type: ignore[attr-defined]
+    shown = pane.view.coloured()
     assert (shown.stored, shown.missing) == (1, 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.document.table import ReferenceTable
+from refbrowser.references.edits.edits import RemoveReference, SetReference
 
 KEYS = st.one_of(
     st.sampled_from(["a", "b/c"]).flatmap(
@@ -88,3 +89,29 @@ def test_hashes_that_collide_do_not_mix_keys_up(monkeypatch: pytest.MonkeyPatch)
     table = table_of(["x", "y", "x", "z"])
     assert [table.find(key) for key in ("x", "y", "z", "w")] == [2, 1, 3, None]
     assert table.duplicates.tolist() == [0]
+
+
+@given(st.lists(st.integers(0, 7), unique=True), st.lists(st.integers(0, 7), unique=True), st.integers(0, 3))
+def test_rows_that_stand_and_slots_of_edits_are_all_entries(
+    replaced: list[int], removed: list[int], more: int
+) -> None:
+    values = ["1", '["u", 0, 1]', f'["u", {2**70}, 1]', '["v"]'] * 2
+    text = ", ".join(f'"k{row}": {value}' for row, value in enumerate(values))
+    document = ReferenceDocument.of(('{"version": 1, "refs": {' + text + "}}").encode())
+    for row in replaced:
+        document = document.apply(SetReference(f"k{row}", ["w", row, 1]))
+    for row in removed:
+        document = document.apply(RemoveReference(f"k{row}"))
+    for number in range(more):
+        document = document.apply(SetReference(f"new{number}", ["n", 0, 1]))
+    refs = document.refs
+    slots = [*np.flatnonzero(refs.standing()).tolist(), *refs.edited_slots().tolist()]
+    assert sorted(slots) == sorted(refs.slots(0, len(refs)))
+    assert [refs.key_of(slot) for slot in refs.edited_slots().tolist()] == [
+        *(f"k{row}" for row in replaced if row not in removed),
+        *(f"new{number}" for number in range(more)),
+    ]
+    # Those whose numbers no column holds stand in none either.
+    huge = [f"k{row}" for row in (2, 6) if row not in (*replaced, *removed)]
+    beside = [refs.key_of(slot) for slot in refs.slots_beside_table()]
+    assert beside == [*huge, *(refs.key_of(slot) for slot in refs.edited_slots().tolist())]
