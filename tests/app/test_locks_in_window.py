@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QLabel, QTreeWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
@@ -17,9 +17,10 @@ from window_fixtures import button
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
-from refbrowser.app.plot.legends import stale_color
+from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
@@ -90,7 +91,7 @@ def is_hatched(window: MainWindow) -> bool:
     assert plot is not None
     image = plot.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)[..., 2::-1].astype(int)
-    colour = stale_color()
+    colour = QColor(theme.colors().stale)
     near = np.abs(pixels - [colour.red(), colour.green(), colour.blue()]).max(axis=-1) < 12
     return int(near.sum()) > 20
 
@@ -114,6 +115,20 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     pane = window.chunk_map.pane
     assert pane is not None
     qtbot.waitUntil(lambda: pane.loader.whole is not None and bool(pane.loader.whole.stale.any()))
+    # The table, profile and series, and what is said of the values there.
+    plot, table = window.centre.plot, window.centre.table
+    assert plot is not None
+    assert table is not None
+    plot.tools.toggle_profile()
+    assert plot.tools.profile().pane.said.text().startswith("14 values ringed: not the file of the lock, ")
+    window.centre.show_tab(TABLE)
+    settle()
+    table.grid.set_current((0, SIDE))
+    assert "7 (not the file of the lock)" in table.status.text()
+    assert table.grid.accessibleDescription().endswith("7 (not the file of the lock)")
+    assert table.grid.cells_seen().stale.any()
+    assert not table.stale.isHidden()
+    window.centre.show_tab(PLOT)
     # From the problem: its file is ticked.
     (problem,) = stale.problems.found.items
     window.commands.problems.fix(stale, problem)
@@ -145,6 +160,9 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert bar(window) == ""
     assert boxes(window) == []
     assert not is_hatched(window)
+    assert "ringed" not in plot.tools.profile().pane.said.text()
+    assert not table.grid.cells_seen().stale.any()
+    assert table.stale.isHidden()
     assert stale_legend(window) == ""
     assert not window.actions_["accept_stale"].isEnabled()
 
