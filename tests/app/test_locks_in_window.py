@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QLabel, QTreeWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
 from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl, Tasks
 from refbrowser.app.widgets import theme
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
@@ -63,7 +64,7 @@ def stale(window: MainWindow, qtbot: QtBot, settle: Settle, tmp_path: Path) -> O
     return document
 
 
-def label(window: MainWindow, name: str) -> QLabel:
+def label(window: QWidget, name: str) -> QLabel:
     found = window.findChild(QLabel, name)
     assert found is not None
     return found
@@ -255,6 +256,43 @@ def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
         == 1
     )
     assert stale.dataset.access.memory.locked.allow
+
+
+def test_the_export_dialog_offers_to_read_stale_files_where_there_are_any(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "of")
+    refbrowser.lock(path)
+    document = OpenDocument(str(path), Tasks())
+    document.open()
+    qtbot.waitUntil(lambda: document.hierarchy is not None)
+    dialog = ExportDialog(document, None)
+    dialog._pause.setInterval(0)
+    dialog.show()
+    tick, start = dialog.findChild(QCheckBox, "exportAllowStale"), button(dialog, "exportStartButton")
+    words = label(dialog, "exportCost")
+    assert not tick.isVisible()
+    # Nobody has looked at the file that was replaced before the export does.
+    (tmp_path / "of" / "f1").write_bytes(np.full(SIDE * SIDE, 7, "<f8").tobytes())
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(tick.isVisible)
+    assert "f1" in words.text()
+    assert "tick “Read files that are not those of the lock”" in words.text()
+    tick.click()
+    dialog.findChild(QCheckBox, "exportResume").click()
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(lambda: words.text().startswith("Done"))
+    assert "1 file is not the one of the lock, and what is written of it may be wrong: f1" in words.text()
+    with refbrowser.open(tmp_path / "of" / "doc.zarr") as written:
+        assert written["t"][0, SIDE] == 7
+    # The next one knows.
+    again = ExportDialog(document, None)
+    assert not again.findChild(QCheckBox, "exportAllowStale").isHidden()
+    for each in (dialog, again):
+        each.close()
+    document.close()
 
 
 def test_a_lock_is_written_on_request_and_when_it_is_preferred(
