@@ -65,7 +65,7 @@ class MergeSheet(QDialog):
     ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("mergeSheet")
-        self.setWindowTitle(f"Merge into {one_line(document.title)}")
+        self.setWindowTitle(f"{sides.heading} {one_line(document.title)}")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(1080, 680)
         self.document, self.tasks, self._documents = document, document.tasks, documents
@@ -88,7 +88,7 @@ class MergeSheet(QDialog):
     # Parts
 
     def _build(self) -> None:
-        heading = plain_label(f"Merge into {one_line(self.document.title)}")
+        heading = plain_label(self.windowTitle())
         heading.setFont(theme.heading_font())
         self.sides.changed.connect(self._changed)
         self._summary = plain_label("")
@@ -118,7 +118,7 @@ class MergeSheet(QDialog):
         split.addWidget(right)
         split.setSizes([300, 740])
         split.setStretchFactor(1, 1)
-        self._start = push_button("Merge", "mergeStartButton", self.start)
+        self._start = push_button(self.sides.action, "mergeStartButton", self.start)
         self._start.setToolTip("Make it one step of the history; nothing is written to the file yet")
         self._close = push_button("Cancel", "mergeCloseButton", self.close)
         foot = QHBoxLayout()

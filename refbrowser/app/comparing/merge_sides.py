@@ -29,6 +29,8 @@ class MergeSides(QWidget):
 
     Attributes
     ----------
+    heading, action
+        What is done to a document, and what the button says that does it.
     about
         What the sheet is for.
     nothing
@@ -41,6 +43,8 @@ class MergeSides(QWidget):
     """
 
     changed = Signal()
+    heading = "Merge into"
+    action = "Merge"
     about = ""
     nothing = ""
 
@@ -106,6 +110,8 @@ class ListedConflicts(MergeSides):
         Of the file.
     """
 
+    heading = "Settle conflicts in"
+    action = "Settle"
     about = (
         "A merge left these conflicts: both sides changed one place in other ways, and ours stands there. "
         "Choose whose value stands; it is one step that Undo takes back."
@@ -115,8 +121,8 @@ class ListedConflicts(MergeSides):
     def __init__(self, name: str, listed: ConflictFile) -> None:
         super().__init__()
         self._name, self._listed = name, listed
-        sides = [f"{side} {one_line(text)}" for side, text in listed.sides.items()]
-        words = f"{one_line(name)}: conflicts of the merge of {', '.join(sides)}" if sides else one_line(name)
+        sides = ", ".join(f"{side}: {one_line(text)}" for side, text in listed.sides.items())
+        words = f"Listed in {one_line(name)}" + (f" ({sides})" if sides else "")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(plain_label(words))
