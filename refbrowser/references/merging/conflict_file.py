@@ -105,13 +105,13 @@ def _conflict(said: Any) -> Conflict:
         _refuse(f"the path of a conflict of {quoted(name)} is no list of names")
     if version not in (0, 1):
         _refuse(f"the conflict of {quoted(name)} is of a document of version {quoted(version)}")
-    values = [said.get(side, ABSENT) for side in _SIDES]
-    for value in values:
+    base, ours, theirs = (said.get(side, ABSENT) for side in _SIDES)
+    for value in (base, ours, theirs):
         if part is MergePart.TEMPLATE and not (value is ABSENT or isinstance(value, str)):
             _refuse(f"the template {quoted(name)} is no text on a side")
         if part is MergePart.RULE and path == [ORDER] and not _is_texts(value):
             _refuse("an order of gen rules is no list of texts on a side")
-    return Conflict(part, name, tuple(path), *values, version)
+    return Conflict(part, name, tuple(path), base, ours, theirs, version)
 
 
 def _is_texts(value: Any) -> bool:
