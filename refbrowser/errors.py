@@ -164,6 +164,14 @@ class OversizeError(RefbrowserError):
         return OversizeError(self.kind, self.message, place, self.advice)
 
 
+class StaleError(RefbrowserError):
+    """A file is not the one of the lock, and such files are not to be read."""
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return StaleError(self.kind, self.message, place, self.advice)
+
+
 class NotHeldError(RefbrowserError):
     """A format has no form for the elements of an array, whatever its options are but those of the advice."""
 

@@ -6,7 +6,6 @@ As git's merge driver: merge.refbrowser.driver = refbrowser merge %O %A %B -o %A
 from __future__ import annotations
 
 import argparse
-import json
 
 from refbrowser.cli.console import ProgressBar, plain, tell, write_json, write_line
 from refbrowser.cli.options import add_json, add_origins, add_templates, add_yes, job_control, opening_of
@@ -28,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--favor", choices=("ours", "theirs"), help="whose value is taken where both changed a place"
     )
     parser.add_argument(
-        "--conflicts", metavar="FILE", help="write the conflicts that are left as JSON; no file without any"
+        "--conflicts",
+        metavar="FILE",
+        help="write the conflicts that are left as JSON, which the window opens; no file without any",
     )
     parser.add_argument("--name", metavar="NAME", help="what messages call the document (git: %%P)")
     parser.add_argument("--force", action="store_true", help="replace the target")
@@ -42,6 +43,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Merge, write, and tell what is at odds."""
     from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
     from refbrowser.io.atomic import write_atomically
+    from refbrowser.references.merging.conflict_file import conflict_file_text
     from refbrowser.references.merging.merge import Choice
     from refbrowser.views.comparing.merge_words import merge_lines
 
@@ -55,12 +57,12 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     )
     with ProgressBar("merging") as bar:
         merged = merge_files(request, job_control(token, bar))
-    told = merged.to_json()
     if arguments.conflicts and merged.conflicts:
-        text = json.dumps({"document": arguments.name or arguments.output, **told}, indent=1)
+        sides = {str(side): getattr(arguments, side) for side in Choice}
+        text = conflict_file_text(merged, arguments.name or arguments.output, sides, arguments.conflicts)
         write_atomically(arguments.conflicts, [text.encode("ascii")])
     if arguments.json:
-        write_json({"target": arguments.output, **told})
+        write_json({"target": arguments.output, **merged.to_json()})
     else:
         *lines, last = merge_lines(merged, arguments.name or arguments.output)
         for line in lines:

@@ -19,12 +19,14 @@ from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
     DOCUMENTS,
     HEAD,
+    ConflictListError,
     Found,
     NotReferencesError,
     NotThisError,
     data_error,
     found_in_file,
     found_in_folder,
+    lists_conflicts,
     looks_like_references,
 )
 from refbrowser.io.access import Access
@@ -61,6 +63,10 @@ def open_named_references(opening: Opening) -> Opened:
     Cancelled
         The opening was cancelled.
     """
+    if opening.seen.local is not None and lists_conflicts(opening.seen.head or b""):
+        message = "it lists the conflicts of a merge, and is no reference document"
+        advice = "open the document that was merged; in the window this file opens as a list to settle them"
+        raise ConflictListError(ErrorKind.FORMAT, message, Place(document=opening.path), advice)
     access = Access.for_document(opening.path, opening.allow, opening.settings)
     identity: FileIdentity | ObjectIdentity | None = opening.identity()
     source: str | memoryview | None = opening.seen.local

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,8 @@ _FITS = b"SIMPLE  ="
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 #: What the names of reference documents end with.
 DOCUMENTS = (".json", ".json.gz", ".json.zst")
+#: How the lists of conflicts begin that `refbrowser merge` writes.
+_CONFLICTS = re.compile(rb'\s*\{\s*"merge_conflicts"\s*:')
 _ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
 
@@ -121,6 +124,14 @@ class NotThisError(RefbrowserError):
         return NotThisError(error.kind, error.message, error.place, error.advice)
 
 
+class ConflictListError(RefbrowserError):
+    """It lists the conflicts of a merge: there are no arrays in it."""
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return ConflictListError(self.kind, self.message, place, self.advice)
+
+
 class NotReferencesError(NotThisError):
     """What was opened is no reference document, and no store; `found` is what it is."""
 
@@ -137,6 +148,11 @@ def looks_like_references(head: bytes) -> bool:
     if find_compression(head) is not None:
         return True
     return head.removeprefix(BYTE_ORDER_MARK).lstrip(_SPACE)[:1] == b"{"
+
+
+def lists_conflicts(head: bytes) -> bool:
+    """Return whether a file that begins with `head` lists the conflicts of a merge."""
+    return _CONFLICTS.match(head) is not None
 
 
 def file_kind(head: bytes) -> FileKind:

@@ -67,14 +67,14 @@ def _short(stale: Stale) -> str:
     return _SHORT.get(stale.mark) or one_line(stale.difference)
 
 
-def stale_words(stale: Sequence[Stale]) -> str:
-    """Return one sentence about all stale files; empty for none."""
+def stale_words(stale: Sequence[Stale], done: str = "shown") -> str:
+    """Return one sentence about all stale files, whose values are shown or written; empty for none."""
     if not stale:
         return ""
     named = "; ".join(f"{one_line(each.url)} ({_short(each)})" for each in stale[:_NAMED])
     more = len(stale) - _NAMED
     rest = f"; and {count_text(more)} more" if more > 0 else ""
     if len(stale) == 1:
-        return f"1 file is not the one of the lock, and what is shown of it may be wrong: {named}"
+        return f"1 file is not the one of the lock, and what is {done} of it may be wrong: {named}"
     files = f"{count_text(len(stale))} files are not those of the lock"
-    return f"{files}, and what is shown of them may be wrong: {named}{rest}"
+    return f"{files}, and what is {done} of them may be wrong: {named}{rest}"

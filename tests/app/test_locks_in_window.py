@@ -9,17 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QTreeWidget
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QCheckBox, QLabel, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 import refbrowser
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.lock_sheet import AcceptSheet
-from refbrowser.app.plot.legends import stale_color
+from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl, Tasks
+from refbrowser.app.widgets import theme
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
@@ -62,7 +64,7 @@ def stale(window: MainWindow, qtbot: QtBot, settle: Settle, tmp_path: Path) -> O
     return document
 
 
-def label(window: MainWindow, name: str) -> QLabel:
+def label(window: QWidget, name: str) -> QLabel:
     found = window.findChild(QLabel, name)
     assert found is not None
     return found
@@ -90,7 +92,7 @@ def is_hatched(window: MainWindow) -> bool:
     assert plot is not None
     image = plot.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)[..., 2::-1].astype(int)
-    colour = stale_color()
+    colour = QColor(theme.colors().stale)
     near = np.abs(pixels - [colour.red(), colour.green(), colour.blue()]).max(axis=-1) < 12
     return int(near.sum()) > 20
 
@@ -114,6 +116,20 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     pane = window.chunk_map.pane
     assert pane is not None
     qtbot.waitUntil(lambda: pane.loader.whole is not None and bool(pane.loader.whole.stale.any()))
+    # The table, profile and series, and what is said of the values there.
+    plot, table = window.centre.plot, window.centre.table
+    assert plot is not None
+    assert table is not None
+    plot.tools.toggle_profile()
+    assert plot.tools.profile().pane.said.text().startswith("14 values ringed: not the file of the lock, ")
+    window.centre.show_tab(TABLE)
+    settle()
+    table.grid.set_current((0, SIDE))
+    assert "7 (not the file of the lock)" in table.status.text()
+    assert table.grid.accessibleDescription().endswith("7 (not the file of the lock)")
+    assert table.grid.cells_seen().stale.any()
+    assert not table.stale.isHidden()
+    window.centre.show_tab(PLOT)
     # From the problem: its file is ticked.
     (problem,) = stale.problems.found.items
     window.commands.problems.fix(stale, problem)
@@ -145,6 +161,9 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert bar(window) == ""
     assert boxes(window) == []
     assert not is_hatched(window)
+    assert "ringed" not in plot.tools.profile().pane.said.text()
+    assert not table.grid.cells_seen().stale.any()
+    assert table.stale.isHidden()
     assert stale_legend(window) == ""
     assert not window.actions_["accept_stale"].isEnabled()
 
@@ -237,6 +256,43 @@ def test_what_is_exported_bears_no_marks_so_stale_files_are_refused(
         == 1
     )
     assert stale.dataset.access.memory.locked.allow
+
+
+def test_the_export_dialog_offers_to_read_stale_files_where_there_are_any(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "of")
+    refbrowser.lock(path)
+    document = OpenDocument(str(path), Tasks())
+    document.open()
+    qtbot.waitUntil(lambda: document.hierarchy is not None)
+    dialog = ExportDialog(document, None)
+    dialog._pause.setInterval(0)
+    dialog.show()
+    tick, start = dialog.findChild(QCheckBox, "exportAllowStale"), button(dialog, "exportStartButton")
+    words = label(dialog, "exportCost")
+    assert not tick.isVisible()
+    # Nobody has looked at the file that was replaced before the export does.
+    (tmp_path / "of" / "f1").write_bytes(np.full(SIDE * SIDE, 7, "<f8").tobytes())
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(tick.isVisible)
+    assert "f1" in words.text()
+    assert "tick “Read files that are not those of the lock”" in words.text()
+    tick.click()
+    dialog.findChild(QCheckBox, "exportResume").click()
+    qtbot.waitUntil(start.isEnabled)
+    start.click()
+    qtbot.waitUntil(lambda: words.text().startswith("Done"))
+    assert "1 file is not the one of the lock, and what is written of it may be wrong: f1" in words.text()
+    with refbrowser.open(tmp_path / "of" / "doc.zarr") as written:
+        assert written["t"][0, SIDE] == 7
+    # The next one knows.
+    again = ExportDialog(document, None)
+    assert not again.findChild(QCheckBox, "exportAllowStale").isHidden()
+    for each in (dialog, again):
+        each.close()
+    document.close()
 
 
 def test_a_lock_is_written_on_request_and_when_it_is_preferred(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +29,12 @@ from refbrowser.views.plot.coordinates import AxisRole, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.plan import plan_view
+from refbrowser.views.plot.profile import profile_of
 from refbrowser.views.plot.reading import read_picture
 from refbrowser.views.plot.readout import readout
+from refbrowser.views.plot.series import series_of
 from refbrowser.views.plot.slicing import dimension_names, first_slice
+from refbrowser.views.plot.table import TableLayout
 
 FILES = 4
 
@@ -144,6 +148,24 @@ def test_a_picture_knows_its_stale_chunks(dataset: Dataset) -> None:
     assert not picture.stale.any()
 
 
+def test_cells_and_charts_know_their_stale_values(dataset: Dataset) -> None:
+    node, picture = node_of(dataset), picture_of(dataset)
+    shown = Interpretation(node, True)
+    coordinates = [plain_coordinate(name, size) for name, size in zip("yx", node.shape, strict=True)]
+    layout = TableLayout(node, picture.plan.slice, coordinates, shown)
+    # What could not be read says so, and is not taken for stale.
+    cells = layout.cells(picture, range(1, 4), range(1, 6))
+    assert cells.stale.tolist() == [[False, False, True, True, True], *[[False] * 5] * 2]
+    assert not layout.cells(None, range(4), range(6)).stale.any()
+    profile = profile_of(picture, shown, coordinates, (0, 1), (0, 4))
+    assert profile.stale.tolist() == [False, False, True, True]
+    # A line down the right half: the first chunk of it is of the file that was replaced.
+    plan = plan_view(node, replace(picture.plan.slice, x=0, y=None, indices=(0, 5)))
+    line = Picture(node, plan)
+    read_picture(dataset.session, dataset.access, line, CancelToken())
+    assert series_of(line, shown).stale.tolist() == [True, True, False, False]
+
+
 def test_a_picture_without_axes_is_compared_too(tmp_path: Path) -> None:
     array = {
         "zarr_format": 2, "shape": [], "chunks": [], "dtype": "|u1",
@@ -161,6 +183,8 @@ def test_a_picture_without_axes_is_compared_too(tmp_path: Path) -> None:
         picture = Picture(node, plan_view(node, first_slice(node, (AxisRole.NONE,) * len(node.shape))))
         read_picture(dataset.session, dataset.access, picture, CancelToken())
         assert picture.stale[()]
+        layout = TableLayout(node, picture.plan.slice, (), Interpretation(node, True))
+        assert layout.cells(picture, range(1), range(1)).stale.tolist() == [[True]]
 
 
 def test_explain_tells_what_the_lock_says(dataset: Dataset) -> None:

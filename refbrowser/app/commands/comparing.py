@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.shell.centre import PLOT
+from refbrowser.app.shell.latest import Latest
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.views.hierarchy import takes_rules
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.comparing.compare_window import CompareWindow
+    from refbrowser.app.comparing.compare_work import ListedMerge
     from refbrowser.app.comparing.compared_side import ComparedSide
+    from refbrowser.app.comparing.merge_sides import MergeSides
     from refbrowser.app.comparing.source_field import Source
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
     from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.shell.tasks import TaskControl
 
 
 class CompareCommands(CommandGroup):
@@ -25,6 +31,8 @@ class CompareCommands(CommandGroup):
     def __init__(self, frame: Frame, *, centre: Centre, navigation: Navigation) -> None:
         super().__init__(frame)
         self._centre, self._navigation = centre, navigation
+        self._reading = Latest(centre, "conflicts")
+        frame.documents.added.connect(self._follow)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
@@ -115,19 +123,63 @@ class CompareCommands(CommandGroup):
 
     def merge(self) -> None:
         """Show the sheet that merges another document into the current one."""
-        from refbrowser.app.comparing.merge_sheet import MergeSheet
+        from refbrowser.app.comparing.merge_sides import TwoDocuments
 
         document = self._current
-        if document is None or document.document is None:
+        if document is not None and document.document is not None:
+            others = self._others(document)
+            self._show_sheet(document, TwoDocuments([*self._saved(document), *others], others))
+
+    def _follow(self, document: OpenDocument) -> None:
+        document.openFailed.connect(lambda error: self._not_opened(document, error))
+
+    def _not_opened(self, document: OpenDocument, error: BaseException) -> None:
+        """Show what is to be settled where a list of conflicts was opened, in the place of what failed."""
+        from refbrowser.formats.sniffing import ConflictListError
+
+        if not isinstance(error, ConflictListError):
             return
-        others = self._others(document)
-        sheet = MergeSheet(
-            document,
-            self._frame.documents,
-            [*self._saved(document), *others],
-            others,
-            self._frame.window(),
-        )
+        path, known = document.path, [each.path for each in self._frame.documents.all()]
+
+        def read(_control: TaskControl) -> ListedMerge:
+            from refbrowser.app.comparing.compare_work import listed_merge
+
+            return listed_merge(path, known)
+
+        def done(found: ListedMerge) -> None:
+            if document in self._frame.documents.all():
+                self._frame.documents.close(document)
+            self._settle(found)
+
+        def failed(why: BaseException) -> None:
+            self._frame.show_error("The conflicts cannot be settled", why)
+
+        self._reading.run(document, f"Read {one_line(path)}", read, done, failed)
+
+    def _settle(self, found: ListedMerge) -> None:
+        """Show the merged document, and what is at odds in it."""
+        from refbrowser.app.comparing.merge_sides import ListedConflicts
+
+        if not found.may_open:
+            message, place = "the document that was merged lies elsewhere", Place(document=found.path)
+            advice = "open that document first, and then the list of conflicts again"
+            error = RefbrowserError(ErrorKind.USAGE, message, place, advice)
+            self._frame.show_error("The conflicts cannot be settled", error)
+            return
+        document = self._frame.open_path(found.path)
+
+        def show() -> None:
+            document.documentChanged.disconnect(show)
+            self._show_sheet(document, ListedConflicts(found.name, found.listed))
+
+        document.documentChanged.connect(show)
+        if document.document is not None:
+            show()
+
+    def _show_sheet(self, document: OpenDocument, sides: MergeSides) -> None:
+        from refbrowser.app.comparing.merge_sheet import MergeSheet
+
+        sheet = MergeSheet(document, self._frame.documents, sides, self._frame.window())
         sheet.told.connect(self._frame.say)
         sheet.show()
         sheet.raise_()

@@ -458,8 +458,9 @@ class LockCommands(CommandGroup):
         document.problems.look_again()
         if document is self._current:
             self._centre.lock_bar.set_document(document)
-            if self._centre.plot is not None:
+            if self._centre.plot is not None and self._centre.table is not None:
                 self._centre.plot.look_at_lock()
+                self._centre.table.look_at_lock()
         self._frame.update_actions()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,12 +17,13 @@ from refbrowser.engine.comparing.taking_over import TakenOver, take_over
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.saving.merged_file import document_to_merge
+from refbrowser.exporting.saving.merged_file import document_to_merge, read_conflict_file
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.document.document import Document, ReferenceDocument
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.edits.edits import Compound, Edit
+from refbrowser.references.merging.conflict_file import ConflictFile
 from refbrowser.references.merging.merge import Choice, Merged, merge_documents
 from refbrowser.views.comparing.compared_entries import ComparedEntry, entries_of
 from refbrowser.views.comparing.comparison_words import compared_of, summary_of
@@ -154,6 +156,70 @@ def _reference_document(
     if side.rules_are_made:
         raise RefbrowserError(ErrorKind.FORMAT, "only reference documents are merged")
     return side.written()
+
+
+def left_to_settle(listed: ConflictFile, ours: Document, control: TaskControl) -> Merged:
+    """Return the conflicts that a merge left, and at whose places ours stands still.
+
+    Raises
+    ------
+    RefbrowserError
+        Ours is no reference document.
+    Cancelled
+        The task was cancelled.
+    """
+    document = _reference_document(ours, {}, control)
+    left = []
+    for conflict in listed.conflicts:
+        control.check()
+        if conflict.is_open(document):
+            left.append(conflict)
+    done = len(listed.conflicts) - len(left)
+    told = f"{done} of {len(listed.conflicts)} {'is' if done == 1 else 'are'} settled already"
+    return Merged(document, (), tuple(left), (), (told,) if done else ())
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMerge:
+    """A file that lists conflicts, and the merged document that it is about.
+
+    Attributes
+    ----------
+    name
+        Of the file.
+    path
+        Of the document.
+    may_open
+        Whether it is open, or lies in the folder of the file or below: a file leads to no other place.
+    """
+
+    listed: ConflictFile
+    name: str
+    path: str
+    may_open: bool
+
+
+def listed_merge(path: str, known: Sequence[str]) -> ListedMerge:
+    """Read a list of conflicts, and find the document.
+
+    Parameters
+    ----------
+    known
+        Paths of the documents that are open.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or lists no conflicts.
+    """
+    listed = read_conflict_file(path)
+    folder = os.path.dirname(os.path.realpath(path))
+    wanted = os.path.realpath(os.path.join(folder, listed.path))
+    for each in known:
+        if "://" not in each and os.path.realpath(each) == wanted:
+            return ListedMerge(listed, os.path.basename(path), each, may_open=True)
+    is_below = wanted.startswith(os.path.join(folder, ""))
+    return ListedMerge(listed, os.path.basename(path), wanted, is_below)
 
 
 def settled(found: Merged, choices: Sequence[Choice], title: str, control: TaskControl) -> Edit:

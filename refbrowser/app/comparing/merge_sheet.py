@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QFormLayout,
     QHBoxLayout,
     QHeaderView,
     QSplitter,
@@ -21,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app.comparing.side_texts import SideTexts
-from refbrowser.app.comparing.source_field import SourceField
 from refbrowser.app.controller.edited_document import moved_on
 from refbrowser.app.shell.latest import Latest
 from refbrowser.app.widgets import theme
@@ -31,8 +28,7 @@ from refbrowser.references.merging.merge import Choice
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.comparing.compared_side import ComparedSide
-    from refbrowser.app.comparing.source_field import Source
+    from refbrowser.app.comparing.merge_sides import MergeSides
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.shell.tasks import TaskControl
@@ -47,10 +43,6 @@ LISTED = 5_000
 _PAUSE = 400
 _KEYS = {Qt.Key.Key_1: Choice.BASE, Qt.Key.Key_2: Choice.OURS, Qt.Key.Key_3: Choice.THEIRS}
 _NAMES = {Choice.BASE: "Base", Choice.OURS: "Ours", Choice.THEIRS: "Theirs"}
-_ABOUT = (
-    "What theirs changed since the base comes into this document (ours), as one step that Undo takes back. "
-    "Where both changed one place in other ways you choose whose value stands; until then it is ours."
-)
 
 
 class MergeSheet(QDialog):
@@ -68,13 +60,12 @@ class MergeSheet(QDialog):
         self,
         document: OpenDocument,
         documents: Documents,
-        bases: Sequence[ComparedSide],
-        others: Sequence[ComparedSide],
+        sides: MergeSides,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("mergeSheet")
-        self.setWindowTitle(f"Merge into {one_line(document.title)}")
+        self.setWindowTitle(f"{sides.heading} {one_line(document.title)}")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(1080, 680)
         self.document, self.tasks, self._documents = document, document.tasks, documents
@@ -84,7 +75,8 @@ class MergeSheet(QDialog):
         self._looking, self._writing = Latest(self, "merge"), Latest(self, "merge text")
         self._applying = Latest(self, "merge edit")
         self._pause = one_shot(self, _PAUSE, self.look)
-        self._build(bases, others)
+        self.sides = sides
+        self._build()
         document.documentChanged.connect(self._document_changed)
         document.destroyed.connect(self.close)
         self.look()
@@ -95,17 +87,10 @@ class MergeSheet(QDialog):
 
     # Parts
 
-    def _build(self, bases: Sequence[ComparedSide], others: Sequence[ComparedSide]) -> None:
-        heading = plain_label(f"Merge into {one_line(self.document.title)}")
+    def _build(self) -> None:
+        heading = plain_label(self.windowTitle())
         heading.setFont(theme.heading_font())
-        self.base = SourceField("mergeBase", "Base: what both sides began with", bases)
-        self.theirs = SourceField("mergeTheirs", "Theirs: the document whose changes are taken", others)
-        for field in (self.base, self.theirs):
-            field.changed.connect(self._changed)
-        form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.addRow("&Base", self.base)
-        form.addRow("T&heirs", self.theirs)
+        self.sides.changed.connect(self._changed)
         self._summary = plain_label("")
         self._summary.setObjectName("mergeSummary")
         self.rows = QTreeWidget()
@@ -133,7 +118,7 @@ class MergeSheet(QDialog):
         split.addWidget(right)
         split.setSizes([300, 740])
         split.setStretchFactor(1, 1)
-        self._start = push_button("Merge", "mergeStartButton", self.start)
+        self._start = push_button(self.sides.action, "mergeStartButton", self.start)
         self._start.setToolTip("Make it one step of the history; nothing is written to the file yet")
         self._close = push_button("Cancel", "mergeCloseButton", self.close)
         foot = QHBoxLayout()
@@ -145,8 +130,8 @@ class MergeSheet(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.LARGE, theme.HUGE, theme.LARGE)
         layout.setSpacing(theme.MEDIUM)
         layout.addWidget(heading)
-        layout.addWidget(plain_label(_ABOUT, role="muted"))
-        layout.addLayout(form)
+        layout.addWidget(plain_label(self.sides.about, role="muted"))
+        layout.addWidget(self.sides)
         layout.addWidget(split, 1)
         layout.addLayout(foot)
 
@@ -200,20 +185,13 @@ class MergeSheet(QDialog):
     def look(self) -> None:
         """Merge what is chosen, and show what is at odds."""
         self._pause.stop()
-        base, theirs, ours = self.base.source(), self.theirs.source(), self.document.document
-        if base is None or theirs is None or ours is None:
+        merging, ours = self.sides.merging(self._documents.settings), self.document.document
+        if merging is None or ours is None:
             self._say("Choose the base, and the document whose changes are taken.")
             self._update()
             return
-        sides = _given(base), _given(theirs)
-        settings = self._documents.settings
         self._ours = ours
-
-        def work(control: TaskControl) -> Merged:
-            from refbrowser.app.comparing.compare_work import merged
-
-            return merged(sides[0], ours, sides[1], settings, control)
-
+        work = partial(merging, ours)
         self._say("Merging…")
         self._looking.run(self, f"Merge into {self.document.title}", work, self._looked, self._failed)
         self._update()
@@ -235,12 +213,12 @@ class MergeSheet(QDialog):
             self.rows.setCurrentItem(first)
             self.rows.setFocus()
         edits = len(found.edits)
-        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"]
         conflicts = len(found.conflicts)
+        words = [f"{count_text(edits)} edit{'' if edits == 1 else 's'} of this document"] if edits else []
         if conflicts:
             words.append(f"{count_text(conflicts)} conflict{'' if conflicts == 1 else 's'} to be settled")
         warnings = "".join(f" {text[:1].upper()}{text[1:]}." for text in found.warnings[:3])
-        nothing = "Theirs changed nothing that is not here." if not edits and not conflicts else ""
+        nothing = self.sides.nothing if not edits and not conflicts else ""
         self._say(f"{nothing or ', '.join(words)}{'' if nothing else '.'}{warnings}")
         self._update()
 
@@ -325,7 +303,7 @@ class MergeSheet(QDialog):
         found, ours, choices = self.merged, self._ours, list(self._choices)
         if found is None:
             return
-        title = f"Merge {self._words(self.theirs.source())}"
+        title = self.sides.title()
 
         def work(control: TaskControl) -> Edit:
             from refbrowser.app.comparing.compare_work import settled
@@ -347,18 +325,3 @@ class MergeSheet(QDialog):
         words = f", {count_text(settled)} conflict{'' if settled == 1 else 's'} settled" if settled else ""
         self.told.emit(f"Merged{words}: Undo takes it back, Save writes it")
         self.close()
-
-    @staticmethod
-    def _words(source: Source | None) -> str:
-        if isinstance(source, str):
-            return source.rstrip("/").rsplit("/", 1)[-1]
-        return "" if source is None else source.name
-
-
-def _given(source: Source) -> str | Document:
-    """Return what is merged: a path, or the document of what is open."""
-    if isinstance(source, str):
-        return source
-    document = source.document
-    state = document.saved_document if source.is_saved else document.document
-    return document.path if state is None else state

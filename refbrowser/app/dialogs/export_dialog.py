@@ -31,13 +31,14 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import RefbrowserError, StaleError
 from refbrowser.exporting.option_fields import group_of, groups
 from refbrowser.formats.format import Written
 from refbrowser.formats.option_fields import Kind, declared
 from refbrowser.formats.registry import form_named, written
 from refbrowser.io.origins import OBJECT_STORES, Origin
 from refbrowser.views.computing import ComputeChoice, where_text
+from refbrowser.views.locks import stale_words
 from refbrowser.views.speed import speed_words
 from refbrowser.views.words import count_text, one_line, size_text
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import ExportReport
 
 
+ALLOW_STALE = "Read files that are not those of the lock"
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
     "--skip-bad": "“Leave out what cannot be read”",
@@ -55,7 +57,12 @@ _OPTIONS = {
     "--split-compounds": "“Split compounds into variables”",
     "--force": "“Replace what is there”",
     "--resume": "“Go on with an interrupted export”",
+    "(refbrowser lock DOC --accept URL)": f"(Tools > Accept the new state…), or tick “{ALLOW_STALE}”",
 }
+_STALE_TIP = (
+    "These files are not those that the references were made of: what is written of them may be wrong, and "
+    "nothing in the target says so. Without the tick, an export that needs one of them fails"
+)
 #: Lines that are seen at once.
 _LINES = 6
 
@@ -191,22 +198,32 @@ class ExportDialog(WorkingDialog):
         self._force = self._check("exportForce", "Replace what is there")
         self._resume = self._check("exportResume", "Go on with an interrupted export")
         self._skip = self._check("exportSkipBad", "Leave out what cannot be read")
+        self._allow_stale = self._check("exportAllowStale", ALLOW_STALE)
+        self._allow_stale.setToolTip(theme.plain_tooltip(_STALE_TIP))
         ticks = self._make_ticks_line((self._force, self._resume, self._skip))
         runs = self._make_where("Where the export runs", "Change where exports run")
         self._fields = (
             *(self._format, self._target, self._browsing, self.arrays, self._force, self._skip),
+            self._allow_stale,
             *self._forms.values(),
         )
         rows = (
             ("&Format", self._format, None),
             ("&Target", where, self._target),
             ("", ticks, None),
+            ("", self._allow_stale, None),
             ("Runs", runs, None),
         )
         width = max(below.width_of_labels() for below in self._forms.values())
         for below in self._forms.values():
             below.align(width)
-        return self._make_form(rows, width)
+        self._rows = self._make_form(rows, width)
+        self._offer_stale(bool(self._document.lock.stale))
+        return self._rows
+
+    def _offer_stale(self, is_any: bool) -> None:
+        """Offer to read files that are not those of the lock, where there are any."""
+        self._rows.setRowVisible(self._allow_stale, is_any)
 
     def _make_pages(self) -> QStackedWidget:
         """Return the arrays, and in their place what a check of the result found."""
@@ -255,6 +272,7 @@ class ExportDialog(WorkingDialog):
             self._skip.isChecked(),
             self._said(target),
             self._document.shared.compute,
+            self._allow_stale.isChecked(),
         )
 
     def _said(self, target: str) -> dict[str, Any]:
@@ -455,13 +473,17 @@ class ExportDialog(WorkingDialog):
     def _done(self, report: ExportReport) -> None:
         from refbrowser.app.controller.exporting import report_text
 
-        self._told(report_text(report), "")
+        is_allowed = self._carried is not None and self._carried.allow_stale
+        stale = stale_words(self._document.lock.stale, "written") if is_allowed else ""
+        self._told(report_text(report) + (f"\n{stale}." if stale else ""), "warning" if stale else "")
         self._open.setVisible(True)
         self._check_it.setVisible(bool(form_named(report.format).readers))
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:
         self._told(error_text(error), "fault")
+        if isinstance(error, StaleError):
+            self._offer_stale(True)
         self._look()
 
     def _told(self, text: str, role: str) -> None:

@@ -188,8 +188,11 @@ class MovePage(QDialog):
         self._pause = one_shot(self, PAUSE, self._count)
         self._soon = one_shot(self, _SOON, self._load)
         self._build()
-        for changed in (document.documentChanged, document.hierarchyChanged, document.trustChanged):
-            changed.connect(self._soon.start)
+        for changed in (
+            *(document.documentChanged, document.hierarchyChanged, document.trustChanged),
+            *(document.audit.statesChanged, document.lock.written),
+        ):
+            changed.connect(lambda *_news: self._soon.start())
         document.destroyed.connect(self.reject)
         self._load()
 
@@ -242,7 +245,7 @@ class MovePage(QDialog):
         header = view.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((1, 100), (2, 130), (3, 110), (4, 230)):
+        for section, width in ((1, 80), (2, 120), (3, 100), (4, 310)):
             header.resizeSection(section, width)
         view.selectionModel().currentRowChanged.connect(self._chosen)
         # Return, or a double click: the keyboard goes where the other place is typed.
@@ -277,6 +280,7 @@ class MovePage(QDialog):
         if state is None or dataset is None:
             return
         self._bar.show()
+        asked = self._document.audit.states
 
         def load(control: TaskControl) -> _Places:
             from refbrowser.engine.collecting import collected_later
@@ -285,7 +289,7 @@ class MovePage(QDialog):
             from refbrowser.views.moving.health import health_judge
             from refbrowser.views.moving.prefix_tree import prefix_tree
 
-            judge = health_judge(dataset.access, failures_of(dataset))
+            judge = health_judge(dataset.access, failures_of(dataset), asked)
             said = state.with_template_values({}) if state.templates.values else state
             # Looking for garbage among so many nodes would hold up the window's thread.
             with collected_later():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Rows of a folder that are listed at first, and with each look at its end.
 PAGE = 500
-TITLES = ("Place", "Files", "References", "Needed", "Known from reads")
+TITLES = ("Place", "Files", "References", "Needed", "What is known")
 _TIPS = (
     "Hosts, buckets and folders that URLs begin with",
     "Distinct files; a gen rule whose URLs are not listed counts as one",
@@ -38,9 +38,14 @@ _KINDS = {
 }
 #: Icon and colour of each health; the word stands beside it.
 HEALTH_LOOKS = {
+    Health.DEAD: ("cancel", "fault"),
     Health.FAILED: ("fault", "fault"),
+    Health.REFUSED: ("key", "fault"),
+    Health.SIZE: ("fault", "fault"),
     Health.STALE: ("warning", "warning"),
     Health.CHANGED: ("retry", "warning"),
+    Health.MOVED: ("link", "warning"),
+    Health.WHOLE: ("warning", "warning"),
     Health.BLOCKED: ("lock", "warning"),
     Health.UNKNOWN: ("option", "muted"),
     Health.OK: ("done", "good"),

@@ -24,7 +24,7 @@ from refbrowser.views.nested.element_parts import (
 )
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
@@ -265,7 +265,8 @@ class RowCharts(QWidget):
         else:
             drawn = self._row_numbers(picture, shown)
             index = "" if self._row is None else str(picture.plan.ranges[0][self._row])
-            self.title.setText(f"Row {index}" if index else "No row")
+            stale = self._row is not None and picture.is_stale_at((self._row,))
+            self.title.setText(f"Row {index}{f' ({STALE_NAME})' if stale else ''}" if index else "No row")
         self._show(drawn, shown)
 
     def _row_numbers(self, picture: Picture, shown: Interpretation) -> RowNumbers:
@@ -281,7 +282,9 @@ class RowCharts(QWidget):
         self.chart.set_axis(None, _POSITIONS if whole else _POSITION, shown.dates)
         states = np.full(len(drawn.places), ChunkState.DONE, np.uint8)
         accent = theme.colors().accent
-        self.chart.set_lines([chart_line(drawn.places, drawn.numbers, states, accent, "o")])
+        # Where whole rows are stale the title says so.
+        stale = np.zeros(len(drawn.places), bool)
+        self.chart.set_lines([chart_line(drawn.places, drawn.numbers, states, accent, "o", stale)])
         self.said.set_text("no values" if not len(drawn.places) else "")
 
     def _say(self, place: float | None) -> None:

@@ -172,7 +172,7 @@ def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
         "missing": colors.muted,
         "faulty": colors.warning,
         "failed": colors.fault,
-        "stale": "#d97fb0" if colors.dark else "#b03a78",
+        "stale": colors.stale,
         "changed": colors.changed,
         "added": colors.good,
         "removed": colors.fault,

@@ -306,7 +306,7 @@ class ChunkStateItem(GraphicsObject):
             self._seen = picture.arrived, picture.stale_turns
             states = np.atleast_2d(picture.states)
             self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
-            self._stale = boxes_of(np.atleast_2d(picture.stale) & (states == ChunkState.DONE))
+            self._stale = boxes_of(np.atleast_2d(picture.stale_done))
         self.update()
 
     def stale_boxes(self) -> npt.NDArray[np.int64]:

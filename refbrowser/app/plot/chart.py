@@ -21,7 +21,8 @@ from refbrowser.views.numbers import DateScale
 from refbrowser.views.plot.colouring import extremes
 from refbrowser.views.plot.coordinates import AxisScale, Coordinate
 from refbrowser.views.plot.levels import FARTHEST, finite
-from refbrowser.views.plot.picture import ChunkState
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState
+from refbrowser.views.words import count_text
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 6, 26, 2)
@@ -35,6 +36,8 @@ _MARKED, _SOME = 60, 9
 _CROWDED = 100_000
 #: Parts of the values' range: free above and below, and between the marks of what has no value.
 _PADDING, _BASE = 0.08, 0.05
+#: Pixels between the rings around points of stale files.
+_RINGS = 9
 #: Between two drawings, in milliseconds.
 _FRAME = 16
 _PLAIN = AxisScale(Coordinate(name="value", size=0), by_value=True)
@@ -51,6 +54,8 @@ class ChartLine:
         Across, rising or falling, and upwards; NaN is a gap.
     failed
         Where the points are that could not be read.
+    stale
+        Positions of the points that are of files that are not those of the lock, rising.
     color, symbol
         Its look; the symbol is one of the plotting library.
     span
@@ -60,6 +65,7 @@ class ChartLine:
     places: npt.NDArray[np.float64]
     numbers: npt.NDArray[Any]
     failed: npt.NDArray[np.float64]
+    stale: npt.NDArray[np.int64]
     color: str
     symbol: str
     span: tuple[float, float] | None
@@ -71,8 +77,9 @@ def chart_line(
     states: npt.NDArray[np.uint8],
     color: str,
     symbol: str,
+    stale: npt.NDArray[np.bool_],
 ) -> ChartLine:
-    """Return a line; `states` are the `ChunkState` of each point."""
+    """Return a line; `states` are the `ChunkState` of each point, `stale` tells of the file it came from."""
     failed = places[states == ChunkState.FAILED]
     low, high = (
         float(reduce(numbers)) if len(numbers) else np.nan for reduce in (np.fmin.reduce, np.fmax.reduce)
@@ -80,7 +87,8 @@ def chart_line(
     if not (abs(low) <= FARTHEST and abs(high) <= FARTHEST):
         known = finite(numbers)
         low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
-    return ChartLine(places, numbers, failed, color, symbol, None if np.isnan(low) else (low, high))
+    span = None if np.isnan(low) else (low, high)
+    return ChartLine(places, numbers, failed, np.flatnonzero(stale), color, symbol, span)
 
 
 class LineChart(AxesView):
@@ -104,7 +112,7 @@ class LineChart(AxesView):
         self.set_axis(None, "")
         self.box.setMouseEnabled(x=True, y=False)
         self.box.setDefaultPadding(0)
-        self._items: list[tuple[PlotDataItem, ScatterPlotItem]] = []
+        self._items: list[tuple[PlotDataItem, ScatterPlotItem, ScatterPlotItem]] = []
         #: What each item was drawn from.
         self._drawn: list[tuple[Any, ...]] = []
         self.lines: Sequence[ChartLine] = ()
@@ -157,11 +165,12 @@ class LineChart(AxesView):
         if lines and tuple(lines) == self.lines:
             return
         while len(self._items) < len(lines):
-            pair = PlotDataItem(connect="finite", antialias=True), ScatterPlotItem(pxMode=True)
-            for item in pair:
+            line = PlotDataItem(connect="finite", antialias=True)
+            drawn = line, ScatterPlotItem(pxMode=True), ScatterPlotItem(pxMode=True, symbol="o", size=11)
+            for item in drawn:
                 item.setZValue(5)
                 self.box.addItem(item, ignoreBounds=True)
-            self._items.append(pair)
+            self._items.append(drawn)
             self._drawn.append(())
         while len(self._items) > len(lines):
             self._drawn.pop()
@@ -174,6 +183,10 @@ class LineChart(AxesView):
             self.reset_view()
         self._fit_heights()
         self.draw()
+
+    def ringed_places(self) -> list[npt.NDArray[np.float64]]:
+        """Return where rings are drawn, for each line."""
+        return [rings.getData()[0] for _item, _markers, rings in self._items]
 
     def set_line(self, place: float | None) -> None:
         """Put the vertical line at a place, or hide it."""
@@ -226,15 +239,16 @@ class LineChart(AxesView):
         spots: list[dict[str, Any]] = []
         row = 0
         several = len(self.lines) > 1
-        for number, (line, (item, markers)) in enumerate(zip(self.lines, self._items, strict=True)):
+        for number, (line, (item, markers, rings)) in enumerate(zip(self.lines, self._items, strict=True)):
             view = _visible(line.places, left, right)
             if len(line.failed):
                 row += 1
                 seen = line.failed[(line.failed >= left) & (line.failed <= right)]
                 spots += self._failed_spots(seen, row, line.color, pixels)
-            if self._drawn[number] == (line, view, pixels, several):
+            around = theme.colors().stale
+            if self._drawn[number] == (line, view, pixels, several, around):
                 continue
-            self._drawn[number] = (line, view, pixels, several)
+            self._drawn[number] = (line, view, pixels, several, around)
             places, numbers = line.places[view], line.numbers[view]
             x, y = extremes(places, numbers, pixels)
             item.setData(x, y, pen=mkPen(line.color, width=1.6))
@@ -242,6 +256,8 @@ class LineChart(AxesView):
             markers.setData(
                 places[at], numbers[at], symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color)
             )
+            ringed = _ringed(line, view, pixels)
+            rings.setData(line.places[ringed], line.numbers[ringed], pen=mkPen(around, width=1.6), brush=None)
         self._marks.setData(spots)
 
     def _failed_spots(
@@ -344,6 +360,21 @@ def _alone(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     known = np.isfinite(numbers)
     alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
     return np.flatnonzero(alone)[: 10 * _MARKED]
+
+
+def _ringed(line: ChartLine, view: slice, pixels: int) -> npt.NDArray[np.int64]:
+    """Return the points of stale files in view: one of those that are not told apart."""
+    start, stop, _step = view.indices(len(line.places))
+    first, last = np.searchsorted(line.stale, (start, stop))
+    points = line.stale[first:last]
+    points = points[np.isfinite(line.numbers[points])]
+    apart = max(1, (stop - start) * _RINGS // pixels)
+    return points[np.unique(points // apart, return_index=True)[1]]
+
+
+def ringed_text(count: int, what: str) -> str:
+    """Return how many values, or what they are counted by, have rings around them, and why."""
+    return f"{count_text(count)} {what}{'' if count == 1 else 's'} ringed: {STALE_NAME}"
 
 
 class ChartPane(QWidget):

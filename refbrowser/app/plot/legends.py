@@ -25,7 +25,7 @@ from refbrowser.model.cf import Flag, FlagSet
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.colouring import OTHER
 from refbrowser.views.plot.interpretation import flag_title
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.words import count_text
 
 _TILE = 10
@@ -36,8 +36,6 @@ STATE_NAMES = {
     ChunkState.MISSING: "missing chunk",
     ChunkState.FAILED: "could not be read",
 }
-
-STALE_NAME = "not the file of the lock"
 
 
 def state_colors(state: ChunkState) -> tuple[QColor, QColor]:
@@ -79,11 +77,6 @@ def state_brush(state: ChunkState) -> QBrush:
     return QBrush(tile)
 
 
-def stale_color() -> QColor:
-    """Return the colour that marks what is not of the file of the lock."""
-    return QColor("#e08dbb" if theme.colors().dark else "#b03a78")
-
-
 def stale_brush() -> QBrush:
     """Return the pattern that is laid over values of stale files: lines down to the right."""
     side = 2 * _TILE
@@ -92,7 +85,7 @@ def stale_brush() -> QBrush:
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     # Seen on dark values and on light ones, and far apart: the values are to be seen between.
-    for color, width in ((QColor(theme.colors().surface), 2.6), (stale_color(), 1.4)):
+    for color, width in ((QColor(theme.colors().surface), 2.6), (QColor(theme.colors().stale), 1.4)):
         painter.setPen(QPen(color, width))
         for shift in (-side, 0, side):
             painter.drawLine(QPointF(shift, 0), QPointF(shift + side, side))
@@ -107,7 +100,7 @@ def stale_swatch(width: int = 22, height: int = 14) -> QPixmap:
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(stale_brush())
-    painter.setPen(QPen(stale_color(), 1))
+    painter.setPen(QPen(QColor(theme.colors().stale), 1))
     painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, height - 1), 2, 2)
     painter.end()
     return picture
@@ -192,7 +185,7 @@ class StateLegend(QWidget):
             sample.setVisible(count > 0)
             text.setVisible(count > 0)
             text.setText(f"{STATE_NAMES[state]} ({count_text(count)})")
-        stale = 0 if picture is None else int(np.count_nonzero(picture.stale))
+        stale = 0 if picture is None else int(np.count_nonzero(picture.stale_done))
         self._stale[1].setText(f"{STALE_NAME} ({count_text(stale)})")
         for part in self._stale:
             part.setVisible(stale > 0)

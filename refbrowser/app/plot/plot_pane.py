@@ -296,6 +296,7 @@ class PlotPane(QWidget):
     def look_at_lock(self) -> None:
         """Mark what is of files that are not those of the lock, which others are now."""
         self._presenter.stage.mark_stale()
+        self.tools.mark_stale()
 
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pyqtgraph import PlotCurveItem, ScatterPlotItem, TargetItem, TextItem, mkBrush, mkPen
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from refbrowser.app.plot.axes_view import ARROWS, PlotBox
-from refbrowser.app.plot.chart import ChartPane, chart_line
+from refbrowser.app.plot.chart import ChartPane, chart_line, ringed_text
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.profile import (
     Element,
     Profile,
@@ -304,7 +305,9 @@ class ProfileTool(QObject):
         label = profile.label if profile.scale is not None else f"{profile.label} [{profile.units}]"
         self.pane.chart.set_axis(profile.scale, label, drawing.shown.dates)
         accent = theme.colors().accent
-        self.pane.chart.set_lines([chart_line(profile.places, profile.numbers, profile.states, accent, "o")])
+        self.pane.chart.set_lines(
+            [chart_line(profile.places, profile.numbers, profile.states, accent, "o", profile.stale)]
+        )
         for number, end in enumerate(self.ends):
             self.pane.set_end(number, place_text(coordinates, axes, end))
         self._say(None)
@@ -346,12 +349,16 @@ class ProfileTool(QObject):
             for state, text in _STATES.items():
                 if count := profile.count(state):
                     words.append(f"{count_text(count)} {text}")
+            if count := int(np.count_nonzero(profile.stale)):
+                # First, as there is not always room for all.
+                words.insert(0, ringed_text(count, "value"))
             self.pane.said.set_text(", ".join(words))
             return
         where = place_text(drawing.coordinates, drawing.slice.axes, profile.element(number))
         state = ChunkState(int(profile.states[number]))
         value = drawing.shown.text_with_units(profile.raw[number]) if state is ChunkState.DONE else ""
-        self.pane.said.set_text(f"{value or _STATES[state]}   {where}")
+        stale = f" ({STALE_NAME})" if profile.stale[number] else ""
+        self.pane.said.set_text(f"{value or _STATES[state]}{stale}   {where}")
 
     def rows(self) -> Iterator[list[str]] | None:
         """Return the values with their places as rows of text, or None where there is nothing."""

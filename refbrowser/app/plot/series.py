@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+import numpy as np
 from pyqtgraph import ScatterPlotItem, mkBrush, mkPen
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QObject, QPointF, QSize, Qt, Signal
@@ -23,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.plot.chart import ChartLine, ChartPane, chart_line
+from refbrowser.app.plot.chart import ChartLine, ChartPane, chart_line, ringed_text
 from refbrowser.app.plot.reader import SeriesRead, SeriesReader
 from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
@@ -32,7 +33,7 @@ from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
 from refbrowser.io.cancel import Cancelled
 from refbrowser.views.plot.coordinates import AxisScale, line_scale
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState
 from refbrowser.views.plot.reading import reads_the_same
 from refbrowser.views.plot.series import (
     MOST,
@@ -298,11 +299,13 @@ class Point:
     def line(self, shown: Interpretation, scale: AxisScale) -> ChartLine:
         """Return what the chart draws; the same object as long as nothing is new."""
         picture, color = self.read.picture, self.mark.color
-        wanted = (picture, picture.arrived, shown, scale, color)
+        wanted = (picture, picture.arrived, picture.stale_turns, shown, scale, color)
         if self._line is None or wanted != self._drawn:
             series = series_of(picture, shown)
             places = scale.positions(series.indices)
-            self._line = chart_line(places, series.numbers, series.states, color, self.mark.symbol)
+            self._line = chart_line(
+                places, series.numbers, series.states, color, self.mark.symbol, series.stale
+            )
             self._drawn = wanted
         return self._line
 
@@ -540,6 +543,8 @@ class SeriesTool(QObject):
         error = next(iter(picture.errors.values()), None) or read.error
         if error is not None:
             details.append(str(error))
+        if stale := int(np.count_nonzero(picture.stale_done)):
+            details.append(f"{count_text(stale)} {STALE_NAME}")
         position = picture.position((self._index_shown(),))
         state = ChunkState.PENDING if position is None else picture.state_at(position)
         if read.is_asked:
@@ -550,6 +555,8 @@ class SeriesTool(QObject):
         elif state is ChunkState.DONE and position is not None:
             raw = picture.values[position]
             value = "no value" if shown.is_missing(raw) else _text(shown, raw)
+            if picture.is_stale_at(position):
+                value, details = f"≠ {value}", [f"this value: {STALE_NAME}", *details]
         else:
             value = {ChunkState.MISSING: "missing", ChunkState.FAILED: "failed"}[state]
         return PointRow(point.mark, place, value, ", ".join(details))
@@ -573,6 +580,12 @@ class SeriesTool(QObject):
             counts = {point.read.column: point.read.picture.count(state) for point in self.points}
             if count := sum(counts.values()):
                 words.append(f"{count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
+        stale = {
+            point.read.column: int(np.count_nonzero(point.read.picture.stale_done)) for point in self.points
+        }
+        if count := sum(stale.values()):
+            # First, as there is not always room for all.
+            words.insert(0, ringed_text(count, "chunk"))
         errors = {str(point.read.error): point.read.error for point in self.points}
         words += [error_text(error) for error in errors.values() if _is_news(error)]
         if any(point.read.plan.is_sampled for point in self.points):

@@ -355,8 +355,7 @@ class Stage(QObject):
         picture = self.loader.current
         if picture is not None and self.shows_picture and not self._coordinates.waits:
             self.drawing.canvas.states.refresh()
-            self._show_notes(picture)
-            self.pointing.say()
+            self._tell(picture)
 
     def present(self) -> None:
         """Show what has come, as it is to be taken now."""
@@ -413,13 +412,18 @@ class Stage(QObject):
             return
         if self._subject.is_plot:
             self.drawing.take_news(complete=picture.finished)
+        self._whole = picture if picture.finished else None
+        self._tell(picture)
+
+    def _tell(self, picture: Picture) -> None:
+        """Say anew what is said of a picture."""
+        if self._subject.is_plot:
             self.pointing.say()
         elif picture.node.shape:
             self._pane.values.refresh()
         else:
             self._show_values(picture)
         self._show_notes(picture)
-        self._whole = picture if picture.finished else None
         self.valuesChanged.emit()
 
     def _ended(self, picture: Picture) -> None:

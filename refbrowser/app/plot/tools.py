@@ -149,6 +149,12 @@ class PlotTools(QObject):
             if tool is not None:
                 tool.restyle()
 
+    def mark_stale(self) -> None:
+        """Mark what is of stale files in what is drawn already."""
+        for tool in (self._profile, self._series):
+            if tool is not None:
+                tool.refresh()
+
     def connect_buttons(self, profile: QToolButton, series: QToolButton) -> None:
         """Let two switches show and change what is shown."""
         self._buttons = {"profile": profile, "series": series}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -19,7 +19,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import NUMBER_KINDS, Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.table import ROW_COLUMNS, named_text
 from refbrowser.views.rows import Column, NoRows
 
@@ -74,7 +74,12 @@ class PictureRows:
         state, node = self.picture.state_at((row,)), self.picture.node
         if state is not ChunkState.DONE:
             return [""] * (len(_columns(node)) - 1) + [_STATE_TEXTS[state]]
-        value = self.picture.values[row]
+        texts = self._texts(self.picture.values[row], node)
+        if self.picture.is_stale_at((row,)):
+            texts[-1] = f"{texts[-1]} ({STALE_NAME})"
+        return texts
+
+    def _texts(self, value: Any, node: ArrayNode) -> list[str]:
         if isinstance(node.type, RowType):
             return [f"{len(value):,}", value_text(value)]
         if node.dtype is None or node.dtype.names is None:

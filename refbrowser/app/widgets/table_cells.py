@@ -231,7 +231,7 @@ class NoCells:
 
     def cells(self, rows: range, columns: range) -> Cells:
         """Return no cells."""
-        return Cells([], np.zeros((0, 0), np.uint8))
+        return Cells([], np.zeros((0, 0), np.uint8), np.zeros((0, 0), bool))
 
     def describe(self, row: int, column: int) -> str:
         """Return nothing."""

@@ -14,7 +14,9 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
     QPainter,
+    QPainterPath,
     QPaintEvent,
+    QPolygon,
     QResizeEvent,
     QWheelEvent,
 )
@@ -24,6 +26,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.long_bar import LongBar
 from refbrowser.app.widgets.painted_view import PaintedView
 from refbrowser.app.widgets.table_cells import Cell, CellSelection, ColumnWidths, GridModel, NoCells, moved
+from refbrowser.views.plot.picture import STALE_NAME
 from refbrowser.views.plot.table import Cells, Mark
 from refbrowser.views.words import one_line
 
@@ -330,7 +333,8 @@ class GridView(PaintedView):
             return
         row, column = current
         down, over = self._model.row_header(row), self._model.column_header(column)
-        text = self._model.cells(range(row, row + 1), range(column, column + 1)).texts[0][0]
+        cell = self._model.cells(range(row, row + 1), range(column, column + 1))
+        text = cell.texts[0][0] + (f" ({STALE_NAME})" if cell.stale[0, 0] else "")
         place = f"row {' '.join(down)}, column {' '.join(over)}" if down[0] else " ".join(over)
         self.describe_current(f"{place}: {text}")
 
@@ -451,7 +455,7 @@ class GridView(PaintedView):
             return
         cells = self._model.cells(range(cell[0], cell[0] + 1), range(cell[1], cell[1] + 1))
         text, mark = cells.texts[0][0], cells.marks[0, 0]
-        if mark != Mark.VALUE:
+        if mark != Mark.VALUE or cells.stale[0, 0]:
             text = self._model.describe(*cell) or text
         elif self._painter.text_width(text) <= self._widths.width(cell[1]):
             QToolTip.hideText()
@@ -460,6 +464,8 @@ class GridView(PaintedView):
 
 
 PADDING = 7
+#: Sides of the corner of a cell that is filled where its file is stale.
+_CORNER = 8
 #: Made once: combining flags costs more than painting a cell.
 _SINGLE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft | _SINGLE, Qt.AlignmentFlag.AlignRight | _SINGLE
@@ -502,18 +508,23 @@ class GridPainter:
         grounds = {Mark.FAILED: QColor(scheme.fault_soft), Mark.MISSING: QColor(scheme.hover)}
         pens = {Mark.VALUE: QColor(scheme.text), Mark.FAILED: QColor(scheme.fault)}
         muted, chosen = QColor(scheme.muted), QColor(scheme.accent_soft)
+        stale = QColor(scheme.stale_soft)
         sides = [_RIGHT if each else _LEFT for each in right]
         painter.setFont(self.mono)
-        for row, (texts, marks, line) in enumerate(
-            zip(cells.texts, cells.marks.tolist(), places, strict=True), first[0]
+        for row, (texts, marks, others, line) in enumerate(
+            zip(cells.texts, cells.marks.tolist(), cells.stale.tolist(), places, strict=True), first[0]
         ):
-            for column, (text, mark, place, flags) in enumerate(
-                zip(texts, marks, line, sides, strict=True), first[1]
+            for column, (text, mark, is_stale, place, flags) in enumerate(
+                zip(texts, marks, others, line, sides, strict=True), first[1]
             ):
                 if selection is not None and row in selection.rows and column in selection.columns:
                     painter.fillRect(place, chosen)
                 elif mark in grounds:
                     painter.fillRect(place, grounds[mark])
+                elif is_stale:
+                    painter.fillRect(place, stale)
+                if is_stale:
+                    paint_stale_corner(painter, place)
                 painter.setPen(pens.get(mark, muted))
                 if mark in self._fonts:
                     painter.setFont(self._fonts[mark])
@@ -592,6 +603,14 @@ class GridPainter:
         if len(text) * self._digit <= room and text.isascii() and text.isprintable():
             return text
         return self.metrics.elidedText(one_line(text), Qt.TextElideMode.ElideRight, room)
+
+
+def paint_stale_corner(painter: QPainter, place: QRect) -> None:
+    """Mark a cell as of a file that is not the one of the lock: a filled corner."""
+    corner = place.topLeft()
+    path = QPainterPath(corner)
+    path.addPolygon(QPolygon((corner, corner + QPoint(_CORNER, 0), corner + QPoint(0, _CORNER))))
+    painter.fillPath(path, QColor(theme.colors().stale))
 
 
 def _inner(place: QRect) -> QRect:

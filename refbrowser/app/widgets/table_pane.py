@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+import numpy as np
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QKeySequence,
+    QPainter,
+    QPixmap,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.reader import PictureLoader
@@ -17,11 +26,11 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.app.widgets.parts import one_shot, plain_label, tool_button
 from refbrowser.app.widgets.table_cells import NoCells, SliceCells
-from refbrowser.app.widgets.table_grid import GridView
+from refbrowser.app.widgets.table_grid import GridView, paint_stale_corner
 from refbrowser.errors import RefbrowserError
 from refbrowser.views.plot.coordinates import attribute_text
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.table import TableLayout, has_cells
 from refbrowser.views.words import count_text
 
@@ -37,6 +46,43 @@ PACE = 30
 COPY_CELLS = 1_000_000
 NOTHING = "Select an array in the hierarchy to see its values."
 NESTED = "The rows of {} are nested: the tab Values (Ctrl+7) unfolds them."
+
+
+class StaleNote(QWidget):
+    """Says what the marked corners of cells mean, and how many of those that are seen have one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sample = QLabel()
+        self._text = plain_label("", role="warning", wrap=False)
+        self._text.setObjectName("tableStale")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addWidget(self._sample)
+        layout.addWidget(self._text)
+        self.restyle()
+        self.set_count(0)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        scheme = theme.colors()
+        sample = QPixmap(22, 14)
+        sample.fill(QColor(scheme.stale_soft))
+        painter = QPainter(sample)
+        paint_stale_corner(painter, sample.rect())
+        painter.end()
+        self._sample.setPixmap(sample)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange:
+            self.restyle()
+        super().changeEvent(event)
+
+    def set_count(self, count: int) -> None:
+        """Count the cells; for none it is hidden."""
+        self._text.setText(f"{STALE_NAME} ({count_text(count)} cell{'' if count == 1 else 's'} here)")
+        self.setVisible(count > 0)
 
 
 class TablePane(QWidget):
@@ -101,6 +147,7 @@ class TablePane(QWidget):
         self.status = ElidedLabel("tableStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
+        self.stale = StaleNote()
         self.loader = PictureLoader("table", self, "Read values of")
         self._follow_timer = one_shot(self, 0, self._follow)
         self._read_timer = one_shot(self, PACE, self._ensure)
@@ -127,6 +174,7 @@ class TablePane(QWidget):
         self.grid.set_model(NoCells())
         self.title.set_text("")
         self.status.set_text("")
+        self.stale.set_count(0)
         self.slice_label.setText("")
         self.sliders.set_slice(None, ())
         for widget in (self.coding, self.go_to, self.export):
@@ -200,6 +248,7 @@ class TablePane(QWidget):
     # Reading what is seen
 
     def _window_changed(self) -> None:
+        self._count_stale()
         if self.isVisible() and not self._read_timer.isActive():
             self._read_timer.start()
 
@@ -226,6 +275,14 @@ class TablePane(QWidget):
     def _refresh(self) -> None:
         self.grid.refresh()
         self._say_cell()
+        self._count_stale()
+
+    def _count_stale(self) -> None:
+        self.stale.set_count(int(np.count_nonzero(self.grid.cells_seen().stale)))
+
+    def look_at_lock(self) -> None:
+        """Mark what is of files that are not those of the lock, which others are now."""
+        self._refresh()
 
     def _ended(self, picture: Picture) -> None:
         nothing = not picture.has_data and not picture.count(ChunkState.MISSING)
@@ -337,7 +394,11 @@ class TablePane(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self.sliders)
-        layout.addWidget(self.status)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.MEDIUM)
+        foot.addWidget(self.status, 1)
+        foot.addWidget(self.stale)
+        layout.addLayout(foot)
         self.setFocusProxy(self.grid)
 
     def _connect(self) -> None:

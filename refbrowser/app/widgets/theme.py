@@ -35,6 +35,8 @@ class Colors(NamedTuple):
     fault_soft: str
     warning: str
     warning_soft: str
+    stale: str
+    stale_soft: str
     good: str
     changed: str
     hover: str
@@ -58,6 +60,8 @@ LIGHT = Colors(
     fault_soft="#fcebea",
     warning="#845306",
     warning_soft="#fdf3dc",
+    stale="#b03a78",
+    stale_soft="#fbe6f0",
     good="#1a6f3c",
     changed="#7a3ea8",
     hover="#eaf0f7",
@@ -81,6 +85,8 @@ DARK = Colors(
     fault_soft="#43272a",
     warning="#edbd5f",
     warning_soft="#3d3322",
+    stale="#e08dbb",
+    stale_soft="#45293a",
     good="#7fd39a",
     changed="#cda1f2",
     hover="#2a323d",

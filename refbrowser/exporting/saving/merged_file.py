@@ -13,10 +13,15 @@ from refbrowser.exporting.folder import FilePlace
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.compression import compress
 from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import ReferenceDocument
 from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between, relative_urls
+from refbrowser.references.merging.conflict_file import ConflictFile, parse_conflict_file
 from refbrowser.references.merging.merge import Choice, Merged, merge_documents
+
+#: Bytes of a list of conflicts.
+SIZE = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,27 @@ def document_to_merge(request: OpenRequest, control: JobControl) -> tuple[Refere
         message = "it is no reference document: these are merged, and nothing else"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=request.path))
     return opened.document.written(), opened.access.base
+
+
+def read_conflict_file(path: str) -> ConflictFile:
+    """Read what `refbrowser merge --conflicts` wrote.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, is too large, or says something else.
+    """
+    try:
+        with open_regular(path) as (descriptor, identity):
+            if identity.size > SIZE:
+                message = f"it has {identity.size} bytes, more than {SIZE} of a list of conflicts"
+                raise RefbrowserError(ErrorKind.BUDGET, message)
+            data = read_bytes(descriptor, identity.size, 0)
+        return parse_conflict_file(data)
+    except OSError as error:
+        raise failed(error, path) from error
+    except RefbrowserError as error:
+        raise error.at(Place(document=path)) from error
 
 
 def _is_empty(path: str) -> bool:

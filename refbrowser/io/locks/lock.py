@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, StaleError, quoted
 from refbrowser.io.identity import Moment, ObjectIdentity, moment_of
 
 #: Bytes at the begin and at the end of a file that its digests are of.
@@ -129,7 +129,7 @@ class Stale:
 
     def error(self) -> RefbrowserError:
         """Return what a read that needs its bytes fails with."""
-        return RefbrowserError(ErrorKind.SOURCE, self.message, Place(url=self.url), _ADVICE)
+        return StaleError(ErrorKind.SOURCE, self.message, Place(url=self.url), _ADVICE)
 
     def finding(self, severity: Severity = Severity.WARNING) -> Finding:
         """Return it as a finding."""

@@ -179,6 +179,29 @@ class Conflict:
     def _stands(self, fields: Any) -> bool:
         return same_meaning(member_at(fields, self.path), self.ours)
 
+    def is_open(self, document: ReferenceDocument) -> bool:
+        """Whether ours stands at the place, or else something was done about it since the merge."""
+        if self.part is MergePart.RULE:
+            return self._is_open_rule(rule_values(document))
+        if self.part is MergePart.TEMPLATE:
+            now = document.templates.templates.get(self.name, ABSENT)
+        elif self.part is MergePart.MEMBER:
+            now = member_at(top_members(document).get(self.name, ABSENT), self.path)
+        else:
+            now = _parsed(value_of(document.refs, self.name))
+            if not self.path:
+                return same_meaning(now, _parsed(self.ours))
+            now = member_at(now, self.path)
+        return same_meaning(now, self.ours)
+
+    def _is_open_rule(self, rules: Sequence[Any]) -> bool:
+        if self.path == (ORDER,):
+            ours = list(self.ours)
+            return [text for text in map(rule_text, rules) if text in ours] == ours
+        if self.ours is ABSENT and not self.path:
+            return not any(same_meaning(rule, self.theirs) or same_meaning(rule, self.base) for rule in rules)
+        return any(map(self._stands, rules))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON; a side that does not have it has no member."""
         sides = {choice.value: self.value(choice) for choice in Choice}
@@ -187,6 +210,8 @@ class Conflict:
             "name": self.name,
             "pointer": self.pointer,
             "inner": self.inner or None,
+            "path": list(self.path),
+            "version": self.version,
             **{side: value for side, value in sides.items() if value is not ABSENT},
         }
 

@@ -1,4 +1,4 @@
-"""What is known of files from reads so far: whether they are there, are the same, and may be read."""
+"""What reads, the lock and audits told of files: whether they are there, are the same, and may be read."""
 
 from __future__ import annotations
 
@@ -17,29 +17,67 @@ if TYPE_CHECKING:
 class Health(StrEnum):
     """What is known of a file, the worst first."""
 
+    DEAD = "gone"
     FAILED = "failed"
+    #: The server wants to know who asks.
+    REFUSED = "refused"
+    #: References end past its end, or it is not as long as a chunk that is a whole file.
+    SIZE = "wrong size"
     #: Not the file of the document's lock.
     STALE = "not as locked"
     #: Another one than when it was read first.
     CHANGED = "changed"
+    #: Its server sends us on to another URL.
+    MOVED = "moved"
+    #: Its server gives it as a whole only.
+    WHOLE = "no ranges"
     BLOCKED = "needs permission"
     UNKNOWN = "not looked at"
     OK = "ok"
 
 
-def health_judge(access: Access, failures: Iterable[RefbrowserError]) -> Callable[[Source], Health]:
+#: What the codes of an audit say of a file; those that are not here say that it cannot be read.
+_CODES = {
+    "": Health.OK,
+    "url-dead": Health.DEAD,
+    "url-credentials": Health.REFUSED,
+    "range-past-end": Health.SIZE,
+    "length-undecodable": Health.SIZE,
+    "stale-file": Health.STALE,
+    "file-undecided": Health.STALE,
+    "identity-changed": Health.CHANGED,
+    "url-moved": Health.MOVED,
+    "url-no-ranges": Health.WHOLE,
+}
+_RANK = {health: rank for rank, health in enumerate(Health)}
+
+
+def health_judge(
+    access: Access, failures: Iterable[RefbrowserError], asked: Mapping[str, str] | None = None
+) -> Callable[[Source], Health]:
     """Return what tells the health of the files of a document; it reads nothing.
 
     Parameters
     ----------
     failures
         Why reads failed, with the URLs (`engine.problems.collect.failures_of`).
+    asked
+        What an audit was told of files: by URL, as the document spells it, the code of what is worst.
     """
+    told = {} if asked is None else asked
     failed = {storage_url(error.place.url) for error in failures if error.place.url}
     memory = access.memory
     changed = memory.identities.changed
 
     def judge(source: Source) -> Health:
+        found, code = read(source), None if source.is_pattern else told.get(source.url)
+        if code is None:
+            return found
+        audited = _CODES.get(code, Health.FAILED)
+        # Nobody says which is newer: the worse one counts.
+        return audited if found is Health.UNKNOWN else min(found, audited, key=_RANK.__getitem__)
+
+    def read(source: Source) -> Health:
         url = storage_url(source.url)
         try:
             # Of the beginning of URLs that a rule makes, any name tells where they lead.
@@ -54,8 +92,9 @@ def health_judge(access: Access, failures: Iterable[RefbrowserError]) -> Callabl
             return Health.CHANGED
         if not access.permits(location):
             return Health.BLOCKED
-        known = not source.is_pattern and memory.identities.known(location.url) is not None
-        return Health.OK if known else Health.UNKNOWN
+        known = memory.identities.known(location.url) is not None
+        known = known or (memory.locked is not None and memory.locked.is_same(location.url))
+        return Health.OK if known and not source.is_pattern else Health.UNKNOWN
 
     return judge
 

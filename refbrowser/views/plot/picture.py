@@ -30,6 +30,8 @@ class _Files(NamedTuple):
 
 _NO_FILES = _Files(None, (), np.zeros(0, np.int32))
 
+#: What is said of values that came from a stale file.
+STALE_NAME = "not the file of the lock"
 #: Errors that are kept with their chunk; more are only counted.
 KEPT_ERRORS = 1_000
 
@@ -108,6 +110,11 @@ class Picture:
         return self._stale[1]
 
     @property
+    def stale_done(self) -> npt.NDArray[np.bool_]:
+        """Which of those came with values: these are to be marked, others say already that they have none."""
+        return self.stale & (self.states == ChunkState.DONE)
+
+    @property
     def stale_turns(self) -> int:
         """A number that changes whenever `stale` may be something else."""
         return 0 if self._files.locked is None else self._files.locked.turns
@@ -174,13 +181,20 @@ class Picture:
 
         `states` is an earlier copy of the states; those of now when None.
         """
+        return (self.states if states is None else states)[self._cells_of(rows)]
+
+    def element_stale(self, rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.bool_]:
+        """Return whether each value is of a file that is not the one of the lock, by position as well."""
+        return self.stale_done[self._cells_of(rows)]
+
+    def _cells_of(self, rows: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int64], ...]:
         cells = [
             np.searchsorted(numbers, (taken.start + positions * taken.step) // side)
             for positions, taken, numbers, side in zip(
                 rows, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
             )
         ]
-        return (self.states if states is None else states)[np.ix_(*cells)]
+        return np.ix_(*cells)
 
     def cell_span(self, axis: int, first: int, stop: int) -> range:
         """Return the positions in `values` along an axis that belong to the chunks `first` to `stop`."""

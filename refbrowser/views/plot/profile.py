@@ -46,6 +46,8 @@ class Profile:
         What is drawn, NaN where there is no value.
     states
         `ChunkState` of the chunk of each value.
+    stale
+        Which values are of files that are not those of the lock.
     """
 
     rows: npt.NDArray[np.int64]
@@ -57,6 +59,7 @@ class Profile:
     raw: npt.NDArray[Any]
     numbers: npt.NDArray[Any]
     states: npt.NDArray[np.uint8]
+    stale: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -92,13 +95,13 @@ def profile_of(
             picture.chunk_numbers, (rows, columns), _sides(picture), strict=True
         )
     ]
-    states = picture.states[tuple(cells)]
+    states, stale = picture.states[tuple(cells)], picture.stale_done[tuple(cells)]
     raw = picture.values[at]
     numbers = shown.numbers(raw).astype(np.float64)
     numbers[states != ChunkState.DONE] = np.nan
     y, x = (coordinates[axis] for axis in picture.plan.slice.axes)
     places, scale, label, units = _places(y, x, rows, columns)
-    return Profile(rows, columns, places, scale, label, units, raw, numbers, states)
+    return Profile(rows, columns, places, scale, label, units, raw, numbers, states, stale)
 
 
 def elements_between(

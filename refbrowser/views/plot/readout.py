@@ -10,7 +10,7 @@ from refbrowser.errors import quoted
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import Coordinate
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.reading import Auxiliary
 
 _SEPARATOR = "   "
@@ -66,7 +66,7 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
     text = shown.text_with_units(picture.values[position])
-    return f"{text} (not the file of the lock)" if picture.is_stale_at(position) else text
+    return f"{text} ({STALE_NAME})" if picture.is_stale_at(position) else text
 
 
 def notes_of(picture: Picture, detailed: bool, part: bool) -> list[str]:

@@ -140,29 +140,32 @@ class Series:
         One for each, NaN where there is no value.
     states
         `ChunkState` of the chunk of each value.
+    stale
+        Which values are of files that are not those of the lock.
     """
 
     indices: range
     numbers: npt.NDArray[Any]
     states: npt.NDArray[np.uint8]
+    stale: npt.NDArray[np.bool_]
 
 
 def series_of(picture: Picture, shown: Interpretation) -> Series:
     """Return the numbers of a series that fills."""
     taken = picture.plan.ranges[0]
     # The states first: what they say is done is then whole.
-    states = _states(picture)
+    states, stale = _of_values(picture, picture.states), _of_values(picture, picture.stale_done)
     numbers = shown.numbers(picture.values)
     if not (states == ChunkState.DONE).all():
         numbers = np.where(states == ChunkState.DONE, numbers, np.nan)
-    return Series(taken, numbers, states)
+    return Series(taken, numbers, states, stale)
 
 
-def _states(picture: Picture) -> npt.NDArray[np.uint8]:
-    """Return the state of the chunk of each value of a line; of millions of values in milliseconds."""
+def _of_values(picture: Picture, chunks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return what is known of chunks for each value of a line; of millions of values in milliseconds."""
     taken = picture.plan.ranges[0]
     first = np.rint((picture.chunk_edges(0) - taken.start) / taken.step + 0.5).astype(np.int64)
-    return np.repeat(picture.states, np.diff(first))
+    return np.repeat(chunks, np.diff(first))
 
 
 def point_text(

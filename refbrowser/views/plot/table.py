@@ -65,10 +65,13 @@ class Cells:
         One list per row.
     marks
         `Mark` of each cell, uint8, shape (rows, columns).
+    stale
+        Which cells are of files that are not those of the lock, of the same shape.
     """
 
     texts: list[list[str]]
     marks: npt.NDArray[np.uint8]
+    stale: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +179,14 @@ class TableLayout:
         """Return cells as text; those that `picture` does not hold are pending."""
         texts = [[MARK_TEXTS[Mark.PENDING]] * len(columns) for _ in rows]
         marks = np.full((len(rows), len(columns)), Mark.PENDING, np.uint8)
+        stale = np.zeros(marks.shape, bool)
         if picture is None:
-            return Cells(texts, marks)
+            return Cells(texts, marks, stale)
         window = self.elements(rows, columns)
         held = [_common(part, taken) for part, taken in zip(window, picture.plan.ranges, strict=True)]
         if not all(held):
-            return Cells(texts, marks)
-        found, states = self._held(picture, held)
+            return Cells(texts, marks, stale)
+        found, states, is_stale = self._held(picture, held)
         top = held[0].start - rows.start if held else 0
         left = held[1].start * self._parts - columns.start if len(held) > 1 else -columns.start
         for at, (line, line_states) in enumerate(zip(found, states.tolist(), strict=True)):
@@ -190,7 +194,8 @@ class TableLayout:
                 if 0 <= column < len(columns):
                     texts[top + at][column] = text
                     marks[top + at, column] = state
-        return Cells(texts, marks)
+                    stale[top + at, column] = is_stale[at, column - left]
+        return Cells(texts, marks, stale)
 
     def describe(self, picture: Picture | None, row: int, column: int) -> str:
         """Return one line about a cell: where it is, its value, its chunk; empty where it is not held."""
@@ -198,8 +203,10 @@ class TableLayout:
             return ""
         return readout(picture, self.shown, self.coordinates, self.element(row, column))
 
-    def _held(self, picture: Picture, held: list[range]) -> tuple[list[list[str]], npt.NDArray[np.uint8]]:
-        """Return texts and marks of elements that a picture holds, shape (rows, columns)."""
+    def _held(
+        self, picture: Picture, held: list[range]
+    ) -> tuple[list[list[str]], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """Return texts, marks and what is stale of elements that a picture holds, shape (rows, columns)."""
         starts = [taken.start for taken in picture.plan.ranges]
         spans = [
             range(part.start - start, part.stop - start) for part, start in zip(held, starts, strict=True)
@@ -207,9 +214,9 @@ class TableLayout:
         values = picture.values[tuple(slice(span.start, span.stop) for span in spans)]
         if held:
             positions = [np.arange(span.start, span.stop, dtype=np.int64) for span in spans]
-            states = picture.element_states(positions)
+            states, stale = picture.element_states(positions), picture.element_stale(positions)
         else:
-            states = picture.states
+            states, stale = picture.states, picture.stale_done
         shape = (len(held[0]) if held else 1, len(held[1]) if len(held) > 1 else 1)
         marks = _MARK_OF[states].reshape(shape)
         columns = [
@@ -227,7 +234,7 @@ class TableLayout:
                     text if mark == Mark.VALUE else MARK_TEXTS[Mark(mark)]
                     for text, mark in zip(line, part_marks[at].tolist(), strict=True)
                 ]
-        return texts, all_marks
+        return texts, all_marks, np.repeat(stale.reshape(shape), count, axis=1)
 
     def parts(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Return elements as the columns that they make: themselves, or each field of a structure."""

@@ -23,6 +23,7 @@ from refbrowser.app.comparing.merge_sheet import MergeSheet
 from refbrowser.app.comparing.source_field import CompareWithDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.cli.program import main
 from refbrowser.references.merging.merge import Choice
 from refbrowser.views.comparing.compared_entries import ComparedSection
 from refbrowser.views.comparing.side_lines import Sign
@@ -275,6 +276,57 @@ def test_dropping_with_shift_compares_and_never_moves(
     shown.close()
 
 
+def test_a_list_of_conflicts_opens_as_what_is_to_be_settled(
+    window: MainWindow, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    base = document()
+    sides = [copy.deepcopy(base) for _ in range(3)]
+    for side, units in zip(sides, ("m", "cm", "km"), strict=True):
+        side["refs"]["a/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], "units": units})
+        side["templates"]["u"] = f"{units}.bin"
+    paths = [
+        str(written(tmp_path / f"{name}.json", side))
+        for name, side in zip(("base", "ours", "theirs"), sides, strict=True)
+    ]
+    (tmp_path / "lists").mkdir()
+    listed, elsewhere = tmp_path / "at odds", tmp_path / "lists" / "at odds"
+    for target in (listed, elsewhere):
+        assert main(["merge", *paths, "-o", paths[1], "--conflicts", str(target)]) == 2
+    # The base and theirs are gone, as those that git gives are.
+    for path in (paths[0], paths[2]):
+        Path(path).unlink()
+    # A list leads to no document that lies elsewhere, unless it is open.
+    window.open_path(str(elsewhere))
+    qtbot.waitUntil(lambda: "lies elsewhere" in window.centre.error_bar.text())
+    assert window.findChild(MergeSheet) is None
+    assert window.documents.all() == []
+    window.open_path(str(listed))
+    qtbot.waitUntil(lambda: window.findChild(MergeSheet) is not None)
+    sheet = window.findChild(MergeSheet)
+    assert sheet is not None
+    qtbot.waitUntil(lambda: sheet.merged is not None)
+    settle()
+    (document_,) = window.documents.all()
+    assert document_.path == paths[1]
+    assert sheet.summary() == "2 conflicts to be settled."
+    assert [text.lines()[0].text for text in sheet.texts.texts] == ["m.bin", "cm.bin", "km.bin"]
+    button(sheet, "mergeTakeTheirs").click()
+    button(sheet, "mergeStartButton").click()
+    qtbot.waitUntil(lambda: window.findChild(MergeSheet) is None)
+    settle()
+    assert document_.history is not None
+    assert document_.history.entries == ["Settle conflicts of at odds"]
+    assert json.loads(document_.document.to_bytes())["templates"] == {"u": "km.bin"}  # type: ignore[union-attr]
+    # Again, the document is open: what is settled is listed no more.
+    window.open_path(str(elsewhere))
+    qtbot.waitUntil(lambda: window.findChild(MergeSheet) is not None)
+    sheet = window.findChild(MergeSheet)
+    assert sheet is not None
+    qtbot.waitUntil(lambda: sheet.merged is not None)
+    assert sheet.summary() == "1 conflict to be settled. 1 of 2 is settled already."
+    sheet.close()
+
+
 def test_conflicts_are_settled_and_the_merge_is_one_step(
     window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -295,8 +347,8 @@ def test_conflicts_are_settled_and_the_merge_is_one_step(
     sheet = window.findChild(MergeSheet)
     assert sheet is not None
     assert not button(sheet, "mergeStartButton").isEnabled()
-    sheet.base.set_text(str(paths[0]))
-    sheet.theirs.set_text(str(paths[2]))
+    sheet.sides.base.set_text(str(paths[0]))
+    sheet.sides.theirs.set_text(str(paths[2]))
     qtbot.waitUntil(lambda: sheet.merged is not None)
     settle()
     assert sheet.summary() == "1 edit of this document, 3 conflicts to be settled."

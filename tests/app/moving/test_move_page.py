@@ -125,7 +125,7 @@ RULE = {
 }
 
 
-def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, tmp_path: Path) -> None:
+def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, qtbot: QtBot, tmp_path: Path) -> None:
     for folder in ("old", "new"):
         (tmp_path / folder).mkdir()
         for name in ("x.nc", "y0.nc", "y1.nc"):
@@ -145,6 +145,11 @@ def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, tmp_path: Pa
         "s3://bucket/ 1 1 needs permission",
         "  z.nc 1 1 needs permission",
     ]
+    # What an audit tells meanwhile is news.
+    document.audit.states = {"old/x.nc": "url-dead", "old/y0.nc": ""}
+    document.audit.statesChanged.emit()
+    qtbot.waitUntil(lambda: "    x.nc 1 1 gone" in user.rows())
+    assert user.rows()[1:4] == ["  old/ 3 3 1 gone of 3", "    x.nc 1 1 gone", "    y0.nc 1 1 ok"]
     assert user.outcome().startswith("→ type where these files lie now")
     user.choose("old/")
     assert user.part(QLineEdit, "moveNew").text() == "old/"

@@ -175,7 +175,7 @@ def test_the_cursor_of_a_chart_goes_right_where_the_places_fall(qtbot: QtBot) ->
     qtbot.addWidget(around)
     chart = LineChart("chart", "Chart", around)
     places, states = np.array([1000.0, 850, 500, 100]), np.full(4, ChunkState.DONE, np.uint8)
-    chart.set_lines([chart_line(places, np.arange(4.0), states, "#000000", "o")])
+    chart.set_lines([chart_line(places, np.arange(4.0), states, "#000000", "o", states < 0)])
     chart.set_cursor(850.0)
     qtbot.keyClick(chart, Qt.Key.Key_Right)
     assert chart.place == 1000
@@ -183,12 +183,33 @@ def test_the_cursor_of_a_chart_goes_right_where_the_places_fall(qtbot: QtBot) ->
     assert chart.place == 850
 
 
+def test_rings_are_around_points_of_stale_files_however_many_points_there_are(qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    chart = LineChart("chart", "Chart", around)
+    chart.resize(300, 200)
+    chart.grab()
+    places = np.arange(100_000.0)
+    states, stale = np.full(len(places), ChunkState.DONE, np.uint8), np.zeros(len(places), bool)
+    stale[[7, 50_000]] = True
+    stale[90_000:] = True
+    numbers = np.where(places == 50_000, np.nan, places)
+    chart.set_lines([chart_line(places, numbers, states, "#000000", "o", stale)])
+    (drawn,) = chart.ringed_places()
+    # One that stands alone has its ring, one without a value has none, and many together have some.
+    assert drawn[0] == 7
+    assert 2 < len(drawn) < 300
+    assert drawn[1:].min() >= 90_000
+    chart.set_lines([chart_line(places, numbers, states, "#000000", "o", stale & False)])
+    assert [len(each) for each in chart.ringed_places()] == [0]
+
+
 def test_home_brings_the_lines_of_a_chart_back(qtbot: QtBot) -> None:
     around = QWidget()
     qtbot.addWidget(around)
     chart = LineChart("chart", "Chart", around)
     states = np.full(4, ChunkState.DONE, np.uint8)
-    chart.set_lines([chart_line(np.arange(4.0), np.arange(4.0), states, "#000000", "o")])
+    chart.set_lines([chart_line(np.arange(4.0), np.arange(4.0), states, "#000000", "o", states < 0)])
     whole = chart.box.viewRange()
     chart.box.setXRange(1, 1.5, padding=0)
     assert chart.box.viewRange() != whole

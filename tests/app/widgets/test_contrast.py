@@ -13,7 +13,7 @@ from refbrowser.app.widgets.theme import Colors
 TEXT, MARK = 4.5, 3.0
 #: What text and marks are drawn on.
 GROUNDS = ("window", "surface", "raised", "hover", "accent_soft")
-SOFT = {"fault": "fault_soft", "warning": "warning_soft"}
+SOFT = {"fault": "fault_soft", "warning": "warning_soft", "stale": "stale_soft"}
 SCHEMES = pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 
 
@@ -36,7 +36,7 @@ def test_contrast_of_black_and_white() -> None:
 
 @SCHEMES
 def test_text(scheme: Colors) -> None:
-    names = ("text", "muted", "accent", "fault", "warning", "good", "changed")
+    names = ("text", "muted", "accent", "fault", "warning", "good", "changed", "stale")
     low = {
         (name, ground): round(contrast(getattr(scheme, name), getattr(scheme, ground)), 2)
         for name, ground in itertools.product(names, GROUNDS)

@@ -40,7 +40,8 @@ class Numbers:
     def cells(self, rows: range, columns: range) -> Cells:
         self.asked += len(rows) * len(columns)
         texts = [[f"{row}:{column}" for column in columns] for row in rows]
-        return Cells(texts, np.full((len(rows), len(columns)), Mark.VALUE, np.uint8))
+        shape = len(rows), len(columns)
+        return Cells(texts, np.full(shape, Mark.VALUE, np.uint8), np.zeros(shape, bool))
 
     def describe(self, row: int, column: int) -> str:
         return f"{row}:{column}"

@@ -63,6 +63,33 @@ def test_files_are_as_reads_found_them(tmp_path: Path) -> None:
     assert health_words(bucket.health) == "needs permission"
 
 
+def test_audits_tell_of_files_that_nobody_read(tmp_path: Path) -> None:
+    refs = {"a/.zarray": json.dumps(ARRAY | {"shape": [7, 4]})}
+    names = ["fine", "dead", "moved", "short", "odd", "unread", "gone"]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_bytes(b"12345678")
+        refs[f"a/{number}.0"] = [name, 0, 4]
+    refs["b"] = ["s3://bucket/x", 0, 4]
+    path = tmp_path / "doc.json"
+    path.write_text(json.dumps(refs))
+    asked = {
+        "fine": "", "dead": "url-dead", "moved": "url-moved", "short": "range-past-end", "odd": "new-code",
+        "gone": "", "s3://bucket/x": "url-credentials",
+    }  # fmt: skip
+    with refbrowser.open(path) as dataset:
+        (tmp_path / "gone").unlink()
+        with pytest.raises(RefbrowserError):
+            dataset["a"][6]
+        judge = health_judge(dataset.access, failures_of(dataset), asked)
+        found = {source.url: judge(source) for source in sources_of(dataset.document)}
+    assert found == {
+        "fine": Health.OK, "dead": Health.DEAD, "moved": Health.MOVED, "short": Health.SIZE,
+        "odd": Health.FAILED, "unread": Health.UNKNOWN, "gone": Health.FAILED,
+        "s3://bucket/x": Health.REFUSED,
+    }  # fmt: skip
+    assert judge(Source("fine", is_pattern=True)) is Health.UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("counts", "wanted", "words"),
     [
