@@ -389,6 +389,33 @@ class TestSize:
         assert shown.gaps == (count - 1, (count - 1) * 4)
         assert shown.key(shown.at(5000 + 4100 * 777_777).ranges[0]) == "777777"
 
+    @settings(phases=QUICK, max_examples=examples(60))
+    @given(seed=st.integers(0, 999), whole=st.booleans(), rising=st.booleans())
+    def test_wide_ranges_are_found_among_many(self, seed: int, *, whole: bool, rising: bool) -> None:
+        rng = np.random.default_rng(seed)
+        found = FoundRanges(owners={OwnerName(OwnerKind.ARRAY, f"/v{number}"): number for number in range(3)})
+        found.keys.append(str)
+        size = np.where(rng.random(900) < 0.02, rng.integers(500, 900, 900), rng.integers(0, 9, 900))
+        start = np.cumsum(rng.integers(0, 30, 900)) if rising else rng.integers(0, 15_000, 900)
+        owner = rng.integers(0, 3, 900).astype(np.int32)
+        found.add(owner, 0, np.arange(900), start, size)
+        if whole:
+            found.add(1, 0, np.array([900]), np.array([0]), np.array([-1]))
+        shown = ByteMap("x", found, FileFacts())
+        low, high = sorted(rng.integers(0, 16_000, 2).tolist())
+        wide = shown.wide_within(low, high, 500, 999)
+        expected = {
+            (at, whose)
+            for at, (first, many, whose) in enumerate(
+                zip(start.tolist(), size.tolist(), owner.tolist(), strict=True)
+            )
+            if many >= 500 and first < high and first + many > low
+        }
+        expected |= {(900, 1)} if whole and high and low < shown.end else set()
+        assert {(each.item, each.owner) for each in wide} == expected
+        assert sum(each.size for each in shown.owners) == size.sum() + whole * shown.end
+        assert len(shown.wide_within(low, high, 500, 2)) == min(len(expected), 3)
+
     def test_a_rule_of_a_thousand_million_rows(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         many = {
             "key": "big/{{t}}.{{y}}",
