@@ -81,6 +81,8 @@ class ByteMapPane(QWidget):
         #: What was shown before the document changed, and where the cursor goes once a map is there.
         self._kept: str | None = None
         self._wanted: int | None = None
+        #: What the legend shows.
+        self._explained: tuple[LegendEntry, ...] = ()
         self.view = ByteMapView()
         self.legend = SwatchLegend("byteMap")
         self.readout = ElidedLabel("byteMapReadout", role="muted")
@@ -366,8 +368,10 @@ class ByteMapPane(QWidget):
         return styles
 
     def _show_legend(self, shown: ByteMap) -> None:
-        entries = list(self._entries(shown))
-        self.legend.set_entries(entries, len(entries))
+        entries = tuple(self._entries(shown))
+        if entries != self._explained:
+            self._explained = entries
+            self.legend.set_entries(entries, len(entries))
 
     def _entries(self, shown: ByteMap) -> Iterator[LegendEntry]:
         if len(shown.overlaps):

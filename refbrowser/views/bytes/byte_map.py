@@ -311,19 +311,16 @@ class ByteMap:
     def _holding(self, byte: int) -> Iterator[OwnedRange]:
         ranges = self.ranges
         row = int(ranges.start.searchsorted(byte, side="right")) - 1
-        for at in range(row, max(row - _LOOKED, -1), -1):
-            if self._reach[at] <= byte:
-                break
-            if ranges.stop[at] > byte:
-                yield self._listed(at)
+        last = max(row - _LOOKED, -1)
+        # Of those that begin at or before it, the nearest ones: until none of the others reaches it.
+        count = int((self._reach[last + 1 : row + 1] > byte).sum())
+        rows = np.arange(row, row - count, -1)
+        for each in ranges.at(rows[ranges.stop[rows] > byte]):
+            yield OwnedRange(*each)
         for number, each in enumerate(self.lattices):
             numbers, start = each.lattice.place(byte)
             if start <= byte < start + each.lattice.length:
                 yield self._of_lattice(number, each.lattice.number(numbers), start)
-
-    def _listed(self, row: int) -> OwnedRange:
-        ranges = self.ranges
-        return OwnedRange(int(ranges.start[row]), int(ranges.stop[row]), *ranges.origin(row))
 
     def _of_lattice(self, number: int, item: int, start: int) -> OwnedRange:
         each = self.lattices[number]
@@ -359,7 +356,7 @@ class ByteMap:
         rows = rows[(rows >= first) & (rows < last)]
         stops = ranges.stop[rows]
         wide = rows[(stops - ranges.start[rows] >= least) & (stops > low)]
-        found = [self._listed(row) for row in wide[: most + 1].tolist()]
+        found = [OwnedRange(*each) for each in ranges.at(wide[: most + 1])]
         for number, each in enumerate(self.lattices):
             if each.lattice.length >= least:
                 some = each.lattice.starts(low, high, most + 1 - len(found))
@@ -371,8 +368,8 @@ class ByteMap:
         ranges = self.ranges
         last = int(ranges.start.searchsorted(high))
         first = int(self._reach.searchsorted(low, side="right"))
-        rows = range(first, min(last, first + most))
-        found = [self._listed(row) for row in rows if ranges.stop[row] > low]
+        rows = np.arange(first, max(min(last, first + most), first))
+        found = [OwnedRange(*each) for each in ranges.at(rows[ranges.stop[rows] > low])]
         for number, each in enumerate(self.lattices):
             left = most - len(found)
             found += [

@@ -128,10 +128,11 @@ class OrderedRanges:
     def __len__(self) -> int:
         return len(self.start)
 
-    def origin(self, row: int) -> tuple[int, int, int]:
-        """Return owner, source and item of a range."""
-        found, at = self.found, row if self.order is None else int(self.order[row])
-        return int(found.owner[at]), int(found.source[at]), int(found.item[at])
+    def at(self, rows: Ints) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield first byte and end, owner, source and item of some of them."""
+        found, at = self.found, rows if self.order is None else self.order[rows]
+        columns = self.start[rows], self.stop[rows], found.owner[at], found.source[at], found.item[at]
+        return zip(*(column.tolist() for column in columns), strict=True)
 
     def by_owner(self, owners: int) -> OwnedColumns:
         """Return the bytes of each of so many owners."""

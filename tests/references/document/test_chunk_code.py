@@ -89,7 +89,7 @@ def test_numbers_in_front_belong_to_the_coordinates() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9)), min_size=1, max_size=9),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=9),
     st.integers(0, 2**32 - 1),
 )
 def test_runs_of_rows_say_the_same_as_each_row(runs: list[tuple[int, int]], seed: int) -> None:
