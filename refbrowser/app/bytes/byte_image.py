@@ -26,7 +26,7 @@ REQUESTS, BYTES, USED, BETWEEN = 4, 13, 3, 3
 #: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
 _BORDERED, _BORDERS_MOST = 3, 4000
 #: What is no owner's, in the order of the numbers of `byte_pixels`.
-FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
+_FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
 
 
 class Subject(NamedTuple):
@@ -56,6 +56,29 @@ class _Look(NamedTuple):
     is_bordered: bool
 
 
+class Patterns:
+    """The colours of what pixels show, by the patterns of classes, which are kept."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] | None = None
+        self._tiles = np.zeros(0, np.uint32)
+
+    def coloured(self, picture: BytePicture, styles: tuple[MapClass, ...], first: int) -> Colours:
+        """Return the colours of bytes, shape (height, n); patterns begin `first` pixels before them."""
+        key = styles, theme.colors()
+        if self._key != key:
+            free = tuple(MapClass(style) for style in _FREE_STYLES)
+            self._key, self._tiles = key, tiles((*free, *styles)).reshape(-1)
+        numbers = picture.classes
+        high, wide = numbers.shape
+        if picture.overlaps.any():
+            numbers = np.where(picture.overlaps, np.uint8(OVERLAP), numbers)
+        down, across = np.arange(high, dtype=np.int32), np.arange(first, first + wide) % TILE
+        places = numbers.astype(np.int32) * (TILE * TILE)
+        places += (down % TILE * TILE)[:, None] + across.astype(np.int32)
+        return self._tiles[places]
+
+
 class ByteImage:
     """Keeps the image of the rows until they, their colours or what is seen change.
 
@@ -71,13 +94,13 @@ class ByteImage:
         self._line, self._first = PixelLine(0.0, 1.0), 0
         #: What is added to the number of a pixel to find its place in a pattern.
         self._phase = 0
-        self._tiles: tuple[tuple[object, ...], Colours] | None = None
+        self._patterns = Patterns()
         #: Of shape (rows, height of a row, width): what is seen, and memory for the next one.
         self._pixels = self._spare = np.zeros((0, 0, 0), np.uint32)
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        self._subject = self._tiles = None
+        self._subject = None
 
     def image(self, subject: Subject) -> QImage:
         """Return the image of what is seen; its memory is that of this object until it is asked again."""
@@ -151,7 +174,7 @@ class ByteImage:
         low, past = self._line.edges(first, last)
         picture = picture_of(subject.shown, low, past, tall, subject.used, subject.requested)
         found = np.full((high, last - first), QColor(colors.surface).rgb(), np.uint32)
-        found[top : top + tall] = self._coloured(subject, picture, first)
+        found[top : top + tall] = self._patterns.coloured(picture, subject.styles, first + self._phase)
         found[: max(top - thin, 1), picture.requested] = QColor(colors.accent).rgb()
         line = top + tall + thin
         found[line : line + below, picture.used] = QColor(colors.changed).rgb()
@@ -163,22 +186,6 @@ class ByteImage:
         if picture.overlaps.any():
             _mark_overlaps(found, picture.overlaps, thin, QColor(colors.fault).rgb())
         return found[:, thin : last - first - thin]
-
-    def _coloured(self, subject: Subject, picture: BytePicture, first: int) -> Colours:
-        """Return the colours of bytes; patterns move with them."""
-        key = subject.styles, theme.colors()
-        if self._tiles is None or self._tiles[0] != key:
-            free = tuple(MapClass(style) for style in FREE_STYLES)
-            self._tiles = key, tiles((*free, *subject.styles)).reshape(-1)
-        numbers = picture.classes
-        high, wide = numbers.shape
-        if picture.overlaps.any():
-            numbers = np.where(picture.overlaps, np.uint8(OVERLAP), numbers)
-        first += self._phase
-        down, across = np.arange(high, dtype=np.int32), np.arange(first, first + wide) % TILE
-        places = numbers.astype(np.int32) * (TILE * TILE)
-        places += (down % TILE * TILE)[:, None] + across.astype(np.int32)
-        return self._tiles[1][places]
 
 
 def _copy_rows(to: Colours, of: Colours, down: int) -> None:

@@ -104,6 +104,12 @@ class ByteViewport:
         self.first -= round(pixels) * self.scale
         self._hold()
 
+    def look_at(self, byte: float) -> None:
+        """Move, by whole pixels, to see a byte in the middle."""
+        away = byte - (self.first + self.rows * self.row_bytes / 2)
+        self.first += round(away / self.scale) * self.scale
+        self._hold()
+
     def show(self, start: float, stop: float | None = None) -> None:
         """Move as little as is needed to see a byte, and how the extent goes on as far as there is room."""
         last = start if stop is None else max(start, min(stop - 1, start + (self.rows - 1) * self.row_bytes))
