@@ -29,7 +29,7 @@ _BORDERED, _BORDERS_MOST = 3, 4000
 _FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
 
 
-class Subject(NamedTuple):
+class ByteSubject(NamedTuple):
     """What an image is of.
 
     Attributes
@@ -76,7 +76,7 @@ class Patterns:
         down, across = np.arange(high, dtype=np.int32), np.arange(first, first + wide) % TILE
         places = numbers.astype(np.int32) * (TILE * TILE)
         places += (down % TILE * TILE)[:, None] + across.astype(np.int32)
-        return self._tiles[places]
+        return self._tiles.take(places)
 
 
 class ByteImage:
@@ -88,7 +88,7 @@ class ByteImage:
 
     def __init__(self, viewport: ByteViewport) -> None:
         self._viewport = viewport
-        self._subject: Subject | None = None
+        self._subject: ByteSubject | None = None
         self._look: _Look | None = None
         #: Where pixels are counted from, and the number of the first one that is seen.
         self._line, self._first = PixelLine(0.0, 1.0), 0
@@ -102,7 +102,7 @@ class ByteImage:
         """Take the colours of the theme."""
         self._subject = None
 
-    def image(self, subject: Subject) -> QImage:
+    def image(self, subject: ByteSubject) -> QImage:
         """Return the image of what is seen; its memory is that of this object until it is asked again."""
         viewport = self._viewport
         look = _Look(

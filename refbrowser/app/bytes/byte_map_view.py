@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from refbrowser.app.bytes.byte_image import BETWEEN, BYTES, REQUESTS, USED, ByteImage, Subject
+from refbrowser.app.bytes.byte_image import BETWEEN, BYTES, REQUESTS, USED, ByteImage, ByteSubject
 from refbrowser.app.panes.chunk_map_controls import ink_on, look_of
 from refbrowser.app.widgets import theme
 from refbrowser.views.bytes.byte_facts import offset_text
@@ -109,7 +109,7 @@ class BytePainter:
         painter.fillRect(widget.rect(), QColor(colors.surface))
         if shown is None or not shown.end:
             return
-        image = self.rows.image(Subject(shown, self.styles, self.used, self._requested))
+        image = self.rows.image(ByteSubject(shown, self.styles, self.used, self._requested))
         painter.drawImage(QPointF(_OFFSETS, _MARGIN), image)
         self._draw_offsets(painter, widget, shown)
         area = QRectF(_OFFSETS, 0, self._viewport.width / self._viewport.ratio, widget.height())

@@ -315,8 +315,8 @@ class ByteMap:
         # Of those that begin at or before it, the nearest ones: until none of the others reaches it.
         count = int((self._reach[last + 1 : row + 1] > byte).sum())
         rows = np.arange(row, row - count, -1)
-        for each in ranges.at(rows[ranges.stop[rows] > byte]):
-            yield OwnedRange(*each)
+        for columns in ranges.at(rows[ranges.stop[rows] > byte]):
+            yield OwnedRange(*columns)
         for number, each in enumerate(self.lattices):
             numbers, start = each.lattice.place(byte)
             if start <= byte < start + each.lattice.length:

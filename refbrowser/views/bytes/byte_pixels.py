@@ -246,7 +246,7 @@ def picture_of(
         for top in tops:
             which += levels >= top
         lookup = np.array([*numbers, 0], np.uint8)
-        classes = lookup[which]
+        classes = lookup.take(which)
         classes = np.where(which == len(numbers), free, classes)
     held_twice = _any_within(shown.overlaps, low, high)
     return BytePicture(classes, held_twice, _any_within(used, low, high), _any_within(requested, low, high))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
 from refbrowser.app.bytes import byte_image
-from refbrowser.app.bytes.byte_image import ByteImage, Subject
+from refbrowser.app.bytes.byte_image import ByteImage, ByteSubject
 from refbrowser.views.bytes.byte_map import ByteMap
 from refbrowser.views.bytes.byte_pixels import ByteViewport
 from refbrowser.views.bytes.byte_runs import Runs
@@ -24,7 +24,7 @@ QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
-def subject_of(count: int, seed: int) -> Subject:
+def subject_of(count: int, seed: int) -> ByteSubject:
     """Return ranges of three arrays, some of which overlap, with some that a view needs."""
     rng = np.random.default_rng(seed)
     found = FoundRanges(owners={OwnerName(OwnerKind.ARRAY, f"/v{number}"): number for number in range(3)})
@@ -36,10 +36,10 @@ def subject_of(count: int, seed: int) -> Subject:
     # The third one has a pattern.
     styles = tuple(MapClass("url", each.label, 4 * at, URL_STYLES) for at, each in enumerate(shown.classes))
     used = Runs.of(start[10:40], start[10:40] + size[10:40])
-    return Subject(shown, styles, used, Runs.of(used.start[:1], used.stop[-1:]))
+    return ByteSubject(shown, styles, used, Runs.of(used.start[:1], used.stop[-1:]))
 
 
-def pixels(image: ByteImage, subject: Subject) -> list[Any]:
+def pixels(image: ByteImage, subject: ByteSubject) -> list[Any]:
     found = image.image(subject)
     return np.frombuffer(found.constBits(), np.uint32).reshape(found.height(), found.width()).tolist()
 
