@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from refbrowser.app.bytes.byte_image import Patterns
@@ -119,8 +119,19 @@ class ByteOverview(QWidget):
     def _go(self, x: float) -> None:
         """See the byte at a place, which what is seen is held at."""
         self._view.viewport.look_at(self.byte_at(x) - (self._held or 0.0))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell that other bytes are seen."""
         self._view.update()
         self._view.viewMoved.emit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta().y() or event.angleDelta().x()
+        # A notch moves by what is seen: in a large file rows would be no way to move.
+        self._view.viewport.pan(turned / 120 * self._view.viewport.rows, 0)
+        self._tell()
+        event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QWheelEvent
-from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from test_responsiveness import GAP as LONGEST
@@ -111,6 +111,14 @@ class Shown(SimpleNamespace):
         """Press a key in the map; return what is said then."""
         self.qtbot.keyClick(self.view, key, modifier)
         return self.view.accessibleDescription()
+
+    def turn(self, widget: QWidget, place: QPointF, notches: int) -> None:
+        """Turn the wheel at a place of a widget."""
+        event = QWheelEvent(
+            place, widget.mapToGlobal(place), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+            Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(widget, event)
 
     def legend(self) -> list[str]:
         return [entry.text.split("  ")[0] for entry in self.pane.legend._entries]
@@ -280,11 +288,7 @@ class TestPointing:
         place = QPointF(shown.place(3000))
         byte = view.item_at(place)
         for _ in range(6):
-            event = QWheelEvent(
-                place, view.mapToGlobal(place), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
-                Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-            )  # fmt: skip
-            QApplication.sendEvent(view, event)
+            shown.turn(view, place, 1)
         after = view.item_at(place)
         assert byte is not None
         assert after is not None
