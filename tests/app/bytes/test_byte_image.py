@@ -75,6 +75,32 @@ class TestImage:
             viewport.first -= (down * width + across) * viewport.scale
             assert pixels(image, subject) == pixels(ByteImage(viewport), subject)
 
+    def test_each_part_is_where_its_bytes_are(self) -> None:
+        found = FoundRanges(owners={OwnerName(OwnerKind.ARRAY, "/v"): 0}, keys=[str])
+        found.add(0, 0, np.arange(4), np.array([0, 100, 130, 135]), np.array([2, 10, 10, 9]))
+        shown = ByteMap("x", found, FileFacts(300))
+        runs = Runs.of(np.array([100]), np.array([108]))
+        viewport = ByteViewport()
+        viewport.resize(60, 5, 1.0)
+        viewport.set_size(shown.end)
+        image = ByteImage(viewport)
+        subject = ByteSubject(shown, (MapClass("url", "/v", 0, URL_STYLES),), runs, runs)
+        # One pixel has one byte; the second row begins with byte 60, and the third one with 120.
+        row, below = np.array(pixels(image, subject)).reshape(5, 23, 60)[1:3]
+        plain = row[:, 0]
+        for height in (0, 18):
+            assert np.flatnonzero(row[height] != plain[height]).tolist() == [*range(40, 48)]
+        # Where a range begins there is a line.
+        surface = row[22, 0]
+        assert row[10, 40] == surface
+        assert (row[10, 41:50] == row[10, 41]).all()
+        assert row[10, 41] not in (surface, plain[10])
+        assert row[10, 50] == plain[10]
+        # Bytes 135 to 139 are held twice: red on both sides, over all of the row.
+        strong = below[22, 14]
+        assert np.flatnonzero(below[22] == strong).tolist() == [14, 20]
+        assert np.flatnonzero(below[0] == strong).tolist() == [*range(14, 21)]
+
     def test_only_what_comes_into_sight_is_painted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []
         picture_of = byte_image.picture_of

@@ -470,6 +470,20 @@ class TestViewport:
             assert 0 <= row < rows
             assert -1e-6 <= x <= width
 
+    def test_parts_of_pixels_add_up(self) -> None:
+        viewport = ByteViewport()
+        viewport.resize(100, 2, 1.0)
+        viewport.set_size(100_000)
+        viewport.scale, viewport.first = 3.5, 7000.0
+        seen = []
+        for _ in range(10):
+            viewport.pan(0, -0.4)
+            seen.append((viewport.first - 7000.0) / 3.5)
+        assert seen == [0, 1, 1, 2, 2, 2, 3, 3, 4, 4]
+        viewport.look_at(60_000)
+        assert (viewport.first - 7000.0) % 3.5 == 0
+        assert abs(viewport.byte_at(1, 0) - 60_000) <= 3.5 / 2
+
     def test_rows_of_an_extent(self) -> None:
         viewport = ByteViewport()
         viewport.resize(10, 3, 1.0)
