@@ -303,7 +303,7 @@ class TestPointing:
     def test_the_overview_leads_to_other_parts_of_the_file(self, shown: Shown) -> None:
         overview, viewport = shown.pane.overview, shown.view.viewport
         assert not overview.isVisible()
-        shown.view.zoom_to(shown.view.item_at(QPointF(shown.place(shown.refs["temp/0.0.0"][1] + 9)))[1])
+        shown.view.zoom_to(shown.pane.loader.shown.at(shown.refs["temp/0.0.0"][1] + 9))
         assert overview.isVisible()
         area = overview._area()
 
