@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, 
 
 from refbrowser.app.bytes.byte_map_loader import ByteMapLoader
 from refbrowser.app.bytes.byte_map_view import ByteMapView
+from refbrowser.app.bytes.byte_overview import ByteOverview
 from refbrowser.app.bytes.plan_panel import PlanPanel
 from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend
@@ -37,8 +38,8 @@ _NOTHING = (
     "The bytes of the files that the document refers to appear here: which array has which, and the gaps."
 )
 _NONE = "The document refers to no files: all its values stand within it, or nothing does."
-#: Heights of the pane from which on choices and legend are shown.
-_WITH_CONTROLS, _WITH_LEGEND = 100, 140
+#: Heights of the pane from which on choices, legend and overview are shown.
+_WITH_CONTROLS, _WITH_LEGEND, _WITH_OVERVIEW = 100, 140, 190
 #: Width from which on the plan stands beside the map, and its own; height from which on it stands below.
 _WITH_PLAN, _PLAN_WIDTH, _PLAN_BELOW = 600, 276, 420
 #: The view must have stood still so long, in milliseconds, before it is planned.
@@ -69,7 +70,10 @@ class ByteMapPane(ArrayPane):
         #: What was shown before the document changed, and where the cursor goes once a map is there.
         self._kept: str | None = None
         self._wanted: int | None = None
+        #: What the legend shows.
+        self._explained: tuple[LegendEntry, ...] = ()
         self.view = ByteMapView()
+        self.overview = ByteOverview(self.view)
         self.legend = SwatchLegend("byteMap")
         self.readout = ElidedLabel("byteMapReadout", role="muted")
         self.faults = ElidedLabel("byteMapFaults")
@@ -90,6 +94,7 @@ class ByteMapPane(ArrayPane):
         column.setSpacing(theme.SMALL)
         self._controls = self._make_controls()
         column.addWidget(self._controls)
+        column.addWidget(self.overview)
         column.addWidget(self.view, 1)
         column.addWidget(self.legend)
         column.addWidget(self.readout)
@@ -325,8 +330,10 @@ class ByteMapPane(ArrayPane):
         return styles
 
     def _show_legend(self, shown: ByteMap) -> None:
-        entries = list(self._entries(shown))
-        self.legend.set_entries(entries, len(entries))
+        entries = tuple(self._entries(shown))
+        if entries != self._explained:
+            self._explained = entries
+            self.legend.set_entries(entries, len(entries))
 
     def _entries(self, shown: ByteMap) -> Iterator[LegendEntry]:
         if len(shown.overlaps):
@@ -488,6 +495,7 @@ class ByteMapPane(ArrayPane):
         super().resizeEvent(event)
         high, wide = self.height(), self.width()
         self._controls.setVisible(high >= _WITH_CONTROLS)
+        self.overview.set_room(has_room=high >= _WITH_OVERVIEW)
         self.legend.setVisible(high >= _WITH_LEGEND)
         self.legend.set_lines(1 if high < 2 * _WITH_LEGEND else 3)
         beside, below = wide >= _WITH_PLAN, wide < _WITH_PLAN and high >= _PLAN_BELOW

@@ -2,70 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QKeyEvent, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QStaticText, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.panes.chunk_map_controls import ink_on, look_of, tiles
+from refbrowser.app.bytes.byte_image import BETWEEN, BYTES, REQUESTS, USED, ByteImage, ByteSubject
+from refbrowser.app.panes.chunk_map_controls import ink_on, look_of
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.map_canvas import MapCanvas
 from refbrowser.views.bytes.byte_facts import offset_text
 from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
-from refbrowser.views.bytes.byte_pixels import OVERLAP, ByteViewport, picture_of
+from refbrowser.views.bytes.byte_pixels import ByteViewport
 from refbrowser.views.chunks.chunk_colouring import MapClass
-from refbrowser.views.chunks.chunk_pixels import TILE
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.views.bytes.byte_map import ByteMap
     from refbrowser.views.bytes.byte_runs import Runs
     from refbrowser.views.bytes.live_plan import LivePlan
 
-#: Device independent pixels of a row, from above: requests, bytes, what the view uses, and free ones between.
-_REQUESTS, _BYTES, _USED, _BETWEEN = 4, 13, 3, 3
-_PITCH = _REQUESTS + _BYTES + _USED + _BETWEEN
+#: Device independent pixels from one row to the next.
+_PITCH = REQUESTS + BYTES + USED + BETWEEN
 #: Before the rows, for offsets, and around them.
 _OFFSETS, _MARGIN = 62, 2
-#: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
-_BORDERED, _BORDERS_MOST = 3, 4000
 #: Ranges that are so wide have their key written in them; and so many of them at most.
 _LABELLED, _LABELS_MOST = 34, 160
+#: Labels that are kept.
+_LABELS_KEPT = 2000
 #: Requests that are drawn as boxes; of more only which bytes they have is seen.
 _BOXES_MOST = 600
-#: What is no owner's, in the order of the numbers of `byte_pixels`.
-FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
 #: One notch of the wheel, or one key, makes bytes so many times wider.
 ZOOM = 1.4
 
 
+class _Label(NamedTuple):
+    """A text that is laid out once, and painted in each frame."""
+
+    text: QStaticText
+    area: QRectF
+
+
+def _labels(key: str, font: QFont) -> Iterator[_Label]:
+    """Yield a key, and its end for less room."""
+    line = one_line(key)
+    for each in dict.fromkeys((line, line.rsplit("/", 1)[-1])):
+        text = QStaticText(each)
+        # A key that looks like HTML is shown as it is.
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.prepare(font=font)
+        yield _Label(text, QRectF(QPointF(), text.size()))
+
+
 class BytePainter:
-    """Keeps the image of the rows until they, their colours or what is seen change."""
+    """Paints the rows, and over them what changes with the pointer and is not in their image."""
 
     def __init__(self, viewport: ByteViewport) -> None:
         self._viewport = viewport
+        self.rows = ByteImage(viewport)
         self.shown: ByteMap | None = None
         self.styles: tuple[MapClass, ...] = ()
         self.used: Runs | None = None
         self.plan: LivePlan | None = None
-        self._key: tuple[object, ...] | None = None
-        self._tiles: tuple[tuple[object, ...], np.ndarray] | None = None
-        self._image: QImage | None = None
-        self._pixels: np.ndarray | None = None
+        self._requested: Runs | None = None
+        self._labels: dict[tuple[int, int], tuple[_Label, ...]] = {}
 
     def set_map(self, shown: ByteMap | None, styles: Sequence[MapClass]) -> None:
         """Paint another file; a style for each of its classes."""
-        self.shown, self.styles, self._key = shown, tuple(styles), None
+        self.shown, self.styles = shown, tuple(styles)
+        self._labels.clear()
 
     def set_needs(self, used: Runs | None, plan: LivePlan | None) -> None:
         """Mark what the view needs, and how that would be requested."""
-        self.used, self.plan, self._key = used, plan, None
+        self.used, self.plan = used, plan
+        self._requested = None if plan is None else plan.runs
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        self._key = self._tiles = None
+        self.rows.restyle()
+        self._labels.clear()
 
     def paint(
         self, painter: QPainter, widget: QWidget, cursor: ByteItem | None, hover: ByteItem | None
@@ -75,14 +92,10 @@ class BytePainter:
         painter.fillRect(widget.rect(), QColor(colors.surface))
         if shown is None or not shown.end:
             return
-        ratio = widget.devicePixelRatioF()
-        self._make_image(shown, colors, ratio)
-        if self._image is None:
-            return
-        self._image.setDevicePixelRatio(ratio)
-        painter.drawImage(QPointF(_OFFSETS, _MARGIN), self._image)
+        image = self.rows.image(ByteSubject(shown, self.styles, self.used, self._requested))
+        painter.drawImage(QPointF(_OFFSETS, _MARGIN), image)
         self._draw_offsets(painter, widget, shown)
-        area = QRectF(_OFFSETS, 0, self._viewport.width / ratio, widget.height())
+        area = QRectF(_OFFSETS, 0, self._viewport.width / self._viewport.ratio, widget.height())
         painter.setClipRect(area.adjusted(-3, 0, 3, 0))
         self._draw_keys(painter, widget, shown)
         self._draw_requests(painter, colors)
@@ -94,65 +107,13 @@ class BytePainter:
                 self._draw_frame(painter, item, color, width, colors)
         painter.setClipping(False)
 
-    def _make_image(self, shown: ByteMap, colors: theme.Colors, ratio: float) -> None:
-        viewport = self._viewport
-        key = (id(shown), colors, *viewport.state())
-        if key == self._key:
-            return
-        self._key = key
-        plan = self.plan
-        high = round(_BYTES * ratio)
-        picture = picture_of(shown, viewport, high, self.used, None if plan is None else plan.runs)
-        if self._tiles is None or self._tiles[0] != (self.styles, colors):
-            free = tuple(MapClass(style) for style in FREE_STYLES)
-            self._tiles = (self.styles, colors), tiles((*free, *self.styles))
-        numbers = picture.classes
-        rows, _, wide = numbers.shape
-        if len(shown.overlaps):
-            numbers = np.where(picture.overlaps[:, None, :], np.uint8(OVERLAP), numbers)
-        tile = np.arange(high)[:, None] % TILE * TILE + np.arange(wide)[None, :] % TILE
-        bytes_ = self._tiles[1].reshape(-1)[numbers.astype(np.int32) * (TILE * TILE) + tile.astype(np.int32)]
-        pitch = round(_PITCH * ratio)
-        top, below = round(_REQUESTS * ratio), round(_USED * ratio)
-        pixels = np.full((rows, pitch, wide), QColor(colors.surface).rgb(), np.uint32)
-        pixels[:, top : top + high] = bytes_
-        strong, soft = QColor(colors.accent).rgb(), QColor(colors.changed).rgb()
-        pixels[:, : max(top - round(ratio), 1)][
-            np.broadcast_to(picture.requested[:, None, :], (rows, max(top - round(ratio), 1), wide))
-        ] = strong
-        band = slice(top + high + round(ratio), top + high + round(ratio) + below)
-        pixels[:, band][np.broadcast_to(picture.used[:, None, :], (rows, below, wide))] = soft
-        self._draw_borders(pixels, shown, slice(top, top + high), QColor(colors.surface).rgb())
-        if picture.overlaps.any():
-            self._mark_overlaps(pixels, picture.overlaps, round(ratio))
-        # The image shares the memory of the array, which must live as long.
-        image = self._pixels = pixels.reshape(rows * pitch, wide)
-        self._image = QImage(image.data, wide, rows * pitch, wide * 4, QImage.Format.Format_RGB32)
-
-    def _mark_overlaps(self, pixels: np.ndarray, overlaps: np.ndarray, line: int) -> None:
-        """Draw a line on both sides of overlaps, over all of a row: they are seen however narrow they are."""
-        strong = QColor(theme.colors().fault).rgb()
-        wide = overlaps.shape[1]
-        edges = np.zeros((overlaps.shape[0], wide + 4 * line), bool)
-        inside = np.zeros_like(edges)
-        inside[:, 2 * line : 2 * line + wide] = overlaps
-        for shift in range(1, line + 1):
-            edges |= np.roll(inside, shift, axis=1) | np.roll(inside, -shift, axis=1)
-        edges &= ~inside
-        marked = edges[:, 2 * line : 2 * line + wide]
-        pixels[np.broadcast_to(marked[:, None, :], pixels.shape)] = strong
-        # The band above tells of them too, where bytes are so many that no pattern is seen.
-        pixels[:, : max(_REQUESTS * line, 1)][
-            np.broadcast_to((marked | overlaps)[:, None, :], (len(pixels), max(_REQUESTS * line, 1), wide))
-        ] = strong
-
     # Over the rows
 
     def band(self, row: int, left: float, right: float) -> QRectF:
         """Return where a part of a row of bytes is, in the widget."""
         ratio = self._viewport.ratio
         x = _OFFSETS + left / ratio
-        return QRectF(x, _MARGIN + row * _PITCH + _REQUESTS, max((right - left) / ratio, 0.5), _BYTES)
+        return QRectF(x, _MARGIN + row * _PITCH + REQUESTS, max((right - left) / ratio, 0.5), BYTES)
 
     def _draw_offsets(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
         if shown.is_nominal:
@@ -160,26 +121,14 @@ class BytePainter:
         font = theme.mono_font(-1.5)
         painter.setFont(font)
         painter.setPen(QColor(theme.colors().muted))
-        viewport = self._viewport
+        viewport, end = self._viewport, shown.end
         for row in range(viewport.rows):
             byte = viewport.byte_at(row, 0)
-            if byte >= shown.end:
+            if byte >= end:
                 break
-            area = QRectF(0, _MARGIN + row * _PITCH + _REQUESTS, _OFFSETS - 6, _BYTES)
+            area = QRectF(0, _MARGIN + row * _PITCH + REQUESTS, _OFFSETS - 6, BYTES)
             text = offset_text(byte, viewport.row_bytes)
             painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _draw_borders(self, pixels: np.ndarray, shown: ByteMap, rows: slice, color: int) -> None:
-        """Draw a line where each range begins, where these are wide enough."""
-        viewport = self._viewport
-        low, high = int(viewport.first), int(min(viewport.stop, shown.end)) + 1
-        count = shown.count_within(low, high)
-        if count > _BORDERS_MOST or count * _BORDERED * viewport.ratio > viewport.rows * viewport.width:
-            return
-        place = np.floor((shown.starts_within(low, high) - viewport.first) / viewport.scale + 0.5)
-        row, x = np.divmod(place.astype(np.int64), viewport.width)
-        seen = (place >= 0) & (row < viewport.rows)
-        pixels[row[seen], rows, x[seen]] = color
 
     def _draw_keys(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
         """Write the keys of ranges in them, where there is room."""
@@ -192,44 +141,52 @@ class BytePainter:
         font = widget.font()
         font.setPixelSize(10)
         painter.setFont(font)
-        measure = QFontMetricsF(font)
         looks = {
             owner: (ink_on(style), *look_of(style))
             for each, style in zip(shown.classes, self.styles, strict=True)
             for owner in each.owners
         }
-        for each in wide:
+        if len(self._labels) > _LABELS_KEPT:
+            self._labels.clear()
+        has_overlaps = len(shown.overlaps) > 0
+        # Those of one colour after each other: another pen costs as much as a text.
+        for each in sorted(wide, key=lambda each: each.owner):
             look = looks.get(each.owner)
-            if look is not None and shown.overlaps.at(each.start) is None:
-                self._draw_key(painter, shown.key(each) or "", each, look, measure)
+            if look is None or (has_overlaps and shown.overlaps.at(each.start) is not None):
+                continue
+            name = each.source, each.item
+            labels = self._labels.get(name)
+            if labels is None:
+                labels = self._labels[name] = tuple(_labels(shown.key(each) or "", font))
+            self._draw_key(painter, labels, each, look)
 
     def _draw_key(
         self,
         painter: QPainter,
-        key: str,
+        labels: tuple[_Label, ...],
         each: OwnedRange,
         look: tuple[QColor, QColor, QColor, str],
-        measure: QFontMetricsF,
     ) -> None:
-        parts = self._viewport.row_parts(each.start, each.stop)
-        if not parts:
-            return
         # In the widest part, of several rows the first one.
-        row, left, right = max(parts, key=lambda part: (part[2] - part[1], -part[0]))
-        band = self.band(row, left, right)
-        room = band.width() - 8
-        text = key
-        if measure.horizontalAdvance(text) > room:
-            text = key.rsplit("/", 1)[-1]
-            if measure.horizontalAdvance(text) > room:
-                return
+        part = max(
+            self._viewport.row_parts(each.start, each.stop),
+            key=lambda part: (part[2] - part[1], -part[0]),
+            default=None,
+        )
+        if part is None:
+            return
+        band = self.band(*part)
+        label = next((one for one in labels if one.area.width() <= band.width() - 8), None)
+        if label is None:
+            return
         ink, ground, _, pattern = look
+        around = QRectF(label.area)
+        around.moveCenter(band.center())
         if pattern:
-            around = measure.boundingRect(text).adjusted(-3, 0, 3, 0)
-            around.moveCenter(band.center())
-            painter.fillRect(around.intersected(band), ground)
-        painter.setPen(ink)
-        painter.drawText(band, Qt.AlignmentFlag.AlignCenter, text)
+            painter.fillRect(around.adjusted(-3, 0, 3, 0).intersected(band), ground)
+        if painter.pen().color() != ink:
+            painter.setPen(ink)
+        painter.drawStaticText(around.topLeft(), label.text)
 
     def _draw_requests(self, painter: QPainter, colors: theme.Colors) -> None:
         """Draw the requests in sight as boxes around what they bring."""
@@ -248,9 +205,7 @@ class BytePainter:
                 continue
             for row, left, right in viewport.row_parts(start, stop):
                 band = self.band(row, left, right)
-                box = QRectF(
-                    band.left(), band.top() - _REQUESTS + 0.7, band.width(), _BYTES + _REQUESTS + 0.6
-                )
+                box = QRectF(band.left(), band.top() - REQUESTS + 0.7, band.width(), BYTES + REQUESTS + 0.6)
                 painter.drawLine(box.topLeft(), box.topRight())
                 # A request that goes on in the next row is open there.
                 if viewport.byte_at(row, left) <= start + viewport.scale:

@@ -298,6 +298,16 @@ class GroupColumn:
             return int(self._groups[row])
         return int(self._groups[self._starts.searchsorted(row, side="right") - 1])
 
+    def runs_of(self, rows: Rows) -> tuple[Rows, npt.NDArray[np.int32]]:
+        """Return how many of `rows`, which rise, follow each other in one group, and that group."""
+        if self._starts is not None:
+            counts = np.diff(rows.searchsorted(self._starts), append=len(rows))
+            is_met = counts > 0
+            return counts[is_met], self._groups[is_met]
+        groups = self._groups[rows]
+        heads = np.flatnonzero(np.diff(groups, prepend=-1))
+        return np.diff(heads, append=len(rows)), groups[heads]
+
     def runs(self) -> tuple[Rows, npt.NDArray[np.int32]]:
         """Return the first row and the group of each run."""
         if self._starts is not None:

@@ -15,6 +15,8 @@ from refbrowser.views.bytes.file_source import (
     FileSource,
     FoundRanges,
     LatticeOf,
+    OrderedRanges,
+    OwnedColumns,
     OwnerKind,
     OwnerName,
     Ranges,
@@ -29,6 +31,9 @@ OWNERS_MOST = 20
 NOMINAL = 1000
 #: Ranges that are looked at to find those that hold one byte.
 _LOOKED = 512
+#: Of so many ranges together the size of the largest is kept; so many are looked at together; and so many
+#: of those blocks that have large ones.
+_BLOCK, _PAGE, _WIDE_BLOCKS = 256, 65_536, 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,23 +170,38 @@ class ByteMap:
         self.lattices: tuple[LatticeOf, ...] = tuple(found.lattices)
         self.undecided: tuple[Undecided, ...] = tuple(found.undecided)
         self.whole_count, self.faulty = found.whole_count, found.faulty
-        ranges = found.sorted()
+        ranges = found.listed()
         #: Only as a whole is it referred to, and its size is not known: the picture is of no number of bytes.
         self.is_nominal = bool(found.whole) and not facts.size and not len(ranges) and not self.lattices
         if found.whole:
             ends = [each.lattice.stop for each in self.lattices]
             end = max(facts.size or 0, int(ranges.stop.max(initial=0)), *ends, NOMINAL * self.is_nominal)
             ranges = _with_whole(ranges, found.whole, end)
-        self.ranges = ranges
-        self._reach = np.maximum.accumulate(ranges.stop)
-        begins_inside = np.zeros(len(ranges), bool)
-        begins_inside[1:] = ranges.start[1:] < self._reach[:-1]
-        rows = np.flatnonzero(begins_inside & (ranges.stop > ranges.start))
+        self.ranges = ordered = ranges.in_order()
+        start, stop = ordered.start, ordered.stop
+        #: Where the ranges end that begin before or with each one.
+        self._reach = stop
+        self.overlapping, self.overlaps = 0, Runs(start[:0], stop[:0])
+        if (start[1:] < stop[:-1]).any():
+            self._find_overlaps()
+        self.listed = Runs.of(start, stop)
+        #: The size of the largest range of each block of them, and where its last one ends.
+        self._blocks = _blocks_of(ordered)
+        columns = ordered.by_owner(len(found.owners))
+        self.owners = _owners(found, columns)
+        self.classes = tuple(_classes(self.owners, columns, self.listed, self.lattices))
+        # What pictures need is made here: nothing of that size is for the thread of the window.
+        apart = sum(each.runs.size for each in self.classes)
+        self._held = self.listed.size if self.overlapping else apart
+
+    def _find_overlaps(self) -> None:
+        start, stop = self.ranges.start, self.ranges.stop
+        reach = self._reach = np.maximum.accumulate(stop)
+        begins_inside = np.zeros(len(start), bool)
+        begins_inside[1:] = start[1:] < reach[:-1]
+        rows = np.flatnonzero(begins_inside & (stop > start))
         self.overlapping = len(rows)
-        self.overlaps = Runs.of(ranges.start[rows], np.minimum(ranges.stop[rows], self._reach[rows - 1]))
-        self.listed = Runs.of(ranges.start, ranges.stop)
-        self.owners = _owners(found, ranges)
-        self.classes = tuple(_classes(self.owners, ranges, self.lattices))
+        self.overlaps = Runs.of(start[rows], np.minimum(stop[rows], reach[rows - 1]))
 
     @property
     def first(self) -> int | None:
@@ -223,8 +243,8 @@ class ByteMap:
         if self.undecided:
             return None
         if not self.lattices:
-            return self.listed.size
-        found = self.listed.size + sum(each.lattice.size for each in self.lattices)
+            return self._held
+        found = self._held + sum(each.lattice.size for each in self.lattices)
         spans = sorted((each.lattice.base, each.lattice.stop) for each in self.lattices)
         spans += [(int(self.listed.start[0]), int(self.listed.stop[-1]))] if len(self.listed) else []
         spans.sort()
@@ -237,7 +257,7 @@ class ByteMap:
         if self.undecided or self.lattices:
             return None
         number = max(len(self.listed) - 1, 0)
-        return number, (self.last - (self.first or 0) - self.listed.size)
+        return number, (self.last - (self.first or 0) - self._held)
 
     def next_gap(self, byte: int) -> int | None:
         """Return where the next gap behind a byte begins, the first one where there is none."""
@@ -291,25 +311,16 @@ class ByteMap:
     def _holding(self, byte: int) -> Iterator[OwnedRange]:
         ranges = self.ranges
         row = int(ranges.start.searchsorted(byte, side="right")) - 1
-        for at in range(row, max(row - _LOOKED, -1), -1):
-            if self._reach[at] <= byte:
-                break
-            if ranges.stop[at] > byte:
-                yield self._listed(at)
+        last = max(row - _LOOKED, -1)
+        # Of those that begin at or before it, the nearest ones: until none of the others reaches it.
+        count = int((self._reach[last + 1 : row + 1] > byte).sum())
+        rows = np.arange(row, row - count, -1)
+        for columns in ranges.at(rows[ranges.stop[rows] > byte]):
+            yield OwnedRange(*columns)
         for number, each in enumerate(self.lattices):
             numbers, start = each.lattice.place(byte)
             if start <= byte < start + each.lattice.length:
                 yield self._of_lattice(number, each.lattice.number(numbers), start)
-
-    def _listed(self, row: int) -> OwnedRange:
-        ranges = self.ranges
-        return OwnedRange(
-            int(ranges.start[row]),
-            int(ranges.stop[row]),
-            int(ranges.owner[row]),
-            int(ranges.source[row]),
-            int(ranges.item[row]),
-        )
 
     def _of_lattice(self, number: int, item: int, start: int) -> OwnedRange:
         each = self.lattices[number]
@@ -338,8 +349,14 @@ class ByteMap:
         ranges = self.ranges
         first = int(self._reach.searchsorted(low, side="right"))
         last = int(ranges.start.searchsorted(high))
-        wide = first + np.flatnonzero(ranges.stop[first:last] - ranges.start[first:last] >= least)
-        found = [self._listed(row) for row in wide[: most + 1].tolist() if ranges.stop[row] > low]
+        blocks = slice(first // _BLOCK, -(-last // _BLOCK))
+        widest, ends = self._blocks[0][blocks], self._blocks[1][blocks]
+        near = blocks.start + np.flatnonzero((widest >= least) & (ends > low))
+        rows = (near[:_WIDE_BLOCKS, None] * _BLOCK + np.arange(_BLOCK)).reshape(-1)
+        rows = rows[(rows >= first) & (rows < last)]
+        stops = ranges.stop[rows]
+        wide = rows[(stops - ranges.start[rows] >= least) & (stops > low)]
+        found = [OwnedRange(*each) for each in ranges.at(wide[: most + 1])]
         for number, each in enumerate(self.lattices):
             if each.lattice.length >= least:
                 some = each.lattice.starts(low, high, most + 1 - len(found))
@@ -351,8 +368,8 @@ class ByteMap:
         ranges = self.ranges
         last = int(ranges.start.searchsorted(high))
         first = int(self._reach.searchsorted(low, side="right"))
-        rows = range(first, min(last, first + most))
-        found = [self._listed(row) for row in rows if ranges.stop[row] > low]
+        rows = np.arange(first, max(min(last, first + most), first))
+        found = [OwnedRange(*each) for each in ranges.at(rows[ranges.stop[rows] > low])]
         for number, each in enumerate(self.lattices):
             left = most - len(found)
             found += [
@@ -374,20 +391,28 @@ def _with_whole(ranges: Ranges, whole: Sequence[tuple[int, int, int]], end: int)
     )
 
 
-def _owners(found: FoundRanges, ranges: Ranges) -> tuple[Owner, ...]:
-    most = len(found.owners)
-    counts = np.bincount(ranges.owner, minlength=most).tolist()
-    sizes = np.bincount(ranges.owner, (ranges.stop - ranges.start).astype(np.float64), most).tolist()
+def _blocks_of(ranges: OrderedRanges) -> tuple[Ints, Ints]:
+    """Return the size of the largest range of each block, and where the last one ends."""
+    widest, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for first in range(0, len(ranges), _PAGE):
+        start, stop = ranges.start[first : first + _PAGE], ranges.stop[first : first + _PAGE]
+        heads = np.arange(0, len(start), _BLOCK)
+        widest.append(np.maximum.reduceat(stop - start, heads))
+        ends.append(np.maximum.reduceat(stop, heads))
+    return np.concatenate(widest), np.concatenate(ends)
+
+
+def _owners(found: FoundRanges, columns: OwnedColumns) -> tuple[Owner, ...]:
+    counts = np.diff(columns.heads).tolist()
+    sizes = [columns.size(number) if count else 0 for number, count in enumerate(counts)]
     for each in found.lattices:
         counts[each.owner] += each.lattice.count
         sizes[each.owner] += each.lattice.size
-    return tuple(
-        Owner(name, int(counts[number]), int(sizes[number])) for name, number in found.owners.items()
-    )
+    return tuple(Owner(name, counts[number], sizes[number]) for name, number in found.owners.items())
 
 
 def _classes(
-    owners: tuple[Owner, ...], ranges: Ranges, lattices: tuple[LatticeOf, ...]
+    owners: tuple[Owner, ...], columns: OwnedColumns, listed: Runs, lattices: tuple[LatticeOf, ...]
 ) -> Iterator[OwnerClass]:
     """Yield what is told apart: the owners of most bytes, and all others together."""
     numbers = [number for number, owner in enumerate(owners) if owner.count]
@@ -396,19 +421,13 @@ def _classes(
     if len(groups) > OWNERS_MOST + 1:
         groups = [*groups[:OWNERS_MOST], tuple(numbers[OWNERS_MOST:])]
     for group in groups:
-        if len(groups) == 1:
-            start, stop = ranges.start, ranges.stop
-        else:
-            is_mine = ranges.owner == group[0] if len(group) == 1 else np.isin(ranges.owner, group)
-            mine = np.flatnonzero(is_mine)
-            start, stop = ranges.start[mine], ranges.stop[mine]
         label = owners[group[0]].label if len(group) == 1 else f"{len(group)} other arrays"
         yield OwnerClass(
             label,
             group,
             sum(owners[number].count for number in group),
             sum(owners[number].size for number in group),
-            Runs.of(start, stop),
+            listed if len(groups) == 1 else Runs.of(*columns.of(group)),
             tuple(each for each in lattices if each.owner in group),
         )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.views.bytes.byte_map import ByteMap
-from refbrowser.views.bytes.byte_runs import Runs
+from refbrowser.views.bytes.byte_runs import Ints, Runs
 
 Classes = npt.NDArray[np.uint8]
 
@@ -19,6 +19,8 @@ NOTHING, GAP, HEADER, TAIL, UNDECIDED, OVERLAP = range(6)
 FIRST_OWNER = 6
 #: A byte is at most so many device independent pixels wide.
 WIDEST = 24.0
+#: So near to a whole number of pixels a move is one: the rest is what sums of fractions lose.
+_NEAR = 0.01
 
 
 class ByteViewport:
@@ -42,6 +44,8 @@ class ByteViewport:
         self.width, self.rows, self.size, self.ratio = 1, 1, 0, 1.0
         self.first, self.scale = 0.0, 1.0
         self.is_fitted = True
+        #: What is left of a move that was no whole number of pixels.
+        self._rest = 0.0
 
     @property
     def row_bytes(self) -> float:
@@ -91,8 +95,19 @@ class ByteViewport:
         self._hold()
 
     def pan(self, down: float, across: float) -> None:
-        """Move by rows and pixels: what was seen there is seen so much farther."""
-        self.first -= down * self.row_bytes + across * self.scale
+        """Move by rows and pixels: what was seen there is seen so much farther.
+
+        It moves by whole pixels; what is left is added to the next move.
+        """
+        pixels = down * self.width + across + self._rest
+        self._rest = pixels - round(pixels)
+        self.first -= round(pixels) * self.scale
+        self._hold()
+
+    def look_at(self, byte: float) -> None:
+        """Move, by whole pixels, to see a byte in the middle."""
+        away = byte - (self.first + self.rows * self.row_bytes / 2)
+        self.first += round(away / self.scale) * self.scale
         self._hold()
 
     def show(self, start: float, stop: float | None = None) -> None:
@@ -148,29 +163,49 @@ class ByteViewport:
         between = [(row, 0.0, float(self.width)) for row in range(top + 1, last)]
         return [(top, left, float(self.width)), *between, (last, 0.0, right)]
 
-    def state(self) -> tuple[float, ...]:
-        """Return all that a picture depends on."""
-        return (self.width, self.rows, self.size, self.first, self.scale, self.ratio)
 
-    def edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the first byte of each pixel, row after row, and that behind its last one; at least one."""
-        places = self.first + np.arange(self.rows * self.width + 1) * self.scale
-        whole = np.floor(places).astype(np.int64)
+class PixelLine(NamedTuple):
+    """The pixels of all rows in one line, which goes on before them and behind them.
+
+    Attributes
+    ----------
+    first
+        The byte at the left of pixel number 0.
+    scale
+        Bytes of one pixel.
+    """
+
+    first: float
+    scale: float
+
+    def edges(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Return the first byte of each pixel, and that behind its last one; it has one at least."""
+        whole = np.floor(self.first + np.arange(start, stop + 1) * self.scale).astype(np.int64)
         return whole[:-1], np.maximum(whole[1:], whole[:-1] + 1)
+
+    def nearest(self, byte: Ints) -> Ints:
+        """Return the number of the pixel whose left is nearest to each byte."""
+        return np.floor((byte - self.first) / self.scale + 0.5).astype(np.int64)
+
+    def steps_to(self, viewport: ByteViewport) -> int | None:
+        """Return the number of the first pixel that is seen; None where no pixel lies there."""
+        steps = (viewport.first - self.first) / self.scale
+        is_near = abs(steps - round(steps)) < _NEAR
+        return round(steps) if viewport.scale == self.scale and is_near else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BytePicture:
-    """What pixels show; a value.
+    """What pixels of a line show; a value.
 
     Attributes
     ----------
     classes
-        Number of what each pixel shows, shape (rows, height, width): a pixel that has bytes of several is
-        divided from below by their shares, and nothing that is there has less than one.
+        Number of what each pixel shows, shape (height, n): a pixel that has bytes of several is divided from
+        below by their shares, and nothing that is there has less than one.
     overlaps, used, requested
-        Which columns of which row have bytes that are held twice, that the view needs, and that are
-        requested for it; shape (rows, width).
+        Which pixels have bytes that are held twice, that the view needs, and that are requested for it;
+        shape (n,).
     """
 
     classes: Classes
@@ -180,21 +215,21 @@ class BytePicture:
 
 
 def picture_of(
-    shown: ByteMap, viewport: ByteViewport, height: int, used: Runs | None, requested: Runs | None
+    shown: ByteMap, low: Ints, high: Ints, height: int, used: Runs | None, requested: Runs | None
 ) -> BytePicture:
-    """Return what is seen of a map.
+    """Return what pixels show of a map.
 
     Parameters
     ----------
+    low, high
+        The first byte of each pixel, and that behind its last one.
     height
         Pixels of a row of bytes.
     """
-    low, high = viewport.edges()
-    shape = viewport.rows, viewport.width
     wide = high - low
     free = _free_classes(shown, low)
     numbers: list[int] = []
-    heights: list[npt.NDArray[np.int64]] = []
+    heights: list[Ints] = []
     for number, each in enumerate(shown.classes):
         held = _within(each, low, high)
         if held.any():
@@ -211,39 +246,30 @@ def picture_of(
         for top in tops:
             which += levels >= top
         lookup = np.array([*numbers, 0], np.uint8)
-        classes = lookup[which]
+        classes = lookup.take(which)
         classes = np.where(which == len(numbers), free, classes)
-    cut = np.moveaxis(classes.reshape(height, *shape), 0, 1)
-    return BytePicture(
-        cut,
-        _any_within(shown.overlaps, low, high).reshape(shape),
-        _any_within(used, low, high).reshape(shape),
-        _any_within(requested, low, high).reshape(shape),
-    )
+    held_twice = _any_within(shown.overlaps, low, high)
+    return BytePicture(classes, held_twice, _any_within(used, low, high), _any_within(requested, low, high))
 
 
 class _Covering(Protocol):
-    def covered(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]: ...
+    def covered(self, edges: Ints) -> Ints: ...
 
 
-def _within(
-    what: _Covering, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _within(what: _Covering, low: Ints, high: Ints) -> Ints:
     if (low[1:] == high[:-1]).all():
         edges = what.covered(np.append(low, high[-1:]))
         return edges[1:] - edges[:-1]
     return what.covered(high) - what.covered(low)
 
 
-def _any_within(
-    runs: Runs | None, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _any_within(runs: Runs | None, low: Ints, high: Ints) -> npt.NDArray[np.bool_]:
     if runs is None or not len(runs):
         return np.zeros(len(low), bool)
     return _within(runs, low, high) > 0
 
 
-def _free_classes(shown: ByteMap, low: npt.NDArray[np.int64]) -> Classes:
+def _free_classes(shown: ByteMap, low: Ints) -> Classes:
     """Return what bytes are that nothing refers to."""
     first, last, size = shown.first, shown.last, shown.facts.size
     found = np.full(len(low), GAP, np.uint8)

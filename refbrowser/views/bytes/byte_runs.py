@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import NamedTuple, Self
 
@@ -27,7 +28,7 @@ class Extent(NamedTuple):
         return self.stop - self.start
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """Stretches of bytes that do not touch each other, rising.
 
@@ -35,36 +36,35 @@ class Runs:
     ----------
     start, stop
         Of each, int64.
-    before
-        Bytes of all runs before each one.
     """
 
     start: Ints
     stop: Ints
-    before: Ints
 
     @classmethod
     def of(cls, start: Ints, stop: Ints) -> Self:
         """Return the bytes of ranges in any order, which may overlap and be empty."""
-        size = stop - start
-        if size.min(initial=1) < 1:
-            held = size > 0
-            start, stop, size = start[held], stop[held], size[held]
+        is_held = stop > start
+        if not is_held.all():
+            start, stop = start[is_held], stop[is_held]
+        if len(start) < 2 or (start[1:] > stop[:-1]).all():
+            # None is empty: then they rise too. They are no copies.
+            return cls(start, stop)
         if not (start[1:] >= start[:-1]).all():
             order = np.argsort(start, kind="stable")
-            start, stop, size = start[order], stop[order], size[order]
-        if not len(start):
-            return cls(start, stop, start)
-        opens = start[1:] > stop[:-1]
-        if not opens.all():
-            # Some touch or overlap: they are put together.
-            reach = np.maximum.accumulate(stop)
-            first = np.concatenate([[0], 1 + np.flatnonzero(start[1:] > reach[:-1])])
-            start, stop = start[first], reach[np.concatenate([first[1:] - 1, [len(reach) - 1]])]
-            size = stop - start
-        before = np.zeros(len(start), np.int64)
-        np.cumsum(size[:-1], out=before[1:])
-        return cls(start, stop, before)
+            start, stop = start[order], stop[order]
+        # Some touch or overlap: they are put together.
+        reach = stop if (start[1:] >= stop[:-1]).all() else np.maximum.accumulate(stop)
+        breaks = np.flatnonzero(start[1:] > reach[:-1])
+        first, last = np.append(0, breaks + 1), np.append(breaks, len(reach) - 1)
+        return cls(start[first], reach[last])
+
+    @cached_property
+    def before(self) -> Ints:
+        """Bytes of all runs before each one."""
+        found = np.zeros(len(self.start), np.int64)
+        np.subtract(self.stop[:-1], self.start[:-1], out=found[1:])
+        return np.cumsum(found, out=found)
 
     def __len__(self) -> int:
         return len(self.start)

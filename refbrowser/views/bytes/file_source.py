@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from refbrowser.references.document.document import Document
 
 Ints = npt.NDArray[np.int64]
+Signed = npt.NDArray[np.signedinteger[Any]]
 
 #: Stands for the text of the document itself, in which inline values lie.
 DOCUMENT = ""
@@ -96,6 +97,75 @@ class Ranges:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def in_order(self) -> OrderedRanges:
+        """Return them by their first byte."""
+        if (self.start[1:] >= self.start[:-1]).all():
+            return OrderedRanges(self.start, self.stop, self, None)
+        order = np.argsort(self.start, kind="stable")
+        return OrderedRanges(self.start[order], self.stop[order], self, order)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderedRanges:
+    """Ranges of one file by their first byte.
+
+    Attributes
+    ----------
+    start, stop
+        Bytes, as columns; what else is known of a range is seldom asked for, and stays in its order.
+    found
+        The ranges as they were found.
+    order
+        Which of these each one is; None where they were found in order.
+    """
+
+    start: Ints
+    stop: Ints
+    found: Ranges
+    order: Ints | None
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def at(self, rows: Ints) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield first byte and end, owner, source and item of some of them."""
+        found, at = self.found, rows if self.order is None else self.order[rows]
+        columns = self.start[rows], self.stop[rows], found.owner[at], found.source[at], found.item[at]
+        return zip(*(column.tolist() for column in columns), strict=True)
+
+    def by_owner(self, owners: int) -> OwnedColumns:
+        """Return the bytes of each of so many owners."""
+        owner, start, stop = self.found.owner, self.found.start, self.found.stop
+        if not (owner[1:] >= owner[:-1]).all():
+            owner = owner if self.order is None else owner[self.order]
+            # Numbers of 16 bits are put in order in one go.
+            order = np.argsort(owner.astype(np.int16) if owners < 1 << 15 else owner, kind="stable")
+            owner, start, stop = owner[order], self.start[order], self.stop[order]
+        heads = owner.searchsorted(np.arange(owners + 1, dtype=owner.dtype))
+        return OwnedColumns(start, stop, heads)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnedColumns:
+    """First and last bytes of ranges, those of one owner together: from `heads[n]` to `heads[n + 1]`."""
+
+    start: Ints
+    stop: Ints
+    heads: npt.NDArray[np.intp]
+
+    def of(self, owners: Sequence[int]) -> tuple[Ints, Ints]:
+        """Return the bytes of the ranges of some owners."""
+        parts = [slice(self.heads[number], self.heads[number + 1]) for number in owners]
+        if len(parts) == 1:
+            return self.start[parts[0]], self.stop[parts[0]]
+        start, stop = (np.concatenate([column[part] for part in parts]) for column in (self.start, self.stop))
+        return start, stop
+
+    def size(self, owner: int) -> int:
+        """Return how many bytes an owner has, each counted."""
+        start, stop = self.of((owner,))
+        return int(np.subtract(stop, start).sum(dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +234,7 @@ class FoundRanges:
         return self.owners.setdefault(owner, len(self.owners))
 
     def add(
-        self, owner: npt.NDArray[np.int32] | int, source: int, item: Ints, offset: Ints, length: Ints
+        self, owner: npt.NDArray[np.int32] | int, source: int, item: Ints, offset: Signed, length: Signed
     ) -> None:
         """Add references to the file; a length of -1 is all of it."""
         owners = np.broadcast_to(np.asarray(owner, np.int32), item.shape)
@@ -177,29 +247,23 @@ class FoundRanges:
             self.whole.extend(more)
         is_usual = least >= 0 and offset.min(initial=0) >= 0
         if not is_usual or max(offset.max(initial=0), length.max(initial=0)) > _LARGEST // 2:
+            offset, length = offset.astype(np.int64, copy=False), length.astype(np.int64, copy=False)
             good = (offset >= 0) & (length >= 0) & (length <= _LARGEST - np.maximum(offset, 0))
             self.faulty += int((~good & (length >= 0)).sum())
             owners, item, offset, length = owners[good], item[good], offset[good], length[good]
         if len(item):
-            sources = np.full(len(item), source, np.int32)
-            self.parts.append(Ranges(offset, offset + length, owners.copy(), sources, item))
+            sources = np.broadcast_to(np.asarray(source, np.int32), item.shape)
+            stop = np.add(offset, length, dtype=np.int64)
+            self.parts.append(Ranges(offset.astype(np.int64, copy=False), stop, owners, sources, item))
 
-    def sorted(self) -> Ranges:
-        """Return all listed ranges by their first byte."""
-        if not self.parts:
-            none = np.zeros(0, np.int64)
-            return Ranges(none, none, none.astype(np.int32), none.astype(np.int32), none)
-        columns = [
-            np.concatenate([getattr(part, name) for part in self.parts])
-            if len(self.parts) > 1
-            else getattr(self.parts[0], name)
-            for name in ("start", "stop", "owner", "source", "item")
-        ]
-        start = columns[0]
-        if (start[1:] < start[:-1]).any():
-            order = np.argsort(start, kind="stable")
-            columns = [column[order] for column in columns]
-        return Ranges(*columns)
+    def listed(self) -> Ranges:
+        """Return all listed ranges, as they were found."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        none = np.zeros(0, np.int64)
+        parts = [Ranges(none, none, none.astype(np.int32), none.astype(np.int32), none), *self.parts]
+        names = ("start", "stop", "owner", "source", "item")
+        return Ranges(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 #: References to whole files that are kept one by one.
@@ -306,7 +370,7 @@ class _Search:
             is_mine = table.url == numbers[0] if len(numbers) == 1 else np.isin(table.url, numbers)
             rows = self._standing(np.flatnonzero(is_mine))
             some: Ints | slice = slice(None) if len(rows) == len(table) else rows
-            self._add_rows(rows, table.offset[some].astype(np.int64), table.length[some].astype(np.int64))
+            self._add_rows(rows, table.offset[some], table.length[some])
         for slot, patch in (
             *refs.replaced.items(),
             *((-2 - number, patch) for number, patch in enumerate(refs.appended.values())),
@@ -338,7 +402,7 @@ class _Search:
         dropped = np.concatenate(gone)
         return rows[~np.isin(rows, dropped)] if len(dropped) else rows
 
-    def _add_rows(self, rows: Ints, offset: Ints, length: Ints) -> None:
+    def _add_rows(self, rows: Ints, offset: Signed, length: Signed) -> None:
         owner = self._owners_of(rows)
         for name, number in list(self.found.owners.items()):
             if self._is_looked_at(name):
@@ -352,30 +416,34 @@ class _Search:
         self.found.add(owner, 0, rows, offset, length)
 
     def _owners_of(self, rows: Ints) -> npt.NDArray[np.int32]:
-        """Return the owner of each row of the table, by number."""
+        """Return the owner of each of some rows of the table, which rise, by number."""
         table, found = self._refs.table, self.found
-        groups = table.group.of(rows)
-        owner = np.zeros(len(rows), np.int32)
-        present = np.flatnonzero(np.bincount(groups)).tolist() if len(rows) else []
-        for group in present:
-            mine = slice(None) if len(present) == 1 else np.flatnonzero(groups == group)
+        counts, groups = table.group.runs_of(rows)
+        owners = np.zeros(len(table.groups), np.int32)
+        apart: list[tuple[Ints, npt.NDArray[np.int32]]] = []
+        for group in np.flatnonzero(np.bincount(groups)).tolist():
+            text = table.groups[group]
+            candidates = () if group == ODD else self.owners.groups.get(text, ())
+            if group != ODD and not any(leading for leading, _, _ in candidates):
+                owners[group] = found.number(self.owners.above(text[0]))
+                continue
+            mine = np.flatnonzero(np.repeat(groups == group, counts))
             if group == ODD:
                 keys = table.keys(rows[mine].tolist())
-                owner[mine] = [found.number(self.owners.of_key(key)) for key in keys]
-                continue
-            text = table.groups[group]
-            candidates = self.owners.groups.get(text, [])
-            if all(not leading for leading, _, _ in candidates):
-                owner[mine] = found.number(self.owners.above(text[0]))
+                numbers = np.array([found.number(self.owners.of_key(key)) for key in keys], np.int32)
             else:
-                owner[mine] = self._by_coordinates(table.code[rows[mine]], text, candidates)
+                numbers = self._by_coordinates(table.code[rows[mine]], text, candidates)
+            apart.append((mine, numbers))
+        owner = np.repeat(owners[groups], counts)
+        for mine, numbers in apart:
+            owner[mine] = numbers
         return owner
 
     def _by_coordinates(
         self,
         codes: npt.NDArray[np.uint64],
         group: Group,
-        candidates: list[tuple[tuple[int, ...], int, str]],
+        candidates: Sequence[tuple[tuple[int, ...], int, str]],
     ) -> npt.NDArray[np.int32]:
         """Return the owners of keys in whose group arrays have numbers for names."""
         owner = np.full(len(codes), self.found.number(self.owners.above(group[0])), np.int32)

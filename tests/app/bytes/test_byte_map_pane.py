@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QImage, QWheelEvent
-from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from test_responsiveness import GAP as LONGEST
@@ -32,6 +32,7 @@ from refbrowser.io.plan import AUTOMATIC, PlanChoice
 from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.views.bytes.byte_map import PlaceKind
 from refbrowser.views.bytes.file_source import DOCUMENT
+from refbrowser.views.words import size_text
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 HEADER, GAP = 500, 40
@@ -110,6 +111,14 @@ class Shown(SimpleNamespace):
         """Press a key in the map; return what is said then."""
         self.qtbot.keyClick(self.view, key, modifier)
         return self.view.accessibleDescription()
+
+    def turn(self, widget: QWidget, place: QPointF, notches: int) -> None:
+        """Turn the wheel at a place of a widget."""
+        event = QWheelEvent(
+            place, widget.mapToGlobal(place), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+            Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(widget, event)
 
     def legend(self) -> list[str]:
         return [entry.text.split("  ")[0] for entry in self.pane.legend._entries]
@@ -279,11 +288,7 @@ class TestPointing:
         place = QPointF(shown.place(3000))
         byte = view.found_at(place)
         for _ in range(6):
-            event = QWheelEvent(
-                place, view.mapToGlobal(place), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
-                Modifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-            )  # fmt: skip
-            QApplication.sendEvent(view, event)
+            shown.turn(view, place, 1)
         after = view.found_at(place)
         assert byte is not None
         assert after is not None
@@ -294,6 +299,43 @@ class TestPointing:
         shown.qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=place.toPoint() + QPoint(0, -60))
         assert view.viewport.first > first
         assert view.cursor_item is None
+
+    def test_the_overview_leads_to_other_parts_of_the_file(self, shown: Shown) -> None:
+        overview, viewport = shown.pane.overview, shown.view.viewport
+        assert not overview.isVisible()
+        shown.view.zoom_to(shown.pane.loader.shown.at(shown.refs["temp/0.0.0"][1] + 9))
+        assert overview.isVisible()
+        area = overview._area()
+
+        def at(byte: float) -> QPoint:
+            return QPoint(round(area.left() + area.width() * byte / viewport.size), round(area.center().y()))
+
+        start, size = shown.refs["salt/3.0.0"][1:]
+        shown.qtbot.mouseClick(overview, Qt.MouseButton.LeftButton, pos=at(start + size // 2))
+        assert viewport.first < start + size // 2 < viewport.stop
+        assert f"of {size_text(viewport.size)} are seen" in overview.accessibleDescription()
+        # It is held where it was pressed: the frame does not jump to the pointer.
+        first, middle = viewport.first, overview.frame().center().toPoint()
+        shown.qtbot.mousePress(overview, Qt.MouseButton.LeftButton, pos=middle + QPoint(1, 0))
+        assert viewport.first == pytest.approx(first, abs=viewport.scale)
+        shown.qtbot.mouseMove(overview, middle - QPoint(99, 0))
+        shown.qtbot.mouseRelease(overview, Qt.MouseButton.LeftButton, pos=middle - QPoint(99, 0))
+        assert first - viewport.first == pytest.approx(100 / area.width() * viewport.size, abs=viewport.scale)
+        picture = overview.grab().toImage()
+        overlap = shown.refs["salt/3.1.1"][1] + 15
+        of = [
+            picture.pixelColor(at(byte)).getRgb()[:3]
+            for byte in (
+                HEADER // 2,
+                shown.refs["temp/0.0.0"][1] + 99,
+                shown.refs["salt/0.0.0"][1] + 99,
+                overlap,
+            )
+        ]
+        assert len(set(of)) == 4
+        assert of[3][0] > of[3][1] + 50
+        shown.key(Key.Key_R)
+        assert not overview.isVisible()
 
     def test_the_legend_leads_to_places(self, shown: Shown) -> None:
         button = shown.pane.findChild(QToolButton, "byteMapLegendOverlap")

@@ -12,6 +12,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.document.chunk_codes import (
     MOST_DIMENSIONS,
+    GroupColumn,
     grid_codes,
     group_of_chunks,
     join_key,
@@ -166,3 +167,17 @@ def test_numbers_in_front_belong_to_the_coordinates() -> None:
     assert group_of_chunks("data/root/t/", 3, ChunkKeyEncoding("draft", ".")) is None
     assert group_of_chunks("data/t/", 2, ChunkKeyEncoding("v2", "-")) is None
     assert group_of_chunks("data/t/", 1, ChunkKeyEncoding("v2", "-")) == (("data/t/", "/"), ())
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=9),
+    st.integers(0, 2**32 - 1),
+)
+def test_runs_of_rows_say_the_same_as_each_row(runs: list[tuple[int, int]], seed: int) -> None:
+    lengths = np.array([length for _, length in runs])
+    numbers = np.array([number for number, _ in runs], np.int32)
+    column = GroupColumn(np.cumsum(lengths) - lengths, numbers, int(lengths.sum()))
+    rows = np.flatnonzero(np.random.default_rng(seed).random(column.count) < 0.5)
+    counts, groups = column.runs_of(rows)
+    assert (counts > 0).all()
+    assert np.repeat(groups, counts).tolist() == np.repeat(numbers, lengths)[rows].tolist()

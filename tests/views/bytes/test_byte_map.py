@@ -22,7 +22,7 @@ from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.views.bytes.byte_facts import class_words, faults_line, item_line
 from refbrowser.views.bytes.byte_map import ByteMap, PlaceKind, byte_maps
-from refbrowser.views.bytes.byte_pixels import FIRST_OWNER, GAP, HEADER, ByteViewport, picture_of
+from refbrowser.views.bytes.byte_pixels import FIRST_OWNER, GAP, HEADER, ByteViewport, PixelLine, picture_of
 from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep, Runs
 from refbrowser.views.bytes.file_source import (
     DOCUMENT,
@@ -165,40 +165,33 @@ class TestAgainstEachByte:
             assert np.diff(each.covered(edges)).tolist() == [int(one) for one in mine]
 
     @settings(phases=QUICK, max_examples=examples(120))
-    @given(refs=entries, scale=st.floats(0.05, 9), width=st.integers(1, 9), rows=st.integers(1, 3))
+    @given(refs=entries, scale=st.floats(0.05, 9), pixels=st.integers(1, 27))
     def test_each_pixel_shows_what_its_bytes_are(
         self,
         refs: dict[str, tuple[str, int, int]],
         scale: float,
-        width: int,
-        rows: int,
+        pixels: int,
         tmp_path_factory: pytest.TempPathFactory,
     ) -> None:
         with opened(
             tmp_path_factory.getbasetemp(), {key: [*value] for key, value in refs.items()}
         ) as dataset:
             shown = map_of(dataset)
-        viewport = ByteViewport()
-        viewport.resize(width, rows, 1.0)
-        viewport.set_size(shown.end)
-        viewport.scale = scale
-        viewport.first = 3.0
-        picture = picture_of(shown, viewport, 6, shown.listed, shown.overlaps)
-        low, high = viewport.edges()
-        for at in range(rows * width):
-            row, column = divmod(at, width)
-            seen = set(picture.classes[row, :, column].tolist())
+        low, high = PixelLine(3.0, scale).edges(0, pixels)
+        picture = picture_of(shown, low, high, 6, shown.listed, shown.overlaps)
+        for at in range(pixels):
+            seen = set(picture.classes[:, at].tolist())
             items = [shown.at(byte) for byte in range(int(low[at]), int(high[at]))]
             owners = {each.owner for item in items for each in item.ranges}
             expected = {
                 FIRST_OWNER + number for number, each in enumerate(shown.classes) if owners & {*each.owners}
             }
             # Nothing that is there is left out, but where ranges overlap: that is drawn over them.
-            assert seen >= expected or len(expected) > 3 or picture.overlaps[row, column]
+            assert seen >= expected or len(expected) > 3 or picture.overlaps[at]
             assert {number for number in seen if number >= FIRST_OWNER} <= expected
             kinds = {item.kind for item in items}
-            assert picture.overlaps[row, column] == (PlaceKind.OVERLAP in kinds)
-            assert picture.used[row, column] == bool(owners)
+            assert picture.overlaps[at] == (PlaceKind.OVERLAP in kinds)
+            assert picture.used[at] == bool(owners)
             if not expected and len(items) == 1 and int(low[at]) < shown.end:
                 assert seen == {HEADER if PlaceKind.HEADER in kinds else GAP}
 
@@ -378,16 +371,41 @@ class TestSize:
         found.add(owner, 0, np.arange(count), start, np.full(count, 4096))
         shown = ByteMap("x", found, FileFacts())
         assert time.process_time() - began < 2
-        viewport = ByteViewport()
-        viewport.resize(1200, 20, 1.0)
-        viewport.set_size(shown.end)
+        low, high = PixelLine(0.0, shown.end / 24_000).edges(0, 24_000)
         began = time.process_time()
         for _ in range(5):
-            picture_of(shown, viewport, 13, shown.listed, None)
+            picture_of(shown, low, high, 13, shown.listed, None)
         assert time.process_time() - began < 1
         assert [each.count for each in shown.classes] == [count // 4] * 4
         assert shown.gaps == (count - 1, (count - 1) * 4)
         assert shown.key(shown.at(5000 + 4100 * 777_777).ranges[0]) == "777777"
+
+    @settings(phases=QUICK, max_examples=examples(60))
+    @given(seed=st.integers(0, 999), whole=st.booleans(), rising=st.booleans())
+    def test_wide_ranges_are_found_among_many(self, seed: int, *, whole: bool, rising: bool) -> None:
+        rng = np.random.default_rng(seed)
+        found = FoundRanges(owners={OwnerName(OwnerKind.ARRAY, f"/v{number}"): number for number in range(3)})
+        found.keys.append(str)
+        size = np.where(rng.random(900) < 0.02, rng.integers(500, 900, 900), rng.integers(0, 9, 900))
+        start = np.cumsum(rng.integers(0, 30, 900)) if rising else rng.integers(0, 15_000, 900)
+        owner = rng.integers(0, 3, 900).astype(np.int32)
+        found.add(owner, 0, np.arange(900), start, size)
+        if whole:
+            found.add(1, 0, np.array([900]), np.array([0]), np.array([-1]))
+        shown = ByteMap("x", found, FileFacts())
+        low, high = sorted(rng.integers(0, 16_000, 2).tolist())
+        wide = shown.wide_within(low, high, 500, 999)
+        expected = {
+            (at, whose)
+            for at, (first, many, whose) in enumerate(
+                zip(start.tolist(), size.tolist(), owner.tolist(), strict=True)
+            )
+            if many >= 500 and first < high and first + many > low
+        }
+        expected |= {(900, 1)} if whole and high and low < shown.end else set()
+        assert {(each.item, each.owner) for each in wide} == expected
+        assert sum(each.size for each in shown.owners) == size.sum() + whole * shown.end
+        assert len(shown.wide_within(low, high, 500, 2)) == min(len(expected), 3)
 
     def test_a_rule_of_a_thousand_million_rows(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         many = {
@@ -413,12 +431,10 @@ class TestSize:
         assert item.extent == (4000 + 77 * 5000 + 400, 4000 + 77 * 5000 + 800)
         assert shown.key(item.ranges[0]) == "big/77.8"
         assert shown.at(4000 + 77 * 5000 + 4100).extent == (4000 + 77 * 5000 + 4000, 4000 + 78 * 5000)
-        viewport = ByteViewport()
-        viewport.resize(500, 4, 1.0)
-        viewport.set_size(shown.end)
-        picture = picture_of(shown, viewport, 10, None, None)
+        low, high = PixelLine(0.0, shown.end / 2000).edges(500, 1000)
+        picture = picture_of(shown, low, high, 10, None, None)
         # Four fifths of the bytes are referred to: so are eight of ten pixels, one above another.
-        assert (picture.classes[1] == FIRST_OWNER).sum(axis=0).tolist() == [8] * 500
+        assert (picture.classes == FIRST_OWNER).sum(axis=0).tolist() == [8] * 500
         assert other.undecided
         assert other.owned is None
         assert other.at(5).kind is PlaceKind.UNDECIDED
@@ -453,6 +469,20 @@ class TestViewport:
             row, x = viewport.place_of(byte + 0.5)
             assert 0 <= row < rows
             assert -1e-6 <= x <= width
+
+    def test_parts_of_pixels_add_up(self) -> None:
+        viewport = ByteViewport()
+        viewport.resize(100, 2, 1.0)
+        viewport.set_size(100_000)
+        viewport.scale, viewport.first = 3.5, 7000.0
+        seen = []
+        for _ in range(10):
+            viewport.pan(0, -0.4)
+            seen.append((viewport.first - 7000.0) / 3.5)
+        assert seen == [0, 1, 1, 2, 2, 2, 3, 3, 4, 4]
+        viewport.look_at(60_000)
+        assert (viewport.first - 7000.0) % 3.5 == 0
+        assert abs(viewport.byte_at(1, 0) - 60_000) <= 3.5 / 2
 
     def test_rows_of_an_extent(self) -> None:
         viewport = ByteViewport()
