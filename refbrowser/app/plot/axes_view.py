@@ -23,8 +23,8 @@ _LONGEST_LABEL = 100
 _LABEL_MARGIN = 12
 #: Tick texts may reach so far beyond the ends of the axis, in pixels.
 _OVERHANG = 40
-#: The least room for ticks at the side, and the steps in which it grows, in pixels.
-_ROOM, _ROOM_STEP = 30, 10
+#: Steps of the room for ticks at the side, in pixels.
+_ROOM_STEP = 10
 #: Where the keys of the arrows lead: across, and upwards.
 ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
@@ -137,7 +137,7 @@ class CoordinateAxis(AxisItem):
         if not self.is_vertical:
             super()._updateMaxTextSize(x)
             return
-        self.textWidth = max(_ROOM, ceil(x / _ROOM_STEP) * _ROOM_STEP)
+        self.textWidth = ceil(x / _ROOM_STEP) * _ROOM_STEP
         self._updateWidth()
 
     def tick_texts(self) -> list[str]:
