@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 #: Files of tests of which one alone takes a good part of a minute: begun last, the other workers would wait.
-LONGEST = ("test_pictures", "test_monkey", "test_foreign_text", "test_words_of_made")
+LONGEST = ("test_pictures", "test_monkey", "test_foreign_text", "test_words_of_made", "test_huge_claims")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

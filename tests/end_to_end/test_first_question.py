@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QTabBar,
     QTextEdit,
     QWidget,
 )
@@ -146,6 +147,13 @@ class MouseUser(User):
     def undo(self) -> None:
         self.choose("&Edit", "undo")
 
+    def look_at_chunks(self) -> None:
+        for bar in self.window.findChildren(QTabBar):
+            at = [bar.tabText(number) for number in range(bar.count())]
+            if "Chunk map" in at:
+                where = bar.tabRect(at.index("Chunk map")).center()
+                QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=where)
+
     def copy_python(self) -> None:
         self.choose("&Edit", "copy_python")
 
@@ -209,6 +217,11 @@ class KeyboardUser(User):
     def undo(self) -> None:
         self.press(Qt.Key.Key_Z, CTRL)
 
+    def look_at_chunks(self) -> None:
+        self.press(Qt.Key.Key_P, CTRL | SHIFT)
+        self.type("chunk map")
+        self.press(Qt.Key.Key_Return)
+
     def copy_python(self) -> None:
         self.press(Qt.Key.Key_C, CTRL | SHIFT)
 
@@ -237,6 +250,7 @@ def test_the_first_question(
     assert plot.array().path == "/DQF"
     assert plot.picture().all_done
     assert user.document.document.refs.find("DQF/0.1") is not None
+    user.look_at_chunks()
     user.wait_for(lambda: "2 changed" in user.changed_chunks())
 
     user.undo()

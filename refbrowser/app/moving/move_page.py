@@ -192,9 +192,12 @@ class MovePage(QDialog):
             *(document.documentChanged, document.hierarchyChanged, document.trustChanged),
             *(document.audit.statesChanged, document.lock.written),
         ):
-            changed.connect(lambda *_news: self._soon.start())
+            changed.connect(self._look_again)
         document.destroyed.connect(self.reject)
         self._load()
+
+    def _look_again(self, *_news: object) -> None:
+        self._soon.start()
 
     # Parts
 
