@@ -26,7 +26,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.problem import Badge
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import read_lock
-from refbrowser.references.edits.edits import SetReference
+from refbrowser.references.edits.edits import RemoveReference, SetReference
 
 Settle = Callable[[], None]
 SIDE = 20
@@ -184,6 +184,25 @@ def test_the_sheet_ticks_and_counts(window: MainWindow, stale: OpenDocument) -> 
     assert sheet.ticked() == ["f2"]
     sheet.reject()
     assert stale.lock.stale
+
+
+def test_files_that_an_edit_led_away_from_are_no_more_of_the_document(
+    window: MainWindow, stale: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    assert "2 files" in bar(window)
+    stale.apply(RemoveReference("t/0.1"))
+    settle()
+    assert [each.url for each in stale.lock.stale] == ["f2"]
+    assert "f2" in bar(window)
+    assert "f1" not in bar(window)
+    stale.lock.accept([each.url for each in stale.lock.stale])
+    settle()
+    assert bar(window) == ""
+    stale.undo()
+    settle()
+    qtbot.waitUntil(lambda: [each.url for each in stale.lock.stale] == ["f1"])
+    settle()
+    assert "f1" in bar(window)
 
 
 def test_a_dismissed_bar_comes_back_with_news(

@@ -45,22 +45,33 @@ def too_large(folder: Path) -> dict[str, list[int]]:
     return {scene: size for scene, size in sizes.items() if size != list(SMALL)}
 
 
+def differing(folder: Path, scale: int) -> dict[tuple[str, str], float]:
+    """Return by theme and scene how far pictures differ that do; each is saved with that marked."""
+    off = {}
+    for theme in THEMES:
+        for path in (folder / theme).glob("*.png"):
+            kept = QImage(str(kept_in(theme, scale) / path.name))
+            image = expected_size(QImage(str(path)))
+            share = difference(image, kept)
+            if share > ALLOWED_IN.get(path.stem, ALLOWED):
+                off[theme, path.stem] = round(share, 4)
+                marked(image, kept).save(str(folder / f"{theme}-{path.stem}-differs.png"))
+    return off
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("scale", SETS)
 def test_pictures(scale: int, tmp_path: Path) -> None:
-    folder = drawn(scale, SETS[scale], tmp_path)
+    folder = drawn(scale, SETS[scale], tmp_path / "first")
     assert too_large(folder) == {}
-    off = {}
     for theme in THEMES:
-        found = {path.stem: path for path in (folder / theme).glob("*.png")}
-        kept = {path.stem: path for path in kept_in(theme, scale).glob("*.png")}
-        assert set(found) == set(kept)
-        for scene, path in found.items():
-            image, expected = expected_size(QImage(str(path))), QImage(str(kept[scene]))
-            share = difference(image, expected)
-            if share > ALLOWED_IN.get(scene, ALLOWED):
-                off[theme, scene] = round(share, 4)
-                marked(image, expected).save(str(folder / theme / f"{scene}-differs.png"))
+        found = {path.stem for path in (folder / theme).glob("*.png")}
+        assert found == {path.stem for path in kept_in(theme, scale).glob("*.png")}
+    off = differing(folder, scale)
+    if off:
+        # On a busy machine a picture may be taken a moment early. What is drawn otherwise is so each time.
+        folder = drawn(scale, sorted({scene for _, scene in off}), tmp_path / "again")
+        off = differing(folder, scale)
     assert off == {}, f"the pictures are in {folder}"
 
 

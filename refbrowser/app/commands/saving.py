@@ -432,6 +432,7 @@ class LockCommands(CommandGroup):
             )
         )
         document.problems.changed.connect(lambda: self._changed(document))
+        document.lock.staleChanged.connect(lambda: self._changed(document))
         document.saved.connect(lambda _path: self._saved(document))
 
     def _saved(self, document: OpenDocument) -> None:

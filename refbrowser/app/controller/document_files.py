@@ -163,22 +163,54 @@ class DocumentLock(QObject):
         A `LockWritten`: what is held against the lock is held against that from now on.
     failed(object)
         Why the lock could not be written.
+    staleChanged()
+        An edit led away from stale files, or back to them.
     """
 
     written = Signal(object)
     failed = Signal(object)
+    staleChanged = Signal()
 
     def __init__(self, document: EditedDocument) -> None:
         super().__init__(document)
         self._document = document
         self._latest = Latest(self, "lock")
+        self._looking = Latest(self, "files of the lock")
+        #: Stale files to which the document refers no more: they concern nobody.
+        self._unused: frozenset[str] = frozenset()
+        document.hierarchyChanged.connect(self._look_for_unused)
 
     @property
     def stale(self) -> tuple[Stale, ...]:
         """The files that were touched and are not those of the lock, in the order of being found."""
+        return tuple(each for each in self._found() if each.url not in self._unused)
+
+    def _found(self) -> Sequence[Stale]:
+        """Return the stale files, also those that an edit led away from."""
         dataset = self._document.dataset
         locked = None if dataset is None else dataset.access.memory.locked
         return () if locked is None else tuple(locked.stale.values())
+
+    def _look_for_unused(self) -> None:
+        dataset, urls = self._document.dataset, frozenset(each.url for each in self._found())
+        if dataset is None or not urls:
+            return
+        document = dataset.document
+
+        def look(control: TaskControl) -> frozenset[str]:
+            from refbrowser.engine.locking import files_of
+
+            return urls.difference(files_of(document, control.check))
+
+        title = f"Look which files {self._document.title} refers to"
+        self._looking.run(
+            self._document, title, look, self._take_unused, lambda _error: None, priority=Priority.STATISTICS
+        )
+
+    def _take_unused(self, unused: frozenset[str]) -> None:
+        if unused != self._unused:
+            self._unused = unused
+            self.staleChanged.emit()
 
     def write(self) -> None:
         """Look at all files, and write the lock beside the document."""
