@@ -410,8 +410,7 @@ JOBS = {
     "refbrowser.app.commands.auditing": "writes a file",
     "refbrowser.app.shell.drops": "loads libraries, which stay",
     "refbrowser.app.shell.following": "looks for lost edits, once",
-    "refbrowser.app.shell.housekeeping": "loads modules, once",
-    "refbrowser.app.shell.main_window": "loads modules, once",
+    "refbrowser.app.shell.main_window": "has names of Qt asked for, once",
 }
 
 

@@ -6,7 +6,7 @@ What only edits, saves and permissions need is imported where it is used: the fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from refbrowser.engine.sources import sources_of
 from refbrowser.formats.format import Opening, Seen
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
-from refbrowser.formats.registry import REFERENCES, ZARR, foreign
+from refbrowser.formats.registry import REFERENCES, ZARR
 from refbrowser.io.access import Access, Want
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -400,25 +400,6 @@ def is_changed_on_disk(error: BaseException) -> bool:
 
 
 # Beside documents
-
-
-def load_plotting() -> None:
-    """Import what plotting needs."""
-    import refbrowser.app.plot.plot_pane  # noqa: F401
-
-
-def load_panes(check: Callable[[], object]) -> None:
-    """Import what the window shows only when it is asked for; `check` raises where that is to stop."""
-    from importlib import import_module
-    from pkgutil import walk_packages
-
-    for package in map(import_module, ("refbrowser.app", "refbrowser.references", "refbrowser.views")):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            check()
-            import_module(module.name)
-    # Colouring the first template would ask for it on the window's thread, dialogs for formats of others.
-    import_module("jinja2")
-    foreign()
 
 
 def sample_path() -> str:

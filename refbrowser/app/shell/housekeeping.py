@@ -4,11 +4,10 @@ Python's cyclic garbage is collected on the GUI thread alone: a Qt object in a c
 collects it. On a worker thread its timers stay behind, and the program crashes when one of them is due.
 
 PySide6 makes each class and enumeration when it is first asked for, and crashes when two threads do that at
-once. pyqtgraph asks for all of them while it is imported, on a worker thread,
-so that the window's thread asks before.
+once. pyqtgraph asks for all of them while it is imported, so the window's thread asks before.
 
 What is used later is made while nothing else is done, for its first use would stop the window for a moment:
-a worker imports the modules, the window's thread makes the editors, one part after each pause.
+the modules are imported, the window's thread makes the editors, one part after each pause.
 
 `Screenshot` draws the window to a picture when it has come to rest.
 """
@@ -22,6 +21,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,12 @@ from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInstallMessageHandler
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.registry import foreign
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.editor_stack import EditorStack
     from refbrowser.app.shell.frame import Frame
-    from refbrowser.app.shell.tasks import TaskControl
 
 
 logger = logging.getLogger(__name__)
@@ -135,6 +136,33 @@ class QtNames:
             check()
 
 
+#: Packages without Qt that what is shown needs.
+_NEEDED = (
+    *("refbrowser.references", "refbrowser.views", "refbrowser.engine.audit", "refbrowser.engine.comparing"),
+    "refbrowser.exporting.combining",
+)
+
+
+def plotting() -> Iterator[str]:
+    """Yield the names of modules that plotting needs."""
+    yield from _modules("refbrowser.views.plot")
+    yield from ("pyqtgraph", "refbrowser.app.plot.plot_pane")
+
+
+def panes() -> Iterator[str]:
+    """Yield the names of modules that the window needs only when it is asked for something."""
+    for package in _NEEDED:
+        yield from _modules(package)
+    # Colouring the first template would ask for it on the window's thread, dialogs for formats of others.
+    import_module("jinja2")
+    foreign()
+    yield from _modules("refbrowser.app")
+
+
+def _modules(package: str) -> Iterator[str]:
+    return (module.name for module in walk_packages(import_module(package).__path__, f"{package}."))
+
+
 #: Milliseconds between two parts; so long nothing may run before the next one is made.
 PAUSE = 60
 
@@ -176,15 +204,10 @@ class Ahead(QObject):
             self._timer.stop()
 
     def _load(self) -> None:
-        def load(control: TaskControl) -> None:
-            from refbrowser.app.controller.work import load_panes
-
-            load_panes(control.check)
-
-        def loaded(_none: object) -> None:
+        def loaded() -> None:
             self._is_loaded = True
 
-        self._frame.tasks.run("load panes", self._frame.tasks.PREPARING, load, loaded)
+        self._frame.tasks.load("load panes", panes(), loaded)
 
 
 #: The window is looked at this often, in milliseconds, and must be at rest this many times in a row.

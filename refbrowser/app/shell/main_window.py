@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from refbrowser.app.shell.navigation import Navigation
     from refbrowser.app.shell.preferences import Preferences
     from refbrowser.app.shell.status_line import StatusLine
-    from refbrowser.app.shell.tasks import TaskControl, Tasks
+    from refbrowser.app.shell.tasks import Tasks
     from refbrowser.app.widgets.elided_label import ElidedLabel
 
 
@@ -502,26 +502,23 @@ class MainWindow(QMainWindow):
     # The plotting library
 
     def prepare_plot(self) -> None:
-        """Load the plotting library on a worker thread, once; the plot pane is made when it is there."""
+        """Load the plotting library, once; the plot pane is made when it is there."""
         if self.centre.plot is not None:
             return
 
-        from refbrowser.app.shell.housekeeping import QtNames
+        from refbrowser.app.shell.housekeeping import QtNames, plotting
 
         names = QtNames()
         self.centre.plot_is_coming()
 
-        def load(control: TaskControl) -> None:
-            from refbrowser.app.controller.work import load_plotting
-
-            names.wait(control.send, control.check)
-            load_plotting()
+        def load(_none: object = None) -> None:
+            self.tasks.load("prepare plot", plotting(), self.centre.make_plot, self._plot_failed)
 
         self.tasks.run(
-            "prepare plot",
+            "names of Qt",
             self.tasks.PREPARING,
+            lambda control: names.wait(control.send, control.check),
             load,
-            lambda _none: self.centre.make_plot(),
             self._plot_failed,
             received=lambda _none: names.make_some(),
         )

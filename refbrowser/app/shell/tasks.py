@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -25,6 +26,17 @@ INTERVAL = 16
 SOON = 4
 #: One look takes at most this long, in seconds; what is left waits for the next one.
 BUDGET = 0.004
+
+
+#: Whether another thread may make classes of Qt. Before Python 3.12 the binding keeps what it knows of them
+#: in a table without a lock, which the window's thread looks into at each event: a class that is made at the
+#: same moment ends the program, now and then.
+CLASSES_ELSEWHERE = sys.version_info >= (3, 12)
+
+
+def _may_make_classes(module: str) -> bool:
+    """Tell whether importing a module may make classes of Qt: below `app` nothing knows it."""
+    return not module.startswith("refbrowser.") or module.startswith("refbrowser.app.")
 
 
 class TaskControl(JobControl):
@@ -138,14 +150,37 @@ class Tasks(QObject):
         done: Callable[[], None],
         failed: Callable[[BaseException], None] | None = None,
     ) -> None:
-        """Import modules on a worker thread, which prepares the program, and go on when they are there."""
+        """Import modules, which prepares the program, and go on when they are there.
+
+        Parameters
+        ----------
+        modules
+            Gone through on a worker thread, which imports them; those that may make classes of Qt are
+            imported between events where another thread must not make any.
+        """
+        errors: list[Exception] = []
 
         def work(control: TaskControl) -> None:
             for module in modules:
                 control.check()
-                import_module(module)
+                if CLASSES_ELSEWHERE or not _may_make_classes(module):
+                    import_module(module)
+                else:
+                    control.send(module)
 
-        self.run(owner, self.PREPARING, work, lambda _none: done(), failed)
+        def import_here(module: str) -> None:
+            try:
+                import_module(module)
+            except Exception as error:  # noqa: BLE001 - as what is raised on the worker
+                errors.append(error)
+
+        def imported(_none: object) -> None:
+            if errors:
+                (failed or self.failed.emit)(errors[0])
+            else:
+                done()
+
+        self.run(owner, self.PREPARING, work, imported, failed, received=import_here)
 
     def cancel(self, number: int) -> None:
         """Cancel one job by its number."""

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import shiboken6
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.shell import tasks as shell_tasks
 from refbrowser.app.shell.tasks import BUDGET, TaskControl, Tasks
 
 
@@ -146,3 +149,21 @@ def test_methods_of_a_deleted_object_are_not_called(tasks: Tasks, qtbot: QtBot) 
     alive = Receiver()
     tasks.run("a", "work", lambda _control: 1, alive.take)
     qtbot.waitUntil(lambda: seen == [1])
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_modules_that_may_make_classes_are_imported_where_that_is_safe(
+    tasks: Tasks, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    monkeypatch.setattr(shell_tasks, "CLASSES_ELSEWHERE", elsewhere)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"made_for_a_window_{elsewhere}"
+    (tmp_path / f"{name}.py").write_text("import threading\nthread = threading.get_ident()\n")
+    seen: list[object] = []
+    tasks.load("a", ["refbrowser.views.words", name], lambda: seen.append(sys.modules[name].thread))
+    qtbot.waitUntil(lambda: bool(seen))
+    assert (seen == [threading.get_ident()]) is not elsewhere
+    # What cannot be imported is told as any other fault is.
+    tasks.load("a", ["no_such_module_at_all"], lambda: seen.append("done"), seen.append)
+    qtbot.waitUntil(lambda: len(seen) == 2)
+    assert isinstance(seen[1], ModuleNotFoundError)
