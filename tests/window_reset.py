@@ -170,9 +170,12 @@ class SharedWindow:
             window.resize(*SIZE)
             window.docks._wanted.clear()
             window.docks._parts.clear()
-            window.docks.reset()
-            window.docks.share_out()
             window.restoreState(self._state)
+            # Mostly another dock was in front; what was moved is put together anew.
+            if window.saveState() != self._state:
+                window.docks.reset()
+                window.docks.share_out()
+                window.restoreState(self._state)
         QGuiApplication.clipboard().clear()
         window.status.say("")
         window.status._all_read = window.status._all_requests = 0

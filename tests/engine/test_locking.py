@@ -28,6 +28,9 @@ from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.problems.problem import Remedy
 from refbrowser.errors import AbsentError, ErrorKind, Finding, RefbrowserError
+from refbrowser.exporting.combining.combination import Combination
+from refbrowser.exporting.combining.looking import LookTask, look_at
+from refbrowser.exporting.combining.properties import LookedAt
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
@@ -649,6 +652,13 @@ def test_files_that_are_combined_are_held_against_their_locks(tmp_path: Path) ->
     how = {"concat": ["n"], "allow": [str(tmp_path)]}
     with pytest.raises(RefbrowserError, match="not the one that was locked"):
         refbrowser.combine(documents, tmp_path / "all.json", **how)
+    # Also where the text of one that is like another one would tell enough.
+    sources = tuple(map(str, documents))
+    looking = Combination(sources=sources, concat=("n",), allow=(str(tmp_path),)).looking()
+    first, second = look_at(LookTask(sources, looking))
+    assert isinstance(first, LookedAt)
+    assert isinstance(second, tuple)
+    assert "not the one that was locked" in second[1].message
     refbrowser.combine(documents, tmp_path / "all.json", stale="allow", **how)
 
 

@@ -47,7 +47,7 @@ from refbrowser.exporting.combining.properties import (
 )
 from refbrowser.formats.library.process import one_after_another
 from refbrowser.formats.registry import facet
-from refbrowser.io.access import Access
+from refbrowser.io.access import Access, lock_path
 from refbrowser.io.byte_sources import RemoteBytes
 from refbrowser.io.kept import state_of
 from refbrowser.io.local import open_regular
@@ -261,7 +261,8 @@ class _Likeness:
 
     def _text_of(self, source: str) -> _Text | None:
         found = _entries_of(source)
-        if found is None:
+        # What is read of one with a lock is held against that when it is opened, and only then.
+        if found is None or os.path.lexists(lock_path(local_path(source) or source)):
             return None
         keys, values, state = found
         for kind in _kinds.get(self._key(source, keys), ()):

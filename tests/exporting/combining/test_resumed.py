@@ -120,7 +120,7 @@ def test_at_whatever_byte_it_ended_the_document_is_the_same(
         return b"".join(combined_document(plan).written().to_chunks())
 
     plain = text()
-    for number, end in enumerate([*range(0, len(whole), len(whole) // 12), *ends, len(whole)]):
+    for number, end in enumerate([*range(0, len(whole), len(whole) // 6), *ends, len(whole)]):
         for left in {whole[:end], whole[: end // 2] + whole[end // 2 + 1 : end]}:
             path.write_bytes(left)
             looked.clear()
