@@ -145,39 +145,31 @@ class RefbrowserError(Exception):
         return RefbrowserError(self.kind, self.message, place, self.advice)
 
 
-class AbsentError(RefbrowserError):
+class DistinctError(RefbrowserError):
+    """An error that is asked for by its class, which it keeps wherever it is told."""
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return type(self)(self.kind, self.message, place, self.advice)
+
+
+class AbsentError(DistinctError):
     """What was to be read is not there: no such file, or the server says that it has no such object.
 
     In a store that is a chunk that was never written; anywhere else it is an error like others.
     """
 
-    def at(self, place: Place) -> RefbrowserError:
-        """Return this error with another place."""
-        return AbsentError(self.kind, self.message, place, self.advice)
 
-
-class OversizeError(RefbrowserError):
+class OversizeError(DistinctError):
     """A whole object is larger than what was to be read of it at most; it was not read."""
 
-    def at(self, place: Place) -> RefbrowserError:
-        """Return this error with another place."""
-        return OversizeError(self.kind, self.message, place, self.advice)
 
-
-class StaleError(RefbrowserError):
+class StaleError(DistinctError):
     """A file is not the one of the lock, and such files are not to be read."""
 
-    def at(self, place: Place) -> RefbrowserError:
-        """Return this error with another place."""
-        return StaleError(self.kind, self.message, place, self.advice)
 
-
-class NotHeldError(RefbrowserError):
+class NotHeldError(DistinctError):
     """A format has no form for the elements of an array, whatever its options are but those of the advice."""
-
-    def at(self, place: Place) -> RefbrowserError:
-        """Return this error with another place."""
-        return NotHeldError(self.kind, self.message, place, self.advice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import DistinctError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.compression import decompress, find_compression
 from refbrowser.references.text.json_text import BYTE_ORDER_MARK
 
@@ -124,12 +124,8 @@ class NotThisError(RefbrowserError):
         return NotThisError(error.kind, error.message, error.place, error.advice)
 
 
-class ConflictListError(RefbrowserError):
+class ConflictListError(DistinctError):
     """It lists the conflicts of a merge: there are no arrays in it."""
-
-    def at(self, place: Place) -> RefbrowserError:
-        """Return this error with another place."""
-        return ConflictListError(self.kind, self.message, place, self.advice)
 
 
 class NotReferencesError(NotThisError):

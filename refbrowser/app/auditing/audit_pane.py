@@ -217,11 +217,10 @@ class AuditPane(QWidget):
 
     def set_seen(self, is_seen: bool) -> None:
         """Take note whether the page is in sight: nothing is asked or listed for one that is not."""
-        if is_seen and not self._is_seen:
-            self._is_seen = True
+        was_seen, self._is_seen = self._is_seen, is_seen
+        if is_seen and not was_seen:
             self._begin()
             self._list()
-        self._is_seen = is_seen
 
     def _begin(self) -> None:
         """Tell the cost of what is chosen; of what costs nothing, begin with what it finds."""

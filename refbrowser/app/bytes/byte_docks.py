@@ -46,7 +46,7 @@ class ByteDocks(PlottedDocks):
         #: The dock that gets the keyboard.
         self._asked_for: str | None = None
         for name in (BYTES, COST):
-            docks[name].visibilityChanged.connect(lambda seen: self._prepare() if seen else None)
+            docks.follow_sight(name, lambda seen: self._prepare() if seen else None)
 
     def show_byte_map(self) -> None:
         """Bring the byte map to the front."""
@@ -70,7 +70,7 @@ class ByteDocks(PlottedDocks):
 
     def _plot_made(self, plot: PlotPane) -> None:
         super()._plot_made(plot)
-        if any(not self._docks[name].visibleRegion().isEmpty() for name in (BYTES, COST)):
+        if any(map(self._docks.is_seen, (BYTES, COST))):
             self._prepare()
 
     def _prepare(self) -> None:

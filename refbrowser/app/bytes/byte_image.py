@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -108,10 +109,8 @@ class ByteImage:
         look = _Look(
             theme.colors(), viewport.ratio, viewport.width, viewport.rows, self._is_bordered(subject.shown)
         )
-        is_same = self._subject is not None and look == self._look
-        is_same = is_same and all(
-            one is other for one, other in zip(subject, self._subject or (), strict=False)
-        )
+        is_same = self._subject is not None and all(map(operator.is_, subject, self._subject))
+        is_same = is_same and look == self._look
         steps = self._line.steps_to(viewport) if is_same else None
         self._subject, self._look = subject, look
         if steps is None or abs(steps - self._first) >= viewport.width * viewport.rows:

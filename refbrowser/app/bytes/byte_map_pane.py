@@ -10,8 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app.bytes.byte_map_loader import ByteMapLoader
-from refbrowser.app.bytes.byte_map_view import ByteMapView
-from refbrowser.app.bytes.byte_overview import ByteOverview
+from refbrowser.app.bytes.byte_map_view import ByteMapView, ByteOverview
 from refbrowser.app.bytes.plan_panel import PlanPanel
 from refbrowser.app.panes.array_pane import ArrayPane
 from refbrowser.app.panes.chunk_map_controls import LegendEntry, SwatchLegend

@@ -287,7 +287,7 @@ class ChunkMapView(MapCanvas[Cell]):
         """Put the cursor on a cell and see it."""
         if cell is not None:
             self.viewport.show_cell(*cell)
-        self._moved()
+        self.moved()
         self.cursor_item = cell
         self.cursorMoved.emit(cell)
 
@@ -338,7 +338,7 @@ class ChunkMapView(MapCanvas[Cell]):
         ratio = self.devicePixelRatioF()
         x, y = self._middle_of_cursor() if at is None else (at.x() * ratio, at.y() * ratio)
         self.viewport.zoom(ZOOM**steps, x, y)
-        self._moved()
+        self.moved()
 
     def _pan(self, step: QPointF) -> None:
         ratio = self.devicePixelRatioF()

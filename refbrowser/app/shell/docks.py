@@ -232,7 +232,7 @@ class Docks:
 
     def show_instead(self, name: str, other: str) -> None:
         """Bring a dock to the front where `other` is the one that is seen in their place."""
-        if not self._docks[other].visibleRegion().isEmpty():
+        if self.is_seen(other):
             self.show_before(name, other)
 
     def raise_(self, name: str) -> None:
@@ -240,10 +240,14 @@ class Docks:
         self._docks[name].show()
         self._docks[name].raise_()
 
+    def is_seen(self, name: str) -> bool:
+        """Tell whether a dock is in sight: behind a tab, to Qt, it is visible."""
+        return not self._docks[name].visibleRegion().isEmpty()
+
     def follow_sight(self, name: str, tell: Callable[[bool], None]) -> None:
-        """Tell whether a dock is in sight, now and when that changes: behind a tab, to Qt, it is visible."""
+        """Tell whether a dock is in sight, now and when that changes."""
         self._docks[name].visibilityChanged.connect(tell)
-        tell(not self._docks[name].visibleRegion().isEmpty())
+        tell(self.is_seen(name))
 
     def give_height(self, name: str, least: int) -> None:
         """Make a dock at least so high, but no higher than half of the window; a higher one stays."""

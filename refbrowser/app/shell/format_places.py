@@ -171,7 +171,7 @@ class FormatPlaces(CommandGroup):
             self._host.centre.offer_tab(placed.tab, is_offered)
 
     def _load(self, format: Format) -> None:
-        """Load what pages need on a worker thread; they are made then."""
+        """Load what pages need; they are made then."""
 
         def loaded() -> None:
             self._loaded.extend((format, page) for page in format.pages)

@@ -30,7 +30,6 @@ from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInstallMessageHandler
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.registry import foreign
 
 if TYPE_CHECKING:
     from refbrowser.app.shell.centre import Centre
@@ -155,6 +154,8 @@ def panes() -> Iterator[str]:
         yield from _modules(package)
     # Colouring the first template would ask for it on the window's thread, dialogs for formats of others.
     import_module("jinja2")
+    from refbrowser.formats.registry import foreign
+
     foreign()
     yield from _modules("refbrowser.app")
 

@@ -511,14 +511,13 @@ class MainWindow(QMainWindow):
         names = QtNames()
         self.centre.plot_is_coming()
 
-        def load(_none: object = None) -> None:
-            self.tasks.load("prepare plot", plotting(), self.centre.make_plot, self._plot_failed)
-
         self.tasks.run(
             "names of Qt",
             self.tasks.PREPARING,
             lambda control: names.wait(control.send, control.check),
-            load,
+            lambda _none: self.tasks.load(
+                "prepare plot", plotting(), self.centre.make_plot, self._plot_failed
+            ),
             self._plot_failed,
             received=lambda _none: names.make_some(),
         )

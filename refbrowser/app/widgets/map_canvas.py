@@ -132,9 +132,10 @@ class MapCanvas(QWidget, Generic[Item]):
     def fit(self) -> None:
         """See the whole map."""
         self.viewport.fit()
-        self._moved()
+        self.moved()
 
-    def _moved(self) -> None:
+    def moved(self) -> None:
+        """Tell that another part is seen: the viewport is another one."""
         self.update()
         self.viewMoved.emit()
 
@@ -178,7 +179,7 @@ class MapCanvas(QWidget, Generic[Item]):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fill(self.devicePixelRatioF())
-        self._moved()
+        self.moved()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         turned = event.angleDelta().y() or event.angleDelta().x()
@@ -207,7 +208,7 @@ class MapCanvas(QWidget, Generic[Item]):
             self._dragged = event.position()
             self._pan(step)
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
-            self._moved()
+            self.moved()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         # A drag that comes back to where it began is none the less a drag.

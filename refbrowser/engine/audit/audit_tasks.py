@@ -23,7 +23,7 @@ from refbrowser.engine.peers import worker_name
 from refbrowser.engine.problems.chunk_table import Ints, coords_of
 from refbrowser.engine.reading.parts import EndedPart, PartState, ReadOptions
 from refbrowser.engine.session import readable_grid
-from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, Severity
+from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, Severity, StaleError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.limits import LIMITS
@@ -103,6 +103,7 @@ class FileState:
     status: int = 0
     moved_to: str = ""
     ranges: bool | None = None
+    is_stale: bool = False
 
     @classmethod
     def of(cls, state: ObjectState) -> FileState:
@@ -120,6 +121,7 @@ class FileState:
             state.status,
             state.moved_to,
             state.ranges,
+            isinstance(error, StaleError),
         )
 
     @property

@@ -231,7 +231,7 @@ def _code(state: FileState) -> str:
         return "url-dead"
     if state.status in (401, 403) or "refuses to" in state.message:
         return "url-credentials"
-    if "that was locked" in state.message:
+    if state.is_stale:
         return "stale-file"
     if "changed while" in state.message:
         return "identity-changed"
