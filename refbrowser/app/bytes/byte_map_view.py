@@ -1,4 +1,4 @@
-"""The bytes of a file as widgets: rows that are moved and enlarged, with a cursor; over them all of the file."""
+"""The bytes of a file as widgets: rows that are moved and enlarged, with a cursor; and all of the file."""
 
 from __future__ import annotations
 
