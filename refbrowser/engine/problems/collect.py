@@ -98,9 +98,12 @@ def collect(
     found = [problem_of(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
     found += [problem_of(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
     of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]
-    # What a view could not read, either: the audit tells of how many chunks.
+    # What a view could not read, either: the audit tells of how many chunks, the document in its own words.
     told = {(each.spot, each.kind, each.message) for each in of_audit}
-    of_reads = _of_failures(failures, hierarchy)
+    keys = {(each.place.key, each.kind) for each in found if each.place.key is not None}
+    of_reads = _of_failures(
+        (error for error in failures if (error.place.key, error.kind) not in keys), hierarchy
+    )
     found += [each for each in of_reads if (each.spot, each.kind, each.message) not in told]
     found += of_audit
     found += _of_lock(document, hierarchy, access)

@@ -175,7 +175,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     }
     assert "audit: chunk that cannot be decoded" in map_pane.foot.readout.text()
     # The tree tells of it as of problems.
-    assert shown.problems.found.badge(("array", "/temp")).faults == 4
+    assert shown.problems.found.badge(("array", "/temp")).faults == 3
     assert {url: code for url, code in shown.audit.states.items() if code and "/t" in url} == {
         "data/t2.bin": "url-dead"
     }
