@@ -262,6 +262,8 @@ class ValueComparison:
         Of these, how many are the same all the same: the fill value is stored on the other side.
     unread_here, unread_there
         Elements that could not be read.
+    stale_here, stale_there
+        Elements compared that came from files that are not those of the document's lock.
     errors
         Why, the first of them.
     is_sample
@@ -285,6 +287,8 @@ class ValueComparison:
     absent_equal: int = 0
     unread_here: int = 0
     unread_there: int = 0
+    stale_here: int = 0
+    stale_there: int = 0
     errors: tuple[RefbrowserError, ...] = ()
     is_sample: bool = False
     is_decoded: bool = False
@@ -294,6 +298,11 @@ class ValueComparison:
     def is_complete(self) -> bool:
         """Whether all that was asked for could be compared."""
         return not (self.why or self.unread_here or self.unread_there)
+
+    @property
+    def has_stale(self) -> bool:
+        """Whether values were compared that came from files that are not those of a lock."""
+        return bool(self.stale_here or self.stale_there)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -311,6 +320,8 @@ class ValueComparison:
             "absent_equal": self.absent_equal,
             "unread_here": self.unread_here,
             "unread_there": self.unread_there,
+            "stale_here": self.stale_here,
+            "stale_there": self.stale_there,
             "errors": [{"kind": str(each.kind), "message": str(each)} for each in self.errors],
             "sample": self.is_sample,
             "decoded": self.is_decoded,

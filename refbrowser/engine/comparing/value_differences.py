@@ -6,8 +6,9 @@ What cannot be read on either side is counted, and never equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from random import Random
 from typing import Any, TypeAlias
@@ -19,10 +20,11 @@ from refbrowser.engine.comparing.differences import Extreme, ValueComparison
 from refbrowser.engine.dataset import Array
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import storage_url
 from refbrowser.model.cf import Packing
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 Values: TypeAlias = npt.NDArray[Any]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -114,6 +116,7 @@ class _Values:
     absent: list[int] = field(default_factory=lambda: [0, 0])
     absent_equal: int = 0
     unread: list[int] = field(default_factory=lambda: [0, 0])
+    stale: list[int] = field(default_factory=lambda: [0, 0])
     errors: list[RefbrowserError] = field(default_factory=list)
 
     def compared(self) -> ValueComparison:
@@ -140,6 +143,8 @@ class _Values:
             absent_equal=self.absent_equal,
             unread_here=self.unread[0],
             unread_there=self.unread[1],
+            stale_here=self.stale[0],
+            stale_there=self.stale[1],
             errors=tuple(self.errors),
             is_sample=self.sample and total < self._grid(shape).size,
             is_decoded=decoded,
@@ -207,6 +212,7 @@ class _Values:
         count = int(differs.sum())
         self.different += count
         self._count_absent(box, differs, readable)
+        self._count_stale(box, readable)
         if count:
             self._note(mine, theirs, differs, box)
 
@@ -231,14 +237,19 @@ class _Values:
         self.errors += errors[: max(_ERRORS - len(self.errors), 0)]
 
     def _count_absent(self, box: Box, differs: Mask, readable: Mask) -> None:
-        masks = [_absent(array.node, box) for array in (self.here, self.there)]
-        if masks[0] is None and masks[1] is None:
-            return
-        mine, theirs = (np.zeros(differs.shape, bool) if mask is None else mask for mask in masks)
+        mine, theirs = (_of_chunks(array.node, box, _are_missing) for array in (self.here, self.there))
         alone = mine & ~theirs & readable, theirs & ~mine & readable
         for number, mask in enumerate(alone):
             self.absent[number] += int(mask.sum())
         self.absent_equal += int(((alone[0] | alone[1]) & ~differs).sum())
+
+    def _count_stale(self, box: Box, readable: Mask) -> None:
+        for number, array in enumerate((self.here, self.there)):
+            locked = array.dataset.access.memory.locked
+            stale = frozenset() if locked is None else locked.stale_urls
+            if stale:
+                mask = _of_chunks(array.node, box, partial(_are_of_files, stale))
+                self.stale[number] += int((mask & readable).sum())
 
     def _note(self, mine: Values, theirs: Values, differs: Mask, box: Box) -> None:
         if self.first is None:
@@ -296,21 +307,29 @@ def _box(grid: RegularChunkGrid, number: int) -> Box:
     )
 
 
-def _absent(node: ArrayNode, box: Box) -> Mask | None:
-    """Return which elements of a box lie in chunks that are not stored; None where none does."""
+def _are_missing(columns: ReferenceColumns) -> Mask:
+    return np.asarray(columns.kind == ReferenceKind.MISSING)
+
+
+def _are_of_files(urls: frozenset[str], columns: ReferenceColumns) -> Mask:
+    # The last one is for chunks of no file.
+    return np.array([*(storage_url(url) in urls for url in columns.urls), False])[columns.url]
+
+
+def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Mask]) -> Mask:
+    """Return which elements of a box lie in such chunks."""
+    shape = tuple(each.stop - each.start for each in box)
     if not node.has_manifest:
-        return None
+        return np.zeros(shape, bool)
     sides = node.grid.chunk_shape
     ranges = [range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)]
-    if not ranges:
-        coords = np.zeros((1, 0), np.int64)
-    else:
-        mesh = np.meshgrid(*(np.arange(each.start, each.stop) for each in ranges), indexing="ij")
-        coords = np.stack(mesh, axis=-1).reshape(-1, len(ranges)).astype(np.int64)
-    missing = node.manifest.columns(coords).kind == ReferenceKind.MISSING
-    if not missing.any():
-        return None
-    mask = missing.reshape([len(each) for each in ranges])
+    counts = [len(each) for each in ranges]
+    cells = np.indices(counts, np.int64).reshape(len(counts), prod(counts))
+    firsts = np.array([each.start for each in ranges], np.int64)
+    chosen = which(node.manifest.columns(cells.T + firsts))
+    if not chosen.any():
+        return np.zeros(shape, bool)
+    mask = chosen.reshape(counts)
     for axis, (each, side, chunks) in enumerate(zip(box, sides, ranges, strict=True)):
         low = chunks.start * side
         mask = np.repeat(mask, side, axis=axis)

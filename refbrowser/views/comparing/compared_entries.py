@@ -115,6 +115,6 @@ def _arrays(comparison: Comparison) -> Iterator[ComparedEntry]:
                 ComparedSection.REFERENCES, each.path, "references", Side.BOTH, note, array=each
             )
         values = each.values
-        if values is not None and (values.different or not values.is_complete):
+        if values is not None and (values.different or values.has_stale or not values.is_complete):
             note = value_words(values)
             yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)

@@ -125,8 +125,9 @@ def value_rows(values: ValueComparison | None) -> Iterator[ComparedRow]:
     if values.why:
         yield ComparedRow("values", Side.BOTH, note=f"not compared: {values.why}")
         return
-    if values.different:
+    if values.different or values.has_stale:
         yield ComparedRow("values", Side.BOTH, note=value_words(values))
+    if values.different:
         told = (
             ("largest difference", values.absolute, True),
             ("largest relative difference", values.relative, True),
@@ -157,6 +158,9 @@ def value_words(values: ValueComparison) -> str:
             f"in chunks that are not stored: {values.absent_here:,} here alone, "
             f"{values.absent_there:,} there alone{equal}"
         )
+    if values.has_stale:
+        counts = f"{values.stale_here:,} here, {values.stale_there:,} there"
+        words.append(f"of files that are not those of the lock: {counts}")
     return "; ".join(words)
 
 

@@ -18,6 +18,8 @@ from refbrowser.engine.comparing.differences import ChunkState, Comparison, Diff
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.views.comparing.compared_entries import entries_of
+from refbrowser.views.comparing.comparison_words import value_rows
 
 Refs = dict[str, Any]
 ZARRAY = {
@@ -411,6 +413,31 @@ def test_what_one_side_alone_cannot_read_is_not_compared(compared: Callable[...,
     told = compared(refs, {**refs, "a/0.1": ["gone.bin", 12, 12]}, values="all").arrays[0].values
     assert told is not None
     assert (told.compared, told.unread_here, told.unread_there, told.different) == (18, 0, 6, 0)
+
+
+def test_values_of_stale_files_are_counted_and_told(tmp_path: Path) -> None:
+    values = np.arange(24, dtype="<i2")
+    for name in ("a.bin", "new.bin", "b.bin"):
+        (tmp_path / name).write_bytes(values.tobytes())
+    refs = references()
+    # One chunk is of another file, which is not replaced.
+    refs["a/1.1"] = ["new.bin", *refs["a/1.1"][1:]]
+    path = tmp_path / "here.json"
+    path.write_text(json.dumps(refs))
+    refbrowser.lock(path)
+    (tmp_path / "a.bin").write_bytes((values + 0).tobytes()[:-2] + b"xy")
+    with refbrowser.open(path, stale="allow") as here, refbrowser.open(path, stale="ignore") as there:
+        found = compare_datasets(here, there, CompareRequest("all"))
+        told = found.arrays[0].values
+        assert told is not None
+        assert (told.compared, told.different, told.stale_here, told.stale_there) == (24, 0, 18, 0)
+        words = "of files that are not those of the lock: 18 here, 0 there"
+        assert [words in row.note for row in value_rows(told)] == [True]
+        assert [entry.what for entry in entries_of(found) if words in entry.note] == ["values"]
+    with refbrowser.open(path) as here, refbrowser.open(path, stale="ignore") as there:
+        told = compare_datasets(here, there, CompareRequest("all")).arrays[0].values
+        assert told is not None
+        assert (told.compared, told.unread_here, told.has_stale) == (6, 18, False)
 
 
 def test_numbers_that_are_none(compared: Callable[..., Comparison], tmp_path: Path) -> None:
