@@ -278,19 +278,20 @@ class ValueCommands(CommandGroup):
             return
         read = self._reading(shown)
 
-        def write(control: TaskControl) -> None:
+        def write(control: TaskControl) -> str:
             from refbrowser.io.atomic import write_atomically
             from refbrowser.views.plot.saving import csv_blocks, npy_bytes
 
             values = read(control)
             blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
             write_atomically(path, blocks, cancel=control.token)
+            return values.reserve
 
         title = f"Export {shown.layout.node.path} to {path}"
-        self._run(title, write, lambda _none: self._written(path), lambda: self.write_view(path))
+        self._run(title, write, lambda reserve: self._written(path, reserve), lambda: self.write_view(path))
 
-    def _written(self, path: str) -> None:
-        self._frame.say(f"Written: {one_line(path)}")
+    def _written(self, path: str, reserve: str = "") -> None:
+        self._frame.say(f"Written: {one_line(path)}{reserve}")
 
     # The clipboard
 
@@ -308,15 +309,17 @@ class ValueCommands(CommandGroup):
             return
         read = self._reading(shown)
 
-        def make(control: TaskControl) -> str:
+        def make(control: TaskControl) -> tuple[str, str]:
             from refbrowser.views.plot.saving import rows_with_headers, tsv_text
 
-            return tsv_text(rows_with_headers(read(control)))
+            values = read(control)
+            return tsv_text(rows_with_headers(values)), values.reserve
 
-        def copied(text: str) -> None:
+        def copied(answer: tuple[str, str]) -> None:
+            text, reserve = answer
             QGuiApplication.clipboard().setText(text)
             sizes = " × ".join(count_text(len(taken)) for taken in shown.ranges) or "1"
-            self._frame.say(f"{sizes} values copied, with their coordinates")
+            self._frame.say(f"{sizes} values copied, with their coordinates{reserve}")
 
         self._run(f"Copy values of {shown.layout.node.path}", make, copied, self.copy_values)
 

@@ -360,17 +360,18 @@ class TablePane(QWidget):
         dataset = document.dataset
         rows, columns = chosen.rows, chosen.columns
 
-        def read(control: TaskControl) -> str:
+        def read(control: TaskControl) -> tuple[str, str]:
             from refbrowser.views.plot.saving import cells_as_tsv
 
             return cells_as_tsv(
                 dataset.session, dataset.access, layout, rows, columns, control.token, control.progress
             )
 
-        def copied(text: str) -> None:
+        def copied(answer: tuple[str, str]) -> None:
+            text, reserve = answer
             QGuiApplication.clipboard().setText(text)
             size = f"{count_text(len(rows))} × {count_text(len(columns))}"
-            self.said.emit(f"{size} values copied")
+            self.said.emit(f"{size} values copied{reserve}")
 
         def failed(error: BaseException) -> None:
             self.failed.emit("The cells were not copied", error)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, Coordinate, line_scale
 from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, coordinate_title
-from refbrowser.views.plot.picture import ChunkState, Picture
-from refbrowser.views.plot.series import element_text, known_texts
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
+from refbrowser.views.plot.series import element_text, known_texts, stale_title
 
 #: The mean radius of the earth, in kilometres.
 EARTH = 6371.0088
@@ -158,16 +158,20 @@ def profile_rows(
 ) -> Iterator[list[str]]:
     """Yield a line of titles, then the place, the two coordinates and the value of each element.
 
-    What has no value, is missing or could not be read is empty.
+    What has no value, is missing or could not be read is empty. Where values are of stale files a last column
+    marks them.
     """
     y, x = (coordinates[axis] for axis in axes)
     value = f"{name} [{shown.units}]" if shown.units else name
     distance = [] if profile.scale is not None else [f"{profile.label} [{profile.units}]"]
-    yield [*distance, coordinate_title(y), coordinate_title(x), value]
+    file = [stale_title(name)] if profile.stale.any() else []
+    yield [*distance, coordinate_title(y), coordinate_title(x), value, *file]
     texts = known_texts(shown, profile.raw, profile.states == ChunkState.DONE)
     for number, (row, column) in enumerate(zip(profile.rows.tolist(), profile.columns.tolist(), strict=True)):
         place = [] if profile.scale is not None else [value_text(float(profile.places[number]), 10)]
-        yield [*place, coordinate_text(y, row), coordinate_text(x, column), texts[number]]
+        where = coordinate_text(y, row), coordinate_text(x, column)
+        mark = [STALE_NAME if profile.stale[number] else ""] if file else []
+        yield [*place, *where, texts[number], *mark]
 
 
 def _sides(picture: Picture) -> list[int]:

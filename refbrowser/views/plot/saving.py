@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
@@ -15,16 +15,20 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.access import storage_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import without_names
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import coordinate_text, coordinate_title, exact_text, exact_texts
 from refbrowser.views.plot.table import TableLayout
+from refbrowser.views.words import count_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
+    from refbrowser.model.grid import ChunkPart
+    from refbrowser.model.nodes import ArrayNode
 
 #: Cells that are made text together.
 _TOGETHER = 16_384
@@ -50,12 +54,22 @@ class ShownValues:
         In the order of the axes, ``(y, x)`` or ``(x,)``.
     missing
         Where the chunk is missing and `values` has the fill value, as bool of the same shape.
+    stale
+        How many of the values are of files that are not those of the document's lock.
     """
 
     layout: TableLayout
     ranges: tuple[range, ...]
     values: npt.NDArray[Any]
     missing: npt.NDArray[np.bool_]
+    stale: int = 0
+
+    @property
+    def reserve(self) -> str:
+        """What is to be said with the values: how many are of stale files; empty where none is."""
+        if not self.stale:
+            return ""
+        return f"; {count_text(self.stale)} of them from files that are not those of the lock"
 
 
 def read_shown(
@@ -83,12 +97,15 @@ def read_shown(
     selection = Selection.from_index(state.index(ranges), state.shape)
     missing = np.zeros(selection.box_shape, bool)
     failed: list[RefbrowserError] = []
+    read: list[ChunkPart] = []
 
     def told(part: EndedPart) -> None:
         if part.state is PartState.MISSING:
             missing[part.part.target] = True
         elif part.error is not None:
             failed.append(part.error)
+        else:
+            read.append(part.part)
 
     values = session.read(layout.node, access, selection, on_part=told, cancel=cancel, progress=progress)
     if failed:
@@ -96,7 +113,19 @@ def read_shown(
     nothing = missing.reshape(selection.shape)
     if state.y is not None and state.y > state.x:
         values, nothing = values.T, nothing.T
-    return ShownValues(layout, ranges, values, nothing)
+    return ShownValues(layout, ranges, values, nothing, _stale_values(layout.node, access, read))
+
+
+def _stale_values(node: ArrayNode, access: Access, parts: Sequence[ChunkPart]) -> int:
+    """Return how many values of parts that were read are of files that are not those of the lock."""
+    stale = frozenset() if access.memory.locked is None else access.memory.locked.stale_urls
+    if not stale or not parts:
+        return 0
+    coords = np.array([part.coords for part in parts], np.int64).reshape(len(parts), len(node.shape))
+    columns = node.manifest.columns(coords)
+    # The last one is for chunks of no file.
+    found = np.array([*(storage_url(url) in stale for url in columns.urls), False])[columns.url]
+    return sum(prod(each.stop - each.start for each in parts[row].target) for row in found.nonzero()[0])
 
 
 def cells_as_tsv(
@@ -107,13 +136,16 @@ def cells_as_tsv(
     columns: range,
     cancel: CancelToken | None = None,
     progress: Callable[..., None] | None = None,
-) -> str:
-    """Read cells of a table and return them with tabs between them. Raises as `read_shown` does."""
+) -> tuple[str, str]:
+    """Read cells of a table; return them with tabs between them, and what is to be said with them.
+
+    Raises as `read_shown` does.
+    """
     elements = layout.elements(rows, columns)
     shown = read_shown(session, access, layout, elements, cancel, progress)
     first = elements[1].start * max(1, len(layout.fields)) if len(elements) > 1 else 0
     taken = slice(columns.start - first, columns.stop - first)
-    return tsv_text(cells[taken] for cells in cell_texts(shown))
+    return tsv_text(cells[taken] for cells in cell_texts(shown)), shown.reserve
 
 
 def cell_texts(shown: ShownValues) -> Iterator[list[str]]:

@@ -21,7 +21,7 @@ from refbrowser.views.plot.interpretation import (
     coordinate_title,
     exact_texts,
 )
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
 from refbrowser.views.plot.plan import ViewPlan, plan_view
 from refbrowser.views.plot.slicing import SliceState
 
@@ -210,16 +210,30 @@ def series_rows(
 ) -> Iterator[list[str]]:
     """Yield a line of titles, then for each index its coordinate and the value of each series.
 
-    What has no value, is missing or could not be read is empty. All series run over the same indices.
+    What has no value, is missing or could not be read is empty. All series run over the same indices. After
+    one with values of stale files a column marks these.
     """
     units = f" [{shown.units}]" if shown.units else ""
-    yield [coordinate_title(coordinate), *(f"{title}{units}" for title in titles)]
+    marks = [_of_values(picture, picture.stale_done) for picture in pictures]
+    heads: list[str] = []
+    for title, stale in zip(titles, marks, strict=True):
+        heads += [f"{title}{units}", *([stale_title(title)] if stale.any() else [])]
+    yield [coordinate_title(coordinate), *heads]
     taken = pictures[0].plan.ranges[0]
     for start in range(0, len(taken), _TOGETHER):
         part = slice(start, start + _TOGETHER)
-        columns = [_texts(picture, shown, part) for picture in pictures]
+        columns = []
+        for picture, stale in zip(pictures, marks, strict=True):
+            columns.append(_texts(picture, shown, part))
+            if stale.any():
+                columns.append([STALE_NAME if each else "" for each in stale[part].tolist()])
         for index, *cells in zip(taken[part], *columns, strict=True):
             yield [coordinate_text(coordinate, index), *cells]
+
+
+def stale_title(title: str) -> str:
+    """Return the title of the column that marks which values are of stale files."""
+    return f"{title}: file"
 
 
 def _texts(picture: Picture, shown: Interpretation, part: slice) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from view_arrays import node
@@ -149,7 +151,13 @@ def test_texts_and_rows() -> None:
     assert first == ["0", "-8.0", "8.0", ""], "what failed is empty"
     assert last[1:] == ["-5.0", "11.0", "511.0"]
     along = profile_of(made, shown, places, (2, 10), (2, 12))
-    assert list(profile_rows(along, shown, places, (0, 1), "temp"))[1] == ["-8.0", "10.0", "210.0"]
+    rows = list(profile_rows(along, shown, places, (0, 1), "temp"))
+    assert rows[1] == ["-8.0", "10.0", "210.0"]
+    # A column more where values are of a stale file.
+    stale = replace(along, stale=np.array([False, True, False]))
+    marked = list(profile_rows(stale, shown, places, (0, 1), "temp"))
+    marks = ["temp: file", "", "not the file of the lock", ""]
+    assert marked == [[*row, mark] for row, mark in zip(rows, marks, strict=True)]
 
 
 def test_the_first_line_lies_in_what_is_visible() -> None:

@@ -127,7 +127,7 @@ class TestText:
     def test_cells_of_a_structure(self, dataset: Dataset) -> None:
         table = layout(dataset, "stations")
         text = cells_as_tsv(dataset.session, dataset.access, table, range(1, 3), range(1, 3))
-        assert text == "bb\t-30.0\nccc\t0.5"
+        assert text == ("bb\t-30.0\nccc\t0.5", "")
 
     def test_tabs_and_lines_in_texts_make_no_cells(self, shown: Shown) -> None:
         text = tsv_text(rows_with_headers(shown("names")))
@@ -165,6 +165,25 @@ class TestNumpy:
         assert (array_of(shown("stations")) == STATIONS).all()
         assert array_of(shown("scalar")).shape == ()
         assert array_of(shown("bits")).tolist() == [True, False, True]
+
+
+def test_values_of_stale_files_are_counted(tmp_path: Path) -> None:
+    made = value_document(tmp_path)
+    made.add("wide", np.arange(12, dtype="<i4").reshape(3, 4), ["u", "v"], (3, 2))
+    kept = tmp_path / "kept.bin"
+    kept.write_bytes(bytes(24))
+    made.refs["wide/0.1"] = ["kept.bin", 0, 24]
+    path = made.write()
+    refbrowser.lock(path)
+    kept.write_bytes(bytes(range(24)))
+    with refbrowser.open(path, stale="allow") as found:
+        table = layout(found, "wide", 1, 0)
+        shown = read_shown(found.session, found.access, table, (range(3), range(4)))
+        assert (shown.stale, shown.reserve) == (6, "; 6 of them from files that are not those of the lock")
+        _text, reserve = cells_as_tsv(found.session, found.access, table, range(1, 3), range(1, 3))
+        assert reserve == "; 2 of them from files that are not those of the lock"
+        _text, reserve = cells_as_tsv(found.session, found.access, table, range(1, 3), range(1))
+        assert reserve == ""
 
 
 class TestFailures:
