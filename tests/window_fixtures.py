@@ -22,6 +22,8 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.focus_ring import ring_focus
+from refbrowser.views import references
+from refbrowser.views.editing import preview
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +53,13 @@ def garbage_stays_here() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def rows_come_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give pages of rows the time that they need: on a busy machine their budget leaves some for later."""
+    for module in (references, preview):
+        monkeypatch.setattr(module, "BUDGET", 10.0)
 
 
 @pytest.fixture(scope="session")

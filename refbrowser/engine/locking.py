@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +32,7 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.io.segment import file_changed
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile, columns_of
-from refbrowser.references.rules.text_columns import TextColumn
+from refbrowser.references.rules.rule_urls import RuleUrls
 from refbrowser.version import __version__
 
 if TYPE_CHECKING:
@@ -118,25 +117,15 @@ def urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
     RefbrowserError
         `E_BUDGET`: there may be more than `lock_files`.
     """
-    columns = rule.columns
-    if columns is None or not rule.count or rule.fields["url"].faults:
+    urls = RuleUrls.of(rule)
+    if urls is None or rule.fields["url"].faults:
         return
-    slots = sorted(columns.slots("url"))
-    lengths = [columns.space.lengths[slot] for slot in slots]
-    count = prod(lengths)
-    if count > LIMITS.lock_files or columns.is_wide:
-        message = f"the URL of a gen rule is another one for up to {count} files, more than are locked"
+    if urls.are_more_than(LIMITS.lock_files):
+        message = f"the URL of a gen rule is another one for up to {urls.count} files, more than are locked"
         raise RefbrowserError(ErrorKind.BUDGET, f"{message} (lock_files)", Place(rule=rule.index))
-    for start in range(0, count, _PAGE):
-        rows = np.arange(start, min(start + _PAGE, count), dtype=np.int64)
-        at = dict(zip(slots, np.unravel_index(rows, lengths), strict=True)) if slots else {}
-        zeros = np.zeros(len(rows), np.int64)
-        positions = [
-            np.asarray(at.get(slot, zeros), np.int64) for slot in range(len(columns.space.dimensions))
-        ]
-        found = columns.column("url", positions, len(rows)).values
-        texts = found.texts if isinstance(found, TextColumn) else found
-        yield [each for each in texts if isinstance(each, str)]
+    for start in range(0, urls.count, _PAGE):
+        texts = urls.texts(start, min(start + _PAGE, urls.count))
+        yield [each for each in texts if each is not None]
 
 
 def prefixes_of(document: Document, files: frozenset[str]) -> dict[str, set[str]]:

@@ -189,7 +189,7 @@ def test_nobody_waits_longer_than_is_allowed(faulty: Faulty, limits: Callable[..
     error = faulty.faulty(Fault("drip", 10_000), length=20_000)
     assert isinstance(error, RefbrowserError)
     assert "too slowly" in error.message
-    limits(http_total=45, http_tries=1)
+    limits(http_slow_rate=1_000)
     assert faulty.faulty(Fault("drip", 100_000), length=20_000) == DATA[100:20_100]
     token = CancelToken()
     threading.Timer(0.1, token.cancel).start()

@@ -1,4 +1,7 @@
-"""Bytes of a file that belong together: as runs that were put in order, or as steps within steps."""
+"""Bytes of a file that belong together: as runs that were put in order, or as steps within steps.
+
+Those of gen rules are found by arithmetic, however many there are.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,18 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.io.access import is_chained, storage_url
 from refbrowser.references.rules.dimensions import INT_ROOM
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.integer_expressions import Affine, bounds
+from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
+from refbrowser.references.rules.rule_urls import RuleUrls
 
 Ints = npt.NDArray[np.int64]
+
+#: URLs of a rule that are compared with that of the file.
+URLS_MOST = 100_000
+_LARGEST = (1 << 63) - 1
 
 
 class Extent(NamedTuple):
@@ -252,3 +264,81 @@ class Lattice:
             return start + self.length, None
         places = zip(self.numbers(following), self.steps, strict=True)
         return start + self.length, self.base + sum(place * step.stride for place, step in places)
+
+
+# Of gen rules
+
+
+def may_lead_to(rule: Generated, url: str) -> bool:
+    """Tell whether references that something makes may lead to a file; False is certain."""
+    if isinstance(rule, RangeLayout):
+        return rule.head == url
+    if isinstance(rule, ChunkLayout):
+        head = storage_url(rule.head + rule.tail)
+        return head == url if is_chained(rule.head) else url.startswith(rule.head) and not rule.tail
+    assert isinstance(rule, GenRule)
+    if "url" not in rule.fields:
+        return False
+    start = rule.static_origin()
+    return url.startswith(start) or start.startswith(url)
+
+
+def lattices_of(
+    rule: GenRule, url: str
+) -> list[tuple[Lattice, tuple[tuple[int, int], ...]]] | tuple[int, int]:
+    """Return the ranges of a rule in a file by arithmetic, each with the dimensions that the URL fixes.
+
+    Where that cannot be, the bytes between which they are: from the first to behind the last, or twice 0.
+    """
+    columns = rule.columns
+    if columns is None:
+        return []
+    offset, length = columns.integers.get("offset"), columns.integers.get("length")
+    if offset is None or length is None:
+        return 0, 0
+    reach, sizes = bounds(offset, rule.space), bounds(length, rule.space)
+    if reach is None or sizes is None:
+        return 0, 0
+    span = max(reach[0], 0), min(max(reach[1] + sizes[1], 0), _LARGEST)
+    places = _places_of_url(rule, url)
+    if places is None or not isinstance(offset, Affine) or sizes[0] != sizes[1]:
+        return span
+    found = []
+    for fixed in places:
+        lattice = _lattice(rule, offset, sizes[0], fixed)
+        if lattice is None:
+            return span
+        found.append((lattice, tuple(fixed.items())))
+    return found
+
+
+def _places_of_url(rule: GenRule, url: str) -> list[dict[int, int]] | None:
+    """Return where in the dimensions of its URL a rule leads to a file; None where that is not decided."""
+    urls = RuleUrls.of(rule)
+    if urls is None:
+        return []
+    if urls.are_more_than(URLS_MOST):
+        return None
+    hits = [at for at, text in enumerate(urls.texts(0, urls.count)) if text == url]
+    places = [column.tolist() for column in urls.positions(0, urls.count)]
+    return [{slot: column[at] for slot, column in zip(urls.slots, places, strict=True)} for at in hits]
+
+
+def _lattice(rule: GenRule, offset: Affine, length: int, fixed: dict[int, int]) -> Lattice | None:
+    terms, base = dict(offset.terms), offset.constant
+    steps = []
+    for slot, dimension in enumerate(rule.space.dimensions):
+        coefficient = terms.get(slot, 0)
+        if slot in fixed:
+            base += coefficient * dimension.values[fixed[slot]] if coefficient else 0
+        elif not coefficient:
+            if dimension.length > 1:
+                # The same bytes again and again.
+                return None
+        elif not isinstance(dimension.values, range):
+            return None
+        else:
+            stride = coefficient * dimension.values.step
+            base += coefficient * dimension.values.start + min(stride, 0) * (dimension.length - 1)
+            steps.append(LatticeStep(abs(stride), dimension.length, slot, stride < 0))
+    return Lattice.of(base, length, steps)

@@ -24,8 +24,7 @@ from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.table import ODD, TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
-from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep
-from refbrowser.views.bytes.rule_lattices import lattices_of, may_lead_to
+from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep, lattices_of, may_lead_to
 
 if TYPE_CHECKING:
     from refbrowser.engine.session import Session

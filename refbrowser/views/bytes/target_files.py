@@ -21,8 +21,8 @@ from refbrowser.references.document.table import TextTable
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.references.rules.integer_expressions import Affine
 from refbrowser.references.rules.layouts import ChunkLayout, Generated, RangeLayout
+from refbrowser.references.rules.rule_urls import RuleUrls
 from refbrowser.views.bytes.file_source import DOCUMENT, FileSource
-from refbrowser.views.bytes.rule_lattices import urls_of_rule
 
 #: Files that are listed; and files of one rule, or objects of one array, that are.
 LISTED_MOST, OF_RULE_MOST = 1_000_000, 20_000
@@ -130,35 +130,35 @@ def _of_generated(rule: Generated, number: int, total: _Sum) -> None:
 
 
 def _of_rule(rule: GenRule, number: int, total: _Sum) -> None:
-    urls = urls_of_rule(rule, OF_RULE_MOST)
+    urls = RuleUrls.of(rule)
     if urls is None:
+        return
+    if urls.are_more_than(OF_RULE_MOST):
         total.notes.append(f"gen rule {number} leads to very many files, which are not listed")
         return
-    if not urls.texts:
-        return
-    each = rule.count // len(urls.texts)
+    each = rule.count // urls.count
     is_whole = "offset" not in rule.fields
-    sizes = [0] * len(urls.texts) if is_whole else _sizes(rule, urls.slots, len(urls.texts), each)
-    for text, size in zip(urls.texts, sizes, strict=True):
+    sizes = [0] * urls.count if is_whole else _sizes(rule, urls, each)
+    for text, size in zip(urls.texts(0, urls.count), sizes, strict=True):
         if text:
             total.add(text, 0 if is_whole else each, size, each if is_whole else 0)
 
 
-def _sizes(rule: GenRule, slots: list[int], files: int, each: int) -> list[int] | list[None]:
+def _sizes(rule: GenRule, urls: RuleUrls, each: int) -> list[int] | list[None]:
     """Return the bytes in each file of a rule, in the order of the dimensions of its URL."""
     assert rule.columns is not None
     length = rule.columns.integers.get("length")
     if isinstance(length, Affine) and not length.terms:
-        return [each * length.constant] * files
+        return [each * length.constant] * urls.count
     if length is None or rule.count > _SUMMED:
-        return [None] * files
+        return [None] * urls.count
     rows = np.arange(rule.count)
     lengths = rule.references(rows).length.astype(np.float64)
     columns = rule.space.index_columns(rows)
     at = np.zeros(rule.count, np.int64)
-    for slot in slots:
+    for slot in urls.slots:
         at = at * rule.space.lengths[slot] + columns[slot]
-    return [int(size) for size in np.bincount(at, lengths, files).tolist()]
+    return [int(size) for size in np.bincount(at, lengths, urls.count).tolist()]
 
 
 def _of_pieces(source: FileSource, total: _Sum, check: Callable[[], object]) -> None:
