@@ -164,18 +164,33 @@ def test_what_is_not_allowed_is_not_asked(served: tuple[DamagedSet, HttpServer])
     assert result.exit_code() == 3
 
 
-def test_an_object_store(tmp_path: Path, s3_server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in s3_server.environment.items():
+@pytest.mark.parametrize("kind", ["s3", "gs", "abfs"])
+def test_an_object_store(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store: ObjectServer = request.getfixturevalue(f"{kind}_server")
+    for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
-    bucket = s3_server.new_bucket()
+    bucket = store.new_bucket()
     made = sound(tmp_path, f"{bucket}/")
-    for file in range(FILES):
-        if file != 4:
-            s3_server.put(f"{bucket}/f{file}.bin", (tmp_path / f"f{file}.bin").read_bytes())
-    options = s3_server.settings(bucket)
-    with refbrowser.open(made.write(), allow=[bucket], storage_options=options) as dataset:
-        result = refbrowser.audit(dataset, level="sample")
-    assert result.counts() == {"url-dead": 2 * CHUNKS}, [each.message for each in result.findings][:2]
+    objects = {f"f{file}.bin": (tmp_path / f"f{file}.bin").read_bytes() for file in range(FILES) if file != 4}
+    objects["f2.bin"] = objects["f2.bin"][:-1]
+    store.put_all(bucket, objects)
+    how: dict[str, Any] = {"allow": [bucket], "storage_options": store.settings(bucket)}
+    path = made.write()
+    with refbrowser.open(path, **how) as dataset:
+        found = refbrowser.audit(dataset, level="sample")
+    counts = {"url-dead": 2 * CHUNKS, "range-past-end": 1}
+    assert found.counts() == counts, [each.message for each in found.findings][:3]
+    refbrowser.lock(path, **how)
+    store.put(f"{bucket}/f3.bin", bytes(reversed(objects["f3.bin"])))
+    with refbrowser.open(path, stale="allow", **how) as dataset:
+        locked = refbrowser.audit(dataset, level="stat", lock=True)
+    stale = {each.place.url for each in locked.findings if each.code == "stale-file"}
+    assert stale == {f"{bucket}/f3.bin"}
+    # What was not there when the lock was written is in no lock.
+    others = {code: count for code, count in locked.counts().items() if code != "stale-file"}
+    assert others == {**counts, "file-not-locked": 2 * CHUNKS}
 
 
 # Plans
