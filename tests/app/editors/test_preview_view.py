@@ -132,7 +132,8 @@ class Slow:
         return CheckReport(faults=PreviewTally())
 
 
-def test_rows_that_take_long_come_a_few_at_a_time_visible_ones_first() -> None:
+def test_rows_that_take_long_come_a_few_at_a_time_visible_ones_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("refbrowser.views.editing.preview.BUDGET", 0.004)
     later = []
     source = Slow(0.002)
     model = PreviewModel(lambda: range(50, 70), lambda: later.append(1))
