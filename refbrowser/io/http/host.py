@@ -161,7 +161,7 @@ class HttpHost:
 
     def pump(self) -> None:
         """Start queued requests while connections may be used."""
-        while self._queue and len(self._busy) < self._wanted_connections() and not self._is_quiet():
+        while self._queue and self._may_use_more() and not self._is_quiet():
             request = self._queue[0][1]
             if request.segment.task.is_congested:
                 # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
@@ -381,10 +381,13 @@ class HttpHost:
         else:
             self._backlog += sign * request.size
 
-    def _wanted_connections(self) -> int:
-        sizes = self._object_sizes
+    def _may_use_more(self) -> bool:
+        """Tell whether another connection would bring what is queued sooner."""
+        busy, link, sizes = len(self._busy), self.model.link, self._object_sizes
+        if busy >= link.most:
+            return False
         mean = sum(sizes) / len(sizes) if len(sizes) >= _ANSWERS else _OBJECT
-        return self.model.link.connections(self._backlog + self._objects * mean, len(self._queue))
+        return busy < link.connections(self._backlog + self._objects * mean, len(self._queue))
 
     def _is_quiet(self) -> bool:
         return time.monotonic() < self._quiet_until
@@ -452,7 +455,7 @@ class HttpHost:
     def _send(self, request: HttpRequest, connection: Connection) -> None:
         self._busy[request] = connection
         request.connection = connection
-        start, stop = request.bounds
+        start, stop = request.asked
         target = request.location.path
         proxy = self._proxy[0] if self._proxy else None
         lines = self._common
