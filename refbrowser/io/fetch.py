@@ -30,7 +30,7 @@ from refbrowser.io.plan import (
     RangePlan,
     plan_ranges,
 )
-from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
+from refbrowser.io.segment import Runs, Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
     Deliver,
@@ -327,17 +327,16 @@ class Fetcher:
         local: list[Segment] = []
         stored: list[Segment] = []
         files: deque[WholeFile] = deque()
-        stops, urls = plan.segment_stop.tolist(), plan.segment_url.tolist()
-        bounds, rows = plan.rows_of.tolist(), plan.rows.tolist()
+        runs = Runs(plan)
         for number in np.argsort(ranks, kind="stable").tolist():
-            place = places[urls[number]]
+            place = places[runs.urls[number]]
             if isinstance(place, RefbrowserError):
-                Segment(plan, number, _NOWHERE, task).fail(place)
+                Segment(runs, number, _NOWHERE, task).fail(place)
                 continue
-            if stops[number] == TO_THE_END and place.scheme == "file":
-                files.append((place, rows[bounds[number] : bounds[number + 1]]))
+            if runs.stops[number] == TO_THE_END and place.scheme == "file":
+                files.append((place, runs.rows[runs.rows_of[number] : runs.rows_of[number + 1]]))
                 continue
-            segment = Segment(plan, number, place, task)
+            segment = Segment(runs, number, place, task)
             if place.scheme in DEFAULT_PORTS:
                 remote.append((int(ranks[number]), segment))
             elif place.scheme in OBJECT_STORES:
