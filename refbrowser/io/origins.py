@@ -243,6 +243,12 @@ def scheme_of(text: str) -> str | None:
     return "file" if text[:5].lower() == "file:" else None
 
 
+def server_of(text: str) -> str | None:
+    """Return protocol and host, or bucket, as a URL spells them; None of other texts, and nothing is checked."""
+    match = _BEGINNING.match(text)
+    return match and match[0]
+
+
 def in_object_store(named: str) -> bool:
     """Tell whether a path or URL names something in an object store."""
     return PROTOCOLS.get(scheme_of(named) or "") in OBJECT_STORES

@@ -350,12 +350,13 @@ class HttpHost:
 
     def _start(self, request: HttpRequest) -> bool:
         """Start the first request of the queue, or take it off; tell whether the next one may follow."""
-        connection = self._usable(request) if request.wanted else None
-        if connection is None and request.wanted and not self._client.may_open(self):
+        wanted = request.wanted
+        connection = self._usable(request) if wanted else None
+        if connection is None and wanted and not self._client.may_open(self):
             return False
         heapq.heappop(self._queue)
         self._weigh(request, -1)
-        if not request.wanted or self.wholes.join(request) or not self._admitted(request):
+        if not wanted or self.wholes.join(request) or not self._admitted(request):
             self._give_back(connection)
             return True
         request.begin(len(self._busy) + 1)
@@ -394,10 +395,12 @@ class HttpHost:
 
     def _usable(self, request: HttpRequest) -> Connection | None:
         """Take the idle connection last used; none to an address that the request may not reach."""
-        self._idle = [connection for connection in self._idle if connection.usable]
         private = request.segment.task.access.permits_private(self.origin)
         for position in range(len(self._idle) - 1, -1, -1):
-            if private or not self._idle[position].private:
+            connection = self._idle[position]
+            if not connection.usable:
+                del self._idle[position]
+            elif private or not connection.private:
                 return self._idle.pop(position)
         return None
 
