@@ -244,7 +244,7 @@ def scheme_of(text: str) -> str | None:
 
 
 def server_of(text: str) -> str | None:
-    """Return protocol and host, or bucket, as a URL spells them; None of other texts, and nothing is checked."""
+    """Return protocol and host, or bucket, as a URL spells them, unchecked; None of other texts."""
     match = _BEGINNING.match(text)
     return match and match[0]
 
