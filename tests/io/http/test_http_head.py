@@ -56,7 +56,8 @@ def test_whether_the_connection_is_kept(text: bytes, keep: bool) -> None:
     "text",
     [
         b"", b"ICY 200 OK", b"HTTP/2 200 OK", b"HTTP/1.1 999 Odd", b"HTTP/1.1 20 OK", b"http/1.1 200 OK",
-        b"HTTP/1.1 200 OK\r\nno colon", b"HTTP/1.1 200 OK\r\ncolon", b"HTTP/1.1 200 OK\r\n folded: x", b"HTTP/1.1 200 OK\r\na b: x",
+        b"HTTP/1.1 200 OK\r\nno colon", b"HTTP/1.1 200 OK\r\n folded: x", b"HTTP/1.1 200 OK\r\na b: x",
+        b"HTTP/1.1 200 OK\r\nname",
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6",
         b"HTTP/1.1 200 OK\r\nContent-Length: -5", b"HTTP/1.1 200 OK\r\nContent-Length: 5, 5",
         b"HTTP/1.1 200 OK\r\nContent-Length: 0x5", b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 19,
