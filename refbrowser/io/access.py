@@ -91,10 +91,10 @@ def lock_path(document: str) -> str:
 
 
 _NEVER = ("/proc", "/sys", "/dev")
+_AS_USUAL = ConnectionSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A checked place where bytes lie.
 
     Attributes
@@ -376,7 +376,7 @@ class Access:
 
     def connection(self, origin: Origin) -> ConnectionSettings:
         """Return the user's settings for an origin, or the defaults."""
-        return self.settings.get(origin) or ConnectionSettings()
+        return self.settings.get(origin) or _AS_USUAL
 
     def locate(self, url: str) -> Location:
         """Return where a reference's URL points, without asking whether it may be read.
@@ -399,7 +399,7 @@ class Access:
         return location
 
     def _located(self, url: str) -> Location:
-        if scheme_of(url) is None and self.from_network:
+        if self.from_network and scheme_of(url) is None:
             url = self._joined(url)
         parts = split_url(url)
         if parts.scheme == "file":

@@ -19,7 +19,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.locks.lock import SAMPLE
-from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
+from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of, server_of
 from refbrowser.io.plan import (
     AUTOMATIC,
     LOCAL,
@@ -30,7 +30,7 @@ from refbrowser.io.plan import (
     RangePlan,
     plan_ranges,
 )
-from refbrowser.io.segment import Segment, WholeFile, read_files, read_segments, room_for
+from refbrowser.io.segment import Runs, Segment, WholeFile, read_files, read_segments, room_for
 from refbrowser.io.task import (
     Counters,
     Deliver,
@@ -116,7 +116,7 @@ class Fetcher:
     def links(self, urls: Iterable[str], access: Access, choice: PlanChoice = AUTOMATIC) -> list[Link]:
         """Return the link to each URL as it is known now."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
-        known: dict[Origin, Link] = {}
+        known: dict[Origin | str, Link] = {}
         chosen: dict[int, Link] = {}
         found = [self._link(url, access, known) for url in urls]
         if choice == AUTOMATIC:
@@ -299,19 +299,23 @@ class Fetcher:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _link(self, url: str, access: Access, links: dict[Origin, Link]) -> Link:
+    def _link(self, url: str, access: Access, links: dict[Origin | str, Link]) -> Link:
         # Most are files of this machine, and there may be a million of them: where they lead is asked later.
         if access.is_path(url):
             return LOCAL
+        # So there may be of one server.
+        server = None if is_chained(url) else server_of(url)
+        if server is not None and server in links:
+            return links[server]
         try:
             origin = access.locate(url).origin
         except RefbrowserError:
             return LOCAL
-        if origin.scheme == "file":
-            return LOCAL
-        link = links.get(origin)
+        link = LOCAL if origin.scheme == "file" else links.get(origin)
         if link is None:
             link = links[origin] = self._models.of(str(origin)).link
+        if server is not None:
+            links[server] = link
         return link
 
     def _start(self, plan: RangePlan, task: FetchTask) -> None:
@@ -327,17 +331,16 @@ class Fetcher:
         local: list[Segment] = []
         stored: list[Segment] = []
         files: deque[WholeFile] = deque()
-        stops, urls = plan.segment_stop.tolist(), plan.segment_url.tolist()
-        bounds, rows = plan.rows_of.tolist(), plan.rows.tolist()
+        runs = Runs(plan)
         for number in np.argsort(ranks, kind="stable").tolist():
-            place = places[urls[number]]
+            place = places[runs.urls[number]]
             if isinstance(place, RefbrowserError):
-                Segment(plan, number, _NOWHERE, task).fail(place)
+                Segment(runs, number, _NOWHERE, task).fail(place)
                 continue
-            if stops[number] == TO_THE_END and place.scheme == "file":
-                files.append((place, rows[bounds[number] : bounds[number + 1]]))
+            if runs.stops[number] == TO_THE_END and place.scheme == "file":
+                files.append((place, runs.rows[runs.rows_of[number] : runs.rows_of[number + 1]]))
                 continue
-            segment = Segment(plan, number, place, task)
+            segment = Segment(runs, number, place, task)
             if place.scheme in DEFAULT_PORTS:
                 remote.append((int(ranks[number]), segment))
             elif place.scheme in OBJECT_STORES:

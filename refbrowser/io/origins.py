@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -126,7 +126,8 @@ REMOTE = "cdmremote"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
 _REMOTE = re.compile(r"cdmremote:(?:(?=https?://)|//)", re.IGNORECASE)
-_AUTHORITY = re.compile(r"[^/?#]*")
+#: A protocol, and the host or bucket.
+_BEGINNING = re.compile(_SCHEME.pattern + r"([^/?#]*)")
 _TARGET = re.compile(r"[A-Za-z0-9/?%:@!$&'()*+,;=\-._~\[\]|]*")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
 #: Scripts that are written together (safety: any other mixture in a label is refused).
@@ -184,15 +185,21 @@ class Origin:
         return f"allow it with --allow {self}, in Python with allow=[{str(self)!r}]"
 
     def __str__(self) -> str:
-        if self.scheme == "file":
-            return self.folder
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        port = "" if self.port in (None, DEFAULT_PORTS.get(self.scheme)) else f":{self.port}"
-        return f"{self.scheme}://{host}{port}"
+        return self.folder if self.scheme == "file" else _spelled(self)
 
 
-@dataclass(frozen=True, slots=True)
-class SplitUrl:
+@lru_cache(maxsize=1024)
+def _spelled(origin: Origin) -> str:
+    host = f"[{origin.host}]" if ":" in origin.host else origin.host
+    port = "" if origin.port in (None, DEFAULT_PORTS.get(origin.scheme)) else f":{origin.port}"
+    return f"{origin.scheme}://{host}{port}"
+
+
+#: Documents name very many files of few hosts.
+_origin = lru_cache(maxsize=1024)(Origin)
+
+
+class SplitUrl(NamedTuple):
     """A URL in parts, checked.
 
     `path` is the request target for http (percent-encoded, with the query), the key for object stores, and
@@ -207,7 +214,7 @@ class SplitUrl:
     @property
     def origin(self) -> Origin:
         """The origin of a URL that is not a file."""
-        return Origin(self.scheme, self.host, self.port)
+        return _origin(self.scheme, self.host, self.port)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -230,11 +237,16 @@ def scheme_of(text: str) -> str | None:
     if text.startswith("/"):
         # Of a store there are as many as it has chunks.
         return None
-    text = http_url(text)
-    match = _SCHEME.match(text)
+    match = _SCHEME.match(http_url(text))
     if match:
         return match[1].lower()
     return "file" if text[:5].lower() == "file:" else None
+
+
+def server_of(text: str) -> str | None:
+    """Return protocol and host, or bucket, as a URL spells them, unchecked; None of other texts."""
+    match = _BEGINNING.match(text)
+    return match and match[0]
 
 
 def in_object_store(named: str) -> bool:
@@ -269,30 +281,29 @@ def split_url(text: str) -> SplitUrl:
     if text.startswith("/"):
         return SplitUrl("file", "", None, text)
     text = http_url(text)
-    spelled = scheme_of(text)
-    if spelled is None:
-        return SplitUrl("file", "", None, text)
-    scheme = PROTOCOLS.get(spelled)
+    match = _BEGINNING.match(text)
+    if match is None:
+        return SplitUrl("file", "", None, _file_path(text) if text[:5].lower() == "file:" else text)
+    authority, tail = match[2], text[match.end() :]
+    scheme = PROTOCOLS.get(match[1].lower())
     if scheme is None:
         known = ", ".join(sorted(set(PROTOCOLS)))
         raise RefbrowserError(
             ErrorKind.PROTOCOL,
-            f"protocol {quoted(spelled)} is not supported",
+            f"protocol {quoted(match[1].lower())} is not supported",
             Place(url=text),
             f"supported: {known}",
         )
     if scheme == "file":
         return SplitUrl("file", "", None, _file_path(text))
-    rest = text[len(spelled) + 3 :]
-    authority = _AUTHORITY.match(rest)[0]  # type: ignore[index] # matches the empty text too
-    tail = rest[len(authority) :].split("#", 1)[0] if scheme in DEFAULT_PORTS else rest[len(authority) :]
     if scheme in OBJECT_STORES:
         return SplitUrl(scheme, _bucket(authority, scheme, text), None, tail.lstrip("/"))
     try:
         host, port = _host_and_port(authority)
     except ValueError as error:
         raise _unsafe(text, str(error)) from None
-    target = tail if tail.startswith("/") else "/" + tail
+    target = tail.partition("#")[0]
+    target = target if target.startswith("/") else "/" + target
     if not _TARGET.fullmatch(target):
         target = quote(target, safe="/?%:@!$&'()*+,;=-._~[]|")
     return SplitUrl(scheme, host, port or DEFAULT_PORTS[scheme], target)

@@ -24,6 +24,22 @@ _FILES, _BYTES, _SECONDS = 64, 1 << 20, 0.02
 _AT_ONCE = 256 << 10
 
 
+class Runs:
+    """The segments of a plan as lists: to take numbers out of arrays one by one takes longer."""
+
+    def __init__(self, plan: RangePlan) -> None:
+        self.urls: list[int] = plan.segment_url.tolist()
+        self.starts: list[int] = plan.segment_start.tolist()
+        self.stops: list[int] = plan.segment_stop.tolist()
+        self.requests_of: list[int] = plan.requests_of.tolist()
+        self.request_starts: list[int] = plan.request_start.tolist()
+        self.request_stops: list[int] = plan.request_stop.tolist()
+        self.rows_of: list[int] = plan.rows_of.tolist()
+        self.rows: list[int] = plan.rows.tolist()
+        self.cut_starts: list[int] = plan.cut_start.tolist()
+        self.cut_stops: list[int] = (plan.cut_start + plan.cut_length).tolist()
+
+
 class Segment:
     """A run of bytes of one object that is read into one buffer (or into its rows' destinations).
 
@@ -62,20 +78,18 @@ class Segment:
         "task",
     )
 
-    def __init__(self, plan: RangePlan, number: int, location: Location, task: FetchTask) -> None:
+    def __init__(self, runs: Runs, number: int, location: Location, task: FetchTask) -> None:
         self.task = task
         self.location = location
-        self.start = int(plan.segment_start[number])
-        stop = int(plan.segment_stop[number])
+        self.start, stop = runs.starts[number], runs.stops[number]
         self.stop = None if stop == TO_THE_END else stop
-        requests = slice(int(plan.requests_of[number]), int(plan.requests_of[number + 1]))
-        bounds = zip(plan.request_start[requests].tolist(), plan.request_stop[requests].tolist(), strict=True)
+        requests = slice(runs.requests_of[number], runs.requests_of[number + 1])
+        bounds = zip(runs.request_starts[requests], runs.request_stops[requests], strict=True)
         self.requests = [] if self.stop is None else [(a - self.start, b - self.start) for a, b in bounds]
-        rows = slice(int(plan.rows_of[number]), int(plan.rows_of[number + 1]))
-        self._rows: list[int] = plan.rows[rows].tolist()
-        cuts, lengths = plan.cut_start[rows], plan.cut_length[rows]
-        self._cuts: list[int] = cuts.tolist()
-        self._stops: list[int] = (cuts + lengths).tolist()
+        rows = slice(runs.rows_of[number], runs.rows_of[number + 1])
+        self._rows = runs.rows[rows]
+        self._cuts = runs.cut_starts[rows]
+        self._stops = runs.cut_stops[rows]
         self._received = [0] * max(len(self.requests), 1)
         self._cursor = 0
         self._sent: float | None = None

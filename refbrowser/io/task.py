@@ -6,8 +6,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
@@ -35,8 +36,7 @@ TELLING_FIELDS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One try to read bytes of an object.
 
     Attributes
@@ -63,7 +63,7 @@ class Attempt:
     start: int = 0
     stop: int | None = None
     answer: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = MappingProxyType({})
     received: int = 0
     error: str = ""
     wait: float | None = None
@@ -180,7 +180,8 @@ class FetchTask:
         self.options = options
         self.counters = Counters()
         self.on_room: Callable[[], None] = lambda: None
-        self._changed = threading.Condition()
+        self._guard = threading.RLock()
+        self._changed = threading.Condition(self._guard)
         self._rows: deque[tuple[int, memoryview | RefbrowserError]] = deque()
         self._work: deque[Callable[[], None]] = deque()
         self._held = 0
@@ -211,7 +212,7 @@ class FetchTask:
     def hand_over(self, rows: Sequence[int], parts: Sequence[memoryview]) -> None:
         """Give the bytes of rows to the thread that asked."""
         size = sum(map(len, parts))
-        with self._changed:
+        with self._guard:
             self._held += size
             self._congested = self._held > _ROOM
             self._append(zip(rows, parts, strict=True))
@@ -250,14 +251,14 @@ class FetchTask:
 
     def settle(self) -> None:
         """Take note that one segment is read, or has failed."""
-        with self._changed:
+        with self._guard:
             self._pending -= 1
             if not self._pending:
                 self._changed.notify_all()
 
     def count(self, size: int = 0, requests: int = 0) -> None:
         """Count bytes and requests."""
-        with self._changed:
+        with self._guard:
             self.counters.bytes += size
             self.counters.requests += requests
 

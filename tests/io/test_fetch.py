@@ -68,6 +68,29 @@ def test_rows_of_files(
         assert found[row] == (content if length < 0 else content[offset : offset + length])
 
 
+def test_each_url_has_the_link_of_its_server(fetcher: Fetcher) -> None:
+    access = Access.for_document("https://here.example/doc.json")
+    urls = {
+        "https://one.example/a": "https://one.example",
+        "https://one.example/b?c": "https://one.example",
+        "HTTPS://One.example:443/b": "https://one.example",
+        "http://one.example/a": "http://one.example",
+        "https://one.example:8443/a": "https://one.example:8443",
+        "cdmremote:https://one.example/a": "https://one.example",
+        "s3://one.example/a": "s3://one.example",
+        "zip://member::https://one.example/a.zip": "https://one.example",
+        "zip://member::https://two.example/a.zip": "https://two.example",
+        "beside.nc": "https://here.example",
+        "file:///data/a": "",
+        "ftp://one.example/a": "",
+        "https://one example/a": "",
+    }
+    for order in (list(urls), list(urls)[::-1]):
+        links = fetcher.links(order, access)
+        assert [link.host for link in links] == [urls[url] for url in order]
+        assert len({id(link) for link in links}) == len(set(urls.values()))
+
+
 def test_counters(reading: Reading) -> None:
     reading.server.files["/a"] = DATA
     table = columns([(reading.url("/a"), i * 1000, 500) for i in range(100)])

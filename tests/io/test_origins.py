@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.origins import Origin, SplitUrl, is_below, split_url
+from refbrowser.io.origins import Origin, SplitUrl, is_below, server_of, split_url
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,22 @@ def test_refused(text: str, kind: ErrorKind) -> None:
     with pytest.raises(RefbrowserError) as caught:
         split_url(text)
     assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ("http://Example.org:80/a/b", "http://Example.org:80"),
+        ("http://[::1]?x", "http://[::1]"),
+        ("s3://bucket/a://b", "s3://bucket"),
+        ("file:///data/a", "file://"),
+        ("a/http://b", None),
+        ("/a", None),
+        ("file:/a", None),
+    ],
+)
+def test_the_server_as_it_is_spelled(text: str, server: str | None) -> None:
+    assert server_of(text) == server
 
 
 @given(st.text(max_size=40), st.sampled_from(["", "http://", "https://", "s3://", "http://a/", "file:"]))

@@ -50,8 +50,9 @@ _KNOWN_BEFORE = frozenset(
         "number-impossible",
     )
 )
-#: Files that one task asks about: many, as they wait for a server together.
-_URLS = 2_500
+#: Files that one task asks about: many, as they wait for a server together; of more than these, no answer
+#: would be taken while they are gone through.
+_URLS = 500
 
 
 def set_findings(dataset: Dataset, control: JobControl, marks: ChunkMarks) -> Iterator[Finding]:

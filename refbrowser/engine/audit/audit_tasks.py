@@ -11,6 +11,7 @@ import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,8 +183,11 @@ _COUNTS = ("chunks", "blocked", "size", "requests")
 
 def _plain(values: Sequence[FileState] | Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return values field by field; `asdict` would copy all that they hold, one by one."""
-    names = [each.name for each in fields(values[0])] if values else []
-    return [{name: getattr(value, name) for name in names} for value in values]
+    if not values:
+        return []
+    names = [each.name for each in fields(values[0])]
+    taken = map(attrgetter(*names), values)
+    return [dict(zip(names, each, strict=True)) for each in taken]
 
 
 def carry_out(dataset: Dataset, task: AuditTask, token: CancelToken) -> TaskAnswer:

@@ -165,8 +165,9 @@ class _Asking:
             self._ranges[location.origin] = state.ranges
         places = dict(asked)
         for number, state in states.items():
-            known = self._ranges.get(places[number].origin) if state.ranges is None else state.ranges
-            self._told(number, replace(state, ranges=known))
+            if state.ranges is None:
+                state = replace(state, ranges=self._ranges.get(places[number].origin))
+            self._told(number, state)
         self._by_byte(refused)
 
     def _by_byte(self, asked: list[tuple[int, Location]]) -> None:

@@ -77,7 +77,7 @@ class _Files:
         return LARGEST if size is None else size
 
     def _size(self, url: str) -> int | None:
-        if self.access is None:
+        if self.access is None or scheme_of(url) not in (None, "file"):
             return None
         try:
             location = self.access.resolve(url)

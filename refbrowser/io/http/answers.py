@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,8 +23,9 @@ THROTTLING = frozenset({429, 503})
 #: Statuses that say that there is no such object.
 _ABSENT = frozenset({404, 410})
 
-_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?")
-_FIELD = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~\-]+):(.*)")
+_STATUS = re.compile(r"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
+_LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
@@ -66,15 +66,21 @@ class AttemptError(Exception):
         self.oversize = oversize
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Status and fields of an answer; field names in lower case, repeated ones joined by a comma."""
+class Head(NamedTuple):
+    """Status and fields of an answer; field names in lower case, repeated ones joined by a comma.
+
+    Attributes
+    ----------
+    length
+        Bytes of the body, where the head says so.
+    """
 
     status: int
     reason: str
     fields: Mapping[str, str]
     keep_alive: bool
-    minor: str = "1"
+    minor: str
+    length: int | None
 
     @property
     def line(self) -> str:
@@ -85,12 +91,6 @@ class Head:
     def chunked(self) -> bool:
         """Whether the body has the chunked transfer coding."""
         return "transfer-encoding" in self.fields
-
-    @property
-    def length(self) -> int | None:
-        """Bytes of the body, where the head says so."""
-        text = self.fields.get("content-length")
-        return None if text is None or self.chunked else int(text)
 
 
 class Body(NamedTuple):
@@ -123,44 +123,44 @@ def parse_head(data: bytes) -> Head:
     AttemptError
         It is not the head of an HTTP/1 answer, or breaks a limit.
     """
-    first, *lines = data.split(b"\r\n")
+    first, *lines = data.decode("latin-1").split("\r\n")
     status = _STATUS.fullmatch(first)
     if status is None:
-        raise AttemptError(f"the answer is not HTTP: {quoted(first.decode('latin-1'), 60)}", retry=True)
+        raise AttemptError(f"the answer is not HTTP: {quoted(first, 60)}", retry=True)
     if len(lines) > LIMITS.http_header_lines:
         raise AttemptError(f"the answer has more than {LIMITS.http_header_lines} header lines")
     found: dict[str, str] = {}
     for line in lines:
-        name, value = (_field if len(line) <= _KEPT_LENGTH else _field.__wrapped__)(line)
+        spelled, colon, value = line.partition(":")
+        name = (_name if len(spelled) <= _KEPT_LENGTH else _name.__wrapped__)(spelled)
+        if not colon or name is None or "\n" in value:
+            raise AttemptError(f"malformed header line {quoted(line, 60)}")
+        value = value.strip(" \t")
         if name in found and not (name in _SINGLE and found[name] == value):
             if name in _SINGLE:
                 raise AttemptError(f"the answer has two different {name} headers")
             value = f"{found[name]}, {value}"
         found[name] = value
     length = found.get("content-length")
-    if length is not None and not re.fullmatch(r"[0-9]{1,18}", length, re.ASCII):
+    if length is not None and not _LENGTH.fullmatch(length):
         raise AttemptError(f"{quoted(length)} is not a Content-Length")
     coding = found.get("transfer-encoding")
     if coding is not None and coding.lower() != "chunked":
         raise AttemptError(f"transfer coding {quoted(coding)} is not supported")
     tokens = found.get("connection", "").lower().replace(" ", "").split(",")
-    keep = "close" not in tokens if status[1] == b"1" else "keep-alive" in tokens
-    reason = (status[3] or b"").decode("latin-1")
-    return Head(int(status[2]), reason, found, keep, status[1].decode("ascii"))
+    keep = "close" not in tokens if status[1] == "1" else "keep-alive" in tokens
+    size = None if length is None or coding is not None else int(length)
+    return Head(int(status[2]), status[3] or "", found, keep, status[1], size)
 
 
-#: Bytes of the longest header line that is kept in its parsed form.
-_KEPT_LENGTH = 256
+#: Characters of the longest name of a header that is kept in its other form.
+_KEPT_LENGTH = 64
 
 
-# Answers of one server differ in one or two of their lines.
 @lru_cache(1024)
-def _field(line: bytes) -> tuple[str, str]:
-    """Return name, in lower case, and value of a header line."""
-    match = _FIELD.fullmatch(line)
-    if match is None:
-        raise AttemptError(f"malformed header line {quoted(line.decode('latin-1'), 60)}")
-    return match[1].decode("ascii").lower(), match[2].strip(b" \t").decode("latin-1")
+def _name(spelled: str) -> str | None:
+    """Return the name of a header in lower case; None where it is none."""
+    return spelled.lower() if _NAME.fullmatch(spelled) else None
 
 
 _SINGLE = frozenset(

@@ -161,7 +161,7 @@ class HttpHost:
 
     def pump(self) -> None:
         """Start queued requests while connections may be used."""
-        while self._queue and len(self._busy) < self._wanted_connections() and not self._is_quiet():
+        while self._queue and self._may_use_more() and not self._is_quiet():
             request = self._queue[0][1]
             if request.segment.task.is_congested:
                 # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
@@ -350,12 +350,13 @@ class HttpHost:
 
     def _start(self, request: HttpRequest) -> bool:
         """Start the first request of the queue, or take it off; tell whether the next one may follow."""
-        connection = self._usable(request) if request.wanted else None
-        if connection is None and request.wanted and not self._client.may_open(self):
+        wanted = request.wanted
+        connection = self._usable(request) if wanted else None
+        if connection is None and wanted and not self._client.may_open(self):
             return False
         heapq.heappop(self._queue)
         self._weigh(request, -1)
-        if not request.wanted or self.wholes.join(request) or not self._admitted(request):
+        if not wanted or self.wholes.join(request) or not self._admitted(request):
             self._give_back(connection)
             return True
         request.begin(len(self._busy) + 1)
@@ -381,20 +382,25 @@ class HttpHost:
         else:
             self._backlog += sign * request.size
 
-    def _wanted_connections(self) -> int:
-        sizes = self._object_sizes
+    def _may_use_more(self) -> bool:
+        """Tell whether another connection would bring what is queued sooner."""
+        busy, link, sizes = len(self._busy), self.model.link, self._object_sizes
+        if busy >= link.most:
+            return False
         mean = sum(sizes) / len(sizes) if len(sizes) >= _ANSWERS else _OBJECT
-        return self.model.link.connections(self._backlog + self._objects * mean, len(self._queue))
+        return busy < link.connections(self._backlog + self._objects * mean, len(self._queue))
 
     def _is_quiet(self) -> bool:
         return time.monotonic() < self._quiet_until
 
     def _usable(self, request: HttpRequest) -> Connection | None:
         """Take the idle connection last used; none to an address that the request may not reach."""
-        self._idle = [connection for connection in self._idle if connection.usable]
         private = request.segment.task.access.permits_private(self.origin)
         for position in range(len(self._idle) - 1, -1, -1):
-            if private or not self._idle[position].private:
+            connection = self._idle[position]
+            if not connection.usable:
+                del self._idle[position]
+            elif private or not connection.private:
                 return self._idle.pop(position)
         return None
 
@@ -452,7 +458,7 @@ class HttpHost:
     def _send(self, request: HttpRequest, connection: Connection) -> None:
         self._busy[request] = connection
         request.connection = connection
-        start, stop = request.bounds
+        start, stop = request.asked
         target = request.location.path
         proxy = self._proxy[0] if self._proxy else None
         lines = self._common

@@ -75,6 +75,8 @@ class HttpRequest:
         Priority, number of the task, place within it: lower goes first.
     tries, hops
         Tries that failed, and redirects followed.
+    asked
+        Bytes of the object that the try under way asks for; up to None: all.
     """
 
     def __init__(self, segment: Segment, index: int, location: Location) -> None:
@@ -89,22 +91,19 @@ class HttpRequest:
         self.connection: Connection | None = None
         self.deadline = 0.0
         self.redirect: str | None = None
+        self.asked: tuple[int, int | None] = (0, None)
         self._received = 0
         self._sink: Sink | None = None
         self._body: Body | None = None
         self._error: AttemptError | None = None
         self._head_at = 0.0
         self._head: Head | None = None
-        self._asked: tuple[int, int | None] = (0, None)
         self._began = 0.0
         self._told = False
         #: Whether only the state of the object is asked for.
         self.is_head = segment.task.options.heads and not segment.requests
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the whole object is asked for."""
-        return not self.segment.requests
+        #: Whether the whole object is asked for.
+        self.is_whole = not segment.requests
 
     @property
     def is_of_any_size(self) -> bool:
@@ -142,7 +141,7 @@ class HttpRequest:
             allowed = LIMITS.http_total_export if task.options.export else LIMITS.http_total
             self.deadline = time.monotonic() + allowed + self.size * sharing / LIMITS.http_total_rate
         self.redirect = self._error = self._body = self._sink = self._head = None
-        self._asked, self._began, self._told = self.bounds, time.monotonic(), False
+        self.asked, self._began, self._told = self.bounds, time.monotonic(), False
 
     def tell(self, error: str = "", wait: float | None = None) -> None:
         """Tell the witness of the fetch, if there is one, how a try ended."""
@@ -153,8 +152,8 @@ class HttpRequest:
         head, sink = self._head, self._sink
         attempt = Attempt(
             url=self.location.url,
-            start=self._asked[0],
-            stop=self._asked[1],
+            start=self.asked[0],
+            stop=self.asked[1],
             answer="" if head is None else head.line,
             fields={} if head is None else telling(head.fields),
             received=0 if sink is None else sink.received,
@@ -175,7 +174,7 @@ class HttpRequest:
         if head.status in REDIRECTS and "location" in head.fields:
             self.redirect = head.fields["location"]
             return None
-        start, stop = self.bounds
+        start, stop = self.asked
         task = self.segment.task
         try:
             if self.is_whole and stop is not None:

@@ -382,6 +382,26 @@ def test_a_missing_file_does_not_open_the_circuit(reading: Reading) -> None:
     assert reading.one("/a", 0, 5) == DATA[:5]
 
 
+def test_a_connection_known_to_be_closed_is_not_used(reading: Reading, limits: Callable[..., None]) -> None:
+    limits(http_first_byte=20)
+    assert reading.one("/a", 0, 10) == DATA[:10]
+    assert reading.fetcher._client is not None
+    idle = reading.fetcher._client.host(Origin.parse(reading.server.origin))._idle
+    # It is taken back after the bytes were handed over, and its end is noticed by a thread of its own.
+    end = time.monotonic() + 10
+    while not idle and time.monotonic() < end:
+        time.sleep(0.001)
+    (connection,) = idle
+    for client in list(reading.server._clients):
+        client.socket.shutdown(socket.SHUT_RDWR)
+    while connection.usable and time.monotonic() < end:
+        time.sleep(0.001)
+    began = time.monotonic()
+    # What is sent over it has no answer, and is not missed before the time for one is over.
+    assert reading.one("/a", 10, 10) == DATA[10:20]
+    assert time.monotonic() - began < 10
+
+
 def test_a_connection_closed_while_idle_costs_no_try(reading: Reading, limits: Callable[..., None]) -> None:
     limits(http_tries=1)
     for _ in range(3):

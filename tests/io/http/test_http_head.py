@@ -57,16 +57,23 @@ def test_whether_the_connection_is_kept(text: bytes, keep: bool) -> None:
     [
         b"", b"ICY 200 OK", b"HTTP/2 200 OK", b"HTTP/1.1 999 Odd", b"HTTP/1.1 20 OK", b"http/1.1 200 OK",
         b"HTTP/1.1 200 OK\r\nno colon", b"HTTP/1.1 200 OK\r\n folded: x", b"HTTP/1.1 200 OK\r\na b: x",
+        b"HTTP/1.1 200 OK\r\nname",
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6",
         b"HTTP/1.1 200 OK\r\nContent-Length: -5", b"HTTP/1.1 200 OK\r\nContent-Length: 5, 5",
         b"HTTP/1.1 200 OK\r\nContent-Length: 0x5", b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 19,
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked",
-        b"HTTP/1.1 200 OK" + b"\r\nX: y" * 201,
+        b"HTTP/1.1 200 OK" + b"\r\nX: y" * 201, b"HTTP/1.1 200 OK\r\nX: a\nY: b", b"HTTP/1.1 200 OK\r\n: x",
+        b"HTTP/1.1 200 OK\r\nX\xe9: y", b"HTTP/1.1 200 OK\r\n" + b"X" * 70 + b"(: y", b"HTTP/1.1 200 O\nK",
     ],
 )  # fmt: skip
 def test_malformed_heads(text: bytes) -> None:
     with pytest.raises(AttemptError):
         parse_head(text)
+
+
+def test_names_of_any_length_and_values_in_latin_1() -> None:
+    parsed = parse_head(b"HTTP/1.1 200 OK\r\n" + b"X" * 70 + b": a:b\r\nServer: \xe9\xa0 ")
+    assert parsed.fields == {"x" * 70: "a:b", "server": "\xe9\xa0"}
 
 
 def test_as_many_lines_as_are_allowed() -> None:
