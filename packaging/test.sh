@@ -21,6 +21,8 @@ if [ $# -eq 0 ]; then
         # shellcheck disable=SC2086  # a path and an option
         QT_QPA_PLATFORM=offscreen "$venv/bin/python" -m pytest --collect-only -qq $part >/dev/null &
     done
+    # What Hypothesis knows of a million characters is kept in a file; each worker would work it out otherwise.
+    "$venv/bin/python" -c 'from hypothesis import strategies; strategies.text().validate()' &
     wait
 fi
 # -rs names each reason for a skip and how often it applied, --durations the slowest tests.

@@ -92,6 +92,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--long"):
         settings.load_profile("long")
+    else:
+        _fix_constants()
+
+
+def _fix_constants() -> None:
+    """Let Hypothesis draw no constants of the modules that are loaded, which depend on what ran before.
+
+    What a test is given is then the same in each run, whichever worker has it; and no worker parses the whole
+    package, which takes 7 s. Long runs draw them.
+    """
+    from hypothesis.internal.conjecture import providers
+
+    # Hypothesis has no setting for it; versions before 6.131 draw none.
+    if hasattr(providers, "_get_local_constants"):
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 #: Files of tests of which one alone takes a good part of a minute: begun last, the other workers would wait.
@@ -99,7 +114,9 @@ LONGEST = ("test_pictures", "test_monkey", "test_foreign_text", "test_words_of_m
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
+    # Modules that share the window one after another: each that shares none closes it, and another is made.
+    of_window = {item.path for item in items if "shared" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path not in of_window))
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="a long test: run with --long")

@@ -115,6 +115,8 @@ class SharedWindow:
         self.settle(qtbot)
         self._others = set(QApplication.topLevelWidgets())
         self._state = self.window.saveState()
+        docks = self.window.docks
+        self._in_front = [dock for dock in docks.all() if docks.is_seen(dock.objectName())]
         self._known: dict[QWidget, tuple[_Input, Any]] = {}
         self._learn()
 
@@ -166,12 +168,16 @@ class SharedWindow:
         window.preferences.restore_defaults()
         forget_settings()
         window.centre.start.set_recent([])
+        # Mostly another dock was in front: to lay out all of them for that takes longer than all else here.
+        for dock in self._in_front:
+            if not window.docks.is_seen(dock.objectName()):
+                window.docks.raise_(dock.objectName())
         if window.saveState() != self._state or window.size().toTuple() != SIZE:
             window.resize(*SIZE)
             window.docks._wanted.clear()
             window.docks._parts.clear()
             window.restoreState(self._state)
-            # Mostly another dock was in front; what was moved is put together anew.
+            # What was moved is put together anew.
             if window.saveState() != self._state:
                 window.docks.reset()
                 window.docks.share_out()

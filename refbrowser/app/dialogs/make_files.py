@@ -138,6 +138,11 @@ class FilesModel(QAbstractItemModel):
         """Return the file of a row, or that above it."""
         return self._numbered[index.internalId()] if index.internalId() else self._shown[index.row()]
 
+    def files_of(self, rows: QItemSelectionRange) -> list[_File]:
+        """Return the files of rows, or that above them."""
+        above = rows.parent()
+        return [self.file(above)] if above.isValid() else self._shown[rows.top() : rows.bottom() + 1]
+
     def add(self, sources: Iterable[str]) -> None:
         """Add files that are not there yet."""
         fresh = [source for source in dict.fromkeys(sources) if source not in self.files]
@@ -303,11 +308,10 @@ class FilesTable(QTreeView):
         """Yield the files of the selected rows, in the order of the rows."""
         found = set[str]()
         for each in sorted(self._ranges(), key=lambda each: self.rows.file(each.topLeft()).row):
-            for row in range(each.top(), each.bottom() + 1):
-                source = self.rows.file(self.rows.index(row, 0, each.parent())).source
-                if source not in found:
-                    found.add(source)
-                    yield source
+            for file in self.rows.files_of(each):
+                if file.source not in found:
+                    found.add(file.source)
+                    yield file.source
 
     def _ranges(self) -> list[QItemSelectionRange]:
         selection = self.selectionModel().selection()

@@ -275,6 +275,8 @@ class PrefixEditor(EditorForm):
         document = None if opened is None else opened.document
         if opened is None or document is None:
             return
+        # What would be counted after a pause that has begun would take the place of this.
+        self._pause.stop()
 
         def find(control: TaskControl) -> Suggestion:
             from refbrowser.views.editing.prefix_changes import suggested_prefix

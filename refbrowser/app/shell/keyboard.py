@@ -25,6 +25,8 @@ from PySide6.QtWidgets import (
 
 #: Panes whose left sides are not further apart than this are in one column, in pixels.
 _COLUMN = 24
+#: How widgets take the keyboard that Tab does not go to.
+_PASSED = (Qt.FocusPolicy.NoFocus, Qt.FocusPolicy.ClickFocus)
 
 
 def move_focus(window: QWidget, forward: bool) -> bool:
@@ -98,11 +100,11 @@ def _pane_of(panes: Sequence[QWidget], widget: QWidget) -> QWidget | None:
 
 
 def _is_stop(window: QWidget, widget: QWidget) -> bool:
-    policy = widget.focusPolicy()
+    # Most of a thousand widgets are out of sight, which costs less to ask than flags.
     return (
-        bool(policy & Qt.FocusPolicy.TabFocus)
+        widget.isVisible()
         and widget.isEnabled()
-        and widget.isVisible()
+        and widget.focusPolicy() not in _PASSED
         and widget.focusProxy() is None
         and widget.window() is window
     )

@@ -186,15 +186,16 @@ class TableLayout:
         held = [_common(part, taken) for part, taken in zip(window, picture.plan.ranges, strict=True)]
         if not all(held):
             return Cells(texts, marks, stale)
-        found, states, is_stale = self._held(picture, held)
+        found, states, is_stale = self._held(picture, held, columns)
         top = held[0].start - rows.start if held else 0
         left = held[1].start * self._parts - columns.start if len(held) > 1 else -columns.start
-        for at, (line, line_states) in enumerate(zip(found, states.tolist(), strict=True)):
-            for column, (text, state) in enumerate(zip(line, line_states, strict=True), left):
-                if 0 <= column < len(columns):
-                    texts[top + at][column] = text
-                    marks[top + at, column] = state
-                    stale[top + at, column] = is_stale[at, column - left]
+        # What is held begins with the first part of an element, and ends with the last.
+        taken = slice(max(0, -left), min(states.shape[1], len(columns) - left))
+        place = slice(taken.start + left, taken.stop + left)
+        for at, line in enumerate(found, top):
+            texts[at][place] = line[taken]
+        marks[top : top + len(found), place] = states[:, taken]
+        stale[top : top + len(found), place] = is_stale[:, taken]
         return Cells(texts, marks, stale)
 
     def describe(self, picture: Picture | None, row: int, column: int) -> str:
@@ -204,9 +205,12 @@ class TableLayout:
         return readout(picture, self.shown, self.coordinates, self.element(row, column))
 
     def _held(
-        self, picture: Picture, held: list[range]
+        self, picture: Picture, held: list[range], columns: range
     ) -> tuple[list[list[str]], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-        """Return texts, marks and what is stale of elements that a picture holds, shape (rows, columns)."""
+        """Return texts, marks and what is stale of elements that a picture holds, shape (rows, columns).
+
+        Parts of elements of which no column is wanted have no text: structures can have thousands.
+        """
         starts = [taken.start for taken in picture.plan.ranges]
         spans = [
             range(part.start - start, part.stop - start) for part, start in zip(held, starts, strict=True)
@@ -219,14 +223,14 @@ class TableLayout:
             states, stale = picture.states, picture.stale_done
         shape = (len(held[0]) if held else 1, len(held[1]) if len(held) > 1 else 1)
         marks = _MARK_OF[states].reshape(shape)
-        columns = [
-            value_block(self.shown, part.reshape(shape + part.shape[values.ndim :]), names)
-            for part, names in zip(self.parts(values), self._names, strict=True)
-        ]
-        count = len(columns)
+        count = self._parts
+        wanted = {column % count for column in columns[:count]}
         texts = [[""] * (shape[1] * count) for _ in range(shape[0])]
         all_marks = np.repeat(marks, count, axis=1)
-        for number, (part_texts, no_value) in enumerate(columns):
+        for number in wanted:
+            part = self._part(values, number)
+            part = part.reshape(shape + part.shape[values.ndim :])
+            part_texts, no_value = value_block(self.shown, part, self._names[number])
             part_marks = np.where((marks == Mark.VALUE) & no_value, np.uint8(Mark.NO_VALUE), marks)
             all_marks[:, number::count] = part_marks
             for at, line in enumerate(part_texts):
@@ -238,9 +242,12 @@ class TableLayout:
 
     def parts(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Return elements as the columns that they make: themselves, or each field of a structure."""
+        return [self._part(values, number) for number in range(self._parts)]
+
+    def _part(self, values: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
         if isinstance(self.node.type, RowType):
-            return [row_lengths(values), values]
-        return [values[field] for field in self.fields] if self.fields else [values]
+            return values if number else row_lengths(values)
+        return values[self.fields[number]] if self.fields else values
 
     @cached_property
     def _names(self) -> tuple[Mapping[int, str], ...]:

@@ -334,6 +334,8 @@ def test_many_files_have_rows_of_which_those_in_trouble_come_first(sheet: MakeSh
     assert files.isExpanded(current)
     assert files.rows.index(1, 3, current).data() == "texts"
     assert files.rows.parent(files.rows.index(1, 3, current)) == current
+    files.setCurrentIndex(files.rows.index(1, 0, current))
+    assert list(files.chosen()) == [sources[19_000]]
     files.selectAll()
     assert sum(1 for _ in files.chosen()) == 20_000
     assert (files.errors(), len(files.unknown())) == (1, 13_995)

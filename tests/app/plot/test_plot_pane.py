@@ -500,11 +500,9 @@ def test_scale_offset_and_fill_are_applied_or_not(plotted: Plotted, pane: PlotPa
 # Superseding, cards, texts
 
 
-def test_a_superseded_picture_is_never_shown(
-    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_superseded_picture_is_never_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     # Longer than any machine sleeps.
-    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 60.0)
+    pane._presenter.loader.hold = 60.0
     values = np.stack([np.full((20, 20), index, np.float32) for index in range(5)])
 
     def prepare(document: MemoryDocument) -> None:
@@ -525,9 +523,9 @@ def test_a_superseded_picture_is_never_shown(
 
 
 def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
-    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 60.0)
+    pane._presenter.loader.hold = 60.0
 
     def prepare(document: MemoryDocument) -> None:
         document.session.held = lambda _path, coords: coords[0] == 1
@@ -539,8 +537,9 @@ def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
     first = pane.picture()
     pane.sliders.step(0, 1)
     QApplication.processEvents()
+    pane._presenter.loader._look()
     assert pane.picture() is first, "no flicker where the new one comes at once"
-    monkeypatch.setattr("refbrowser.app.plot.reader.HOLD", 0.0)
+    pane._presenter.loader.hold = 0.0
     qtbot.waitUntil(lambda: pane.picture() is not first)
     assert pane.canvas.states.boxes(ChunkState.PENDING).tolist() == [[0, 1, 0, 3]]
     assert (pane.canvas.image.indices == NO_VALUE).all(), "nothing of the old slice is left"

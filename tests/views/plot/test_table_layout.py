@@ -144,6 +144,24 @@ class TestCells:
             ["missing", "missing"],
         ]
 
+    def test_any_part_of_structures_in_rows_and_columns(self) -> None:
+        _, line = structure(12)
+        values = line.reshape(3, 4)
+        values["lat"] += values["id"]
+        array = ArrayNode(**{**_fields(node((3, 4), (1, 2))), "type": DataType.of(values.dtype)})
+        table = layout(array, 1, 0)
+        # The first element of each row is not held.
+        held = picture(table, values, range(3), range(3, 12))
+        whole = [
+            ["…"] * 3 + [str(each) for item in row[1:] for each in (item["id"], "ab", item["lat"])]
+            for row in values
+        ]
+        for first in range(12):
+            for stop in range(first + 1, 13):
+                cells = table.cells(held, range(1, 3), range(first, stop))
+                assert cells.texts == [row[first:stop] for row in whole[1:]]
+                assert (cells.marks == Mark.PENDING).sum() == 2 * len(range(first, min(stop, 3)))
+
     def test_scalar(self) -> None:
         table = layout(node((), dtype="f8"))
         assert table.cells(picture(table, np.float64(2.5), range(1), range(1)), range(1), range(1)).texts == [
