@@ -141,7 +141,7 @@ class Navigation(QObject):
         return None if first is None else first.path
 
     def plot_current(self) -> None:
-        """Plot what is selected, after the plot pane was made."""
+        """Plot what is selected at once: the plot pane was just made, or its cursor is to be placed."""
         self._plot(self._item)
 
     def select_key(self, key: str) -> None:

@@ -94,7 +94,7 @@ def test_what_the_user_wants_goes_first(eager: MainWindow, small: Path, qtbot: Q
 
 
 def test_what_is_opened_is_shown_in_several_turns(eager: MainWindow, small: Path, settle: Settle) -> None:
-    """All panes in one turn of the event loop would hold the window, and two rounds of work the processors."""
+    """All panes in one turn of the event loop would hold the window, work done twice the processors."""
     before = {status.number for status in eager.tasks.statuses()}
 
     def begun(title: str) -> int:
