@@ -19,6 +19,7 @@ from window import Gaps, pause, shown_window, wait
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from servers.http_server import ServerProcess
+from window_rest import is_at_rest
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
@@ -53,11 +54,6 @@ def many_chunks(folder: Path, origin: str) -> Path:
     return path
 
 
-def at_rest(window: MainWindow) -> bool:
-    plot = window.centre.plot
-    return not window.tasks.busy() and (plot is None or plot.is_settled())
-
-
 def opened(window: MainWindow, path: Path) -> OpenDocument:
     document = window.open_path(str(path))
     wait(lambda: document.is_open or document.error is not None)
@@ -68,7 +64,7 @@ def opened(window: MainWindow, path: Path) -> OpenDocument:
 def opening(window: MainWindow, path: Path, what: str) -> None:
     with Gaps() as gaps:
         document = opened(window, path)
-        wait(lambda: at_rest(window))
+        wait(lambda: is_at_rest(window))
     gaps.report(what)
     window.documents.close(document)
     pause(0.3)
@@ -77,12 +73,12 @@ def opening(window: MainWindow, path: Path, what: str) -> None:
 def plotting(window: MainWindow, path: Path, allow: str) -> OpenDocument:
     """Plot the array of many chunks over HTTP, all of it."""
     document = window.open_path(str(path), allow=[allow])
-    wait(lambda: document.is_open and at_rest(window))
+    wait(lambda: document.is_open and is_at_rest(window))
     with Gaps() as gaps:
         assert window.hierarchy.select_node(document, "/field")
-        wait(lambda: window.centre.plot.picture() is not None and at_rest(window))
+        wait(lambda: window.centre.plot.picture() is not None and is_at_rest(window))
         pause(0.2)
-        wait(lambda: at_rest(window))
+        wait(lambda: is_at_rest(window))
     picture = window.centre.plot.picture()
     assert picture is not None
     assert picture.all_done
@@ -122,7 +118,7 @@ def typing(window: MainWindow, folder: Path) -> OpenDocument:
     path = folder / "rule.json"
     path.write_text(json.dumps({"version": 1, "gen": [RULE], "refs": {}}))
     document = opened(window, path)
-    wait(lambda: at_rest(window))
+    wait(lambda: is_at_rest(window))
     window.editors.show_rule(document, 0)
     window.docks.show_before("editorDock", "attributesDock")
     window.resizeDocks([window.docks["previewDock"]], [290], Qt.Orientation.Vertical)
@@ -131,7 +127,7 @@ def typing(window: MainWindow, folder: Path) -> OpenDocument:
     field.setFocus()
     with Gaps() as gaps:
         type_in(field, 60)
-        wait(lambda: at_rest(window))
+        wait(lambda: is_at_rest(window))
     gaps.report("typing in a rule of 10^9 rows")
     return document
 
@@ -145,7 +141,7 @@ def scrolling(window: MainWindow) -> None:
         for number in range(300):
             table.set_top_row(number * 3 if number % 10 else number * 3_000_000)
             pause(0.01)
-        wait(lambda: at_rest(window))
+        wait(lambda: is_at_rest(window))
     gaps.report("scrolling 10^9 rows")
 
 

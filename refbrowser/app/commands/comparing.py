@@ -96,6 +96,7 @@ class CompareCommands(CommandGroup):
     def show_element(self, document: OpenDocument, path: str, index: tuple[int, ...]) -> None:
         """Select an array, and put the cursor of the plot on one of its elements."""
         self._navigation.go_to_node(document, path)
+        self._navigation.plot_current()
         self._centre.show_tab(PLOT)
         plot = self._centre.plot
         if plot is None:

@@ -49,8 +49,8 @@ class DocumentProblems(QObject):
         self.found = Problems()
         self._latest = Latest(self, "problems")
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
+        # What may be read changes with it alone: `wants` are new by then.
         document.hierarchyChanged.connect(self.look_again)
-        document.trustChanged.connect(self.look_again)
         store.listed.connect(self.look_again)
         audit.settled.connect(self._look_if_audited)
         document.openFailed.connect(lambda _error: self._take_error())

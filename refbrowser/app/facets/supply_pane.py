@@ -448,6 +448,10 @@ class SupplyPane(QWidget):
         self._looking.run(document, title, find, self._found)
 
     def _found(self, found: Supplied) -> None:
+        node = self._plot.array()
+        if node is None or node.path != found.path:
+            # Another array was plotted meanwhile, which is looked at next.
+            return
         self._show(found)
         if found.shown is None and not self._stale:
             self._say_hint(NO_AXES)

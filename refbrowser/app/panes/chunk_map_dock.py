@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
 
 _DOCK = "chunkMapDock"
+#: The panes follow the plot after this pause, in milliseconds: the picture comes first.
+AFTER_PICTURE = 40
 
 
 class PlottedDocks(QObject):
@@ -35,7 +37,7 @@ class PlottedDocks(QObject):
         #: The panes by the names of their docks; none before they are made.
         self._panes: dict[str, ArrayPane] = {}
         # The plot is cleared before it shows another array: only what stays is looked at.
-        self._soon = one_shot(self, 0, self._follow)
+        self._soon = one_shot(self, AFTER_PICTURE, self._follow)
         centre.plotMade.connect(self._plot_made)
 
     def _make(self) -> dict[str, ArrayPane]:

@@ -263,7 +263,11 @@ class Docks:
             if layout is not None and words is not None:
                 layout.removeWidget(words)
                 words.deleteLater()
-                layout.addWidget(framed(content))
+                pane = framed(content)
+                layout.addWidget(pane)
+                # A layout shows what it is given in a later turn. A window that becomes active before would
+                # find nothing to be seen where the keyboard is to go, and give it to the status bar.
+                pane.show()
 
     def _make(self, name: str, title: str, hint: str) -> QDockWidget:
         dock = QDockWidget(title, self._window)

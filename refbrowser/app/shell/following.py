@@ -181,7 +181,7 @@ class DocumentFollower(QObject):
         if document is self._frame.documents.current:
             self._centre.references.refresh()
             self._centre.cdl.refresh()
-            self._navigation.refresh()
+            self._navigation.refresh_soon()
         self._frame.update_actions()
         self._prepare_plot()
 

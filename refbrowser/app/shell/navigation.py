@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.panes.hierarchy_model import Item
 from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
+from refbrowser.app.widgets.parts import one_shot
 from refbrowser.model.data_type import RowType
 from refbrowser.views.hierarchy import ItemKind, detail_text, extent_text, size_words, type_text
 from refbrowser.views.words import count_text, one_line
@@ -65,6 +66,9 @@ class Navigation(QObject):
         self._plotted: tuple[OpenDocument, ArrayNode] | None = None
         self._wanted: dict[int, str] = {}
         self._begun: set[int] = set()
+        # Each in a turn of the event loop of its own: all panes in one would hold the window.
+        self._soon = one_shot(self, 0, self.refresh)
+        self._plot_soon = one_shot(self, 0, self.plot_current)
         self._hierarchy.selected.connect(self._item_selected)
         self._hierarchy.edited.connect(self._item_edited)
         self._centre.references.keySelected.connect(self._key_selected)
@@ -92,22 +96,31 @@ class Navigation(QObject):
         if document.hierarchy is not None:
             self.refresh()
 
+    def refresh_soon(self) -> None:
+        """Show the current document's newest structure in every pane, after what is under way."""
+        self._soon.start()
+
     def refresh(self) -> None:
         """Show the current document's newest structure in every pane."""
+        self._soon.stop()
         document = self._frame.documents.current
-        if document is None:
+        if document is None or document.hierarchy is None:
             return
         wanted = self._wanted.pop(document.number, None)
         if wanted is None and document.number not in self._begun:
             wanted = self._first_wanted(document)
         self._begun.add(document.number)
+        before = self._item
         if wanted is not None and not self._hierarchy.select_node(document, wanted):
             self._frame.say(f"There is no array {one_line(wanted)}")
+        if self._item is not before:
+            # It was not selected before: all panes show it.
+            return
         item = self._hierarchy.current_item()
         self._item = item if item is None or item.document is document else None
         self._attributes.set_item(self._item)
         self._show_summary(self._item)
-        self._plot(self._item)
+        self._plot_soon.start()
 
     def _first_wanted(self, document: OpenDocument) -> str | None:
         """Return the array to begin with: that of last time, else the first of data; None for no choice.
@@ -128,7 +141,7 @@ class Navigation(QObject):
         return None if first is None else first.path
 
     def plot_current(self) -> None:
-        """Plot what is selected, after the plot pane was made."""
+        """Plot what is selected at once: the plot pane was just made, or its cursor is to be placed."""
         self._plot(self._item)
 
     def select_key(self, key: str) -> None:
@@ -231,7 +244,7 @@ class Navigation(QObject):
             self._docks.show_instead("chunkMapDock", "previewDock")
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
             self._centre.references.show_array(str(item.place))
-            self._plot(item)
+            self._plot_soon.start()
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
             self._editors.show_templates(item.document, str(item.place) or None)
             self._docks.show_before("editorDock", "attributesDock")

@@ -87,9 +87,34 @@ def test_what_the_user_wants_goes_first(eager: MainWindow, small: Path, qtbot: Q
     # An edit chooses nothing anew.
     eager.hierarchy.select_index(eager.hierarchy._root_of(document))
     document.hierarchyChanged.emit()
+    settle()
     item = eager.hierarchy.current_item()
     assert item is not None
     assert item.place == ""
+
+
+def test_what_is_opened_is_shown_in_several_turns(eager: MainWindow, small: Path, settle: Settle) -> None:
+    """All panes in one turn of the event loop would hold the window, work done twice the processors."""
+    before = {status.number for status in eager.tasks.statuses()}
+
+    def begun(title: str) -> int:
+        new = [status for status in eager.tasks.statuses() if status.number not in before]
+        return sum(status.job.title.startswith(title) for status in new)
+
+    turns: list[tuple[str, object]] = []
+
+    def look() -> None:
+        item = eager.hierarchy.current_item()
+        turns.append(("" if item is None else str(item.place), shown(eager)))
+
+    document = eager.open_path(str(small))
+    document.trustChanged.connect(look)
+    document.trustChanged.connect(lambda: turns.append(("checks", begun("Check for problems"))))
+    eager.hierarchy.selected.connect(lambda _item: look())
+    settle()
+    assert turns == [("", None), ("checks", 1), ("/temp", None)]
+    assert shown(eager) == ("/temp", "canvas")
+    assert begun("Read the metadata of /temp") == 1
 
 
 def test_of_several_the_last_one_is_drawn(

@@ -112,6 +112,7 @@ def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBo
     window.close()
     for _ in range(3):
         other = again(qtbot)
+        assert other.hierarchy.tree.isVisible(), "a window that becomes active now gives it the keyboard"
         assert height(other) == expected
         assert other.focusWidget() is other.hierarchy.tree
         other.close()
