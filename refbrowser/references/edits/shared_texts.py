@@ -233,7 +233,9 @@ def _beginnings(urls: Sequence[str], uses: Int64, pause: Callable[[], None]) -> 
         for each in dict.fromkeys(some):
             heads.setdefault(each, len(heads))
         head[start : start + len(some)] = np.fromiter(map(heads.__getitem__, some), np.int64, len(some))
+    pause()
     begun = [each[: each.rfind("/") + 1] for each in heads]
+    pause()
     order = np.argsort(head.astype(np.min_scalar_type(len(heads))), kind="stable")
     stops = np.cumsum(np.bincount(head, minlength=len(heads)))
     pause()
@@ -250,5 +252,7 @@ def _beginnings(urls: Sequence[str], uses: Int64, pause: Callable[[], None]) -> 
         text = words[0] if words is not None else ""
         if int(count[number]) * (len(text) - len(begun[number])) > 2 * _size(text):
             begun[number] = text
+    pause()
     numbers = {text: number for number, text in enumerate(dict.fromkeys(begun))}
+    pause()
     return [*numbers], np.fromiter(map(numbers.__getitem__, begun), np.int64, len(begun))[head]
