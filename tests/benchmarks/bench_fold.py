@@ -72,6 +72,37 @@ def names(thousands: int) -> Entries:
         yield f"a/{chunk}.0", [url, chance.randrange(10**6), chance.randrange(10**5)]
 
 
+def few(thousands: int) -> Entries:
+    """Yield chunks of files whose names are by chance, five in each."""
+    chance, url, offset = Random(1), "", 0
+    for chunk in range(thousands * 1000):
+        if not chunk % 5:
+            url, offset = f"s3://bucket/data/v1_{chance.getrandbits(64):016x}_{chunk % 97}.nc", 8192
+        length = chance.randrange(1000, 9000)
+        yield f"a/{chunk}.0", [url, offset, length]
+        offset += length
+
+
+def folders(thousands: int) -> Entries:
+    """Yield chunks of as many files by chance, each in a folder of its own: nothing can be folded."""
+    chance = Random(1)
+    for chunk in range(thousands * 1000):
+        yield (
+            f"a/{chunk}.0",
+            [f"s3://bucket/{chance.getrandbits(64):016x}/data.nc", 8192, chance.randrange(10**5)],
+        )
+
+
+def jumps(thousands: int) -> Entries:
+    """Yield chunks of one length whose offsets jump: next to none of them follow one another for long."""
+    chance, offset = Random(1), 0
+    for chunk in range(thousands * 1000):
+        offset = offset if chunk % 1000 else 8192
+        url = f"s3://bucket/data/f_{chunk // 1000:05d}.nc"
+        yield f"a/{chunk // 1000}.{chunk % 1000}", [url, offset, 400]
+        offset += 400 * chance.choice((1, 1, 1, 2, 3))
+
+
 class Watching:
     """Takes note of the longest time between two moments at which the work can be ended."""
 
@@ -112,7 +143,7 @@ def main() -> None:
     """Measure."""
     thousands = int(sys.argv[1]) if sys.argv[1:] else 1000
     heading(f"Fold, {thousands * 1000:,} references")
-    for made in (grid, files, arrays, turns, compressed, names):
+    for made in (grid, files, arrays, turns, compressed, names, few, folders, jumps):
         text = json.dumps(dict(made(thousands))).encode()
         measured(made.__name__, lambda text=text: ReferenceDocument.of(text))
     with tempfile.TemporaryDirectory() as folder:

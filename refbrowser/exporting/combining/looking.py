@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.engine.session import Session
@@ -259,6 +260,8 @@ class _Likeness:
         _in_vain = 0 if found else _in_vain
         return found
 
+    # Lists of thousands of entries, which are gone at its end.
+    @collected_later()
     def _text_of(self, source: str) -> _Text | None:
         found = _entries_of(source)
         # What is read of one with a lock is held against that when it is opened, and only then.

@@ -26,6 +26,8 @@ from refbrowser.references.document.refs import NONE, References
 from refbrowser.references.templates.templates import TemplateSet
 
 _Item = TypeVar("_Item")
+#: URLs that are rendered together, where they are all simple.
+_AT_ONCE = 1 << 12
 
 
 class Lazy(Mapping[int, _Item], Generic[_Item]):
@@ -57,14 +59,18 @@ class RenderedUrls:
         """Render URLs; without templates (Version 0) each stands for itself."""
         if templates is None or not templates.renders(urls):
             return cls(urls, {})
-        texts = []
+        texts: list[str] = []
         faults = {}
-        for number, url in enumerate(urls):
-            try:
-                texts.append(templates.render(url))
-            except RefbrowserError as error:
-                texts.append(url)
-                faults[number] = error
+        for start in range(0, len(urls), _AT_ONCE):
+            some = urls[start : start + _AT_ONCE]
+            simple = templates.render_simple(some)
+            texts += simple or ()
+            for number, url in enumerate(() if simple else some, start):
+                try:
+                    texts.append(templates.render(url))
+                except RefbrowserError as error:
+                    texts.append(url)
+                    faults[number] = error
         return cls(tuple(texts), faults)
 
 

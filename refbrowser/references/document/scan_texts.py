@@ -353,6 +353,14 @@ def find_strings(block: bytes) -> Strings | None:
     return Strings(data, size, quotes, removed, suspicious, escapes) if len(quotes) > 4 else None
 
 
+def text_quotes(data: bytes) -> Rows:
+    """Return the quotes of texts, opening and closing in turn; `data` begins outside of any."""
+    array = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(array == _QUOTE)
+    escaped = _escapes(array)[2] if b"\\" in data else quotes[:0]
+    return quotes[~np.isin(quotes, escaped, assume_unique=True)] if len(escaped) else quotes
+
+
 def _without_escaped_slashes(block: bytes) -> tuple[bytes, Rows]:
     r"""Return the block with ``\/`` as ``/``, and where in the result a backslash was.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import merge
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,10 @@ import numpy.typing as npt
 from refbrowser.references.document.chunk_codes import Rows
 from refbrowser.references.document.reference_values import ValueKind
 from refbrowser.references.document.refs import References
+from refbrowser.references.document.scan_texts import text_quotes
 from refbrowser.references.document.table import TextTable
-from refbrowser.references.text.json_edit import dump
-from refbrowser.references.text.json_text import STRING, skip_space
+from refbrowser.references.text.json_edit import dump, dump_texts
+from refbrowser.references.text.json_text import skip_space
 
 #: The text from `start` to `stop` becomes this.
 Splice = tuple[int, int, bytes]
@@ -23,7 +24,6 @@ Splice = tuple[int, int, bytes]
 _ROWS_AT_ONCE = 8192
 #: Bytes that are given at a time where many changes stand close together.
 _PORTION = 256 * 1024
-_URL = re.compile(STRING.pattern + rb"[ \t\n\r]*+:[ \t\n\r]*+\[[ \t\n\r]*+(" + STRING.pattern + rb")")
 
 
 def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
@@ -97,38 +97,33 @@ def _renamed_urls(refs: References) -> Iterator[Splice]:
     others = np.flatnonzero(~standing)
     # Rows that stand next to one another but for what is not edited.
     is_next = np.diff(others.searchsorted(rows), prepend=-1) == 0
-    spelled: dict[tuple[int, bool], bytes] = {}
     for first in range(0, len(rows), _ROWS_AT_ONCE):
         part = slice(first, first + _ROWS_AT_ONCE)
         cuts = np.flatnonzero(np.diff(rows[part]) > _ROWS_AT_ONCE) + 1
         for group, joined in zip(np.split(rows[part], cuts), np.split(is_next[part], cuts), strict=True):
-            yield from _in_group(table, group, joined, spelled)
+            yield from _in_group(table, group, joined)
 
 
-def _in_group(
-    table: TextTable, rows: Rows, is_next: npt.NDArray[np.bool_], spelled: dict[tuple[int, bool], bytes]
-) -> Iterator[Splice]:
+def _in_group(table: TextTable, rows: Rows, is_next: npt.NDArray[np.bool_]) -> Iterator[Splice]:
     """Yield the changes of URLs of rows near one another, as one where each `is_next` to the last."""
     base = int(table.start[rows[0]])
     data = table.text.read(base, table.next_start(int(rows[-1])))
-    parts: list[bytes] = []
-    first = at = 0
-    where = zip(table.url[rows].tolist(), (table.start[rows] - base).tolist(), is_next.tolist(), strict=True)
-    for number, start, joins in where:
-        match = _URL.match(data, start)
-        assert match is not None
-        begin, end = match.span(1)
-        if parts and not joins:
-            yield first + base, at + base, b"".join(parts)
-            parts = []
-        if not parts:
-            first = at = begin
-        url = (number, match[1].isascii())
-        if url not in spelled:
-            spelled[url] = dump(table.urls[number], match[1])
-        parts += (data[at:begin], spelled[url])
-        at = end
-    yield first + base, at + base, b"".join(parts)
+    # Of an entry with a URL the first two quotes are those of its key, and the next two those of the URL.
+    quotes = text_quotes(data)
+    key = quotes.searchsorted(table.start[rows].astype(np.int64) - base)
+    begins, ends = quotes[key + 2].tolist(), (quotes[key + 3] + 1).tolist()
+    parts = [b""] * (2 * len(rows) - 1)
+    if data.isascii():
+        numbers, which = np.unique(table.url[rows], return_inverse=True)
+        spelled = dump_texts(table.urls[number] for number in numbers.tolist())
+        parts[::2] = [spelled[place] for place in which.tolist()]
+    else:
+        each = zip(table.url[rows].tolist(), begins, ends, strict=True)
+        parts[::2] = [dump(table.urls[number], data[begin:end]) for number, begin, end in each]
+    parts[1::2] = [data[end:begin] for end, begin in zip(ends[:-1], begins[1:], strict=True)]
+    runs = [0, *(np.flatnonzero(~is_next[1:]) + 1).tolist(), len(rows)]
+    for first, stop in pairwise(runs):
+        yield begins[first] + base, ends[stop - 1] + base, b"".join(parts[2 * first : 2 * stop - 1])
 
 
 def _last_kept(refs: References) -> int:

@@ -33,7 +33,6 @@ from refbrowser.references.edits.shared_texts import (
     spared_sizes,
     template_names,
 )
-from refbrowser.references.edits.url_prefixes import changed_urls
 from refbrowser.references.rules.dimensions import Int64
 from refbrowser.references.rules.folding import FEWEST, FoldedRule, WrittenOut, dimension_names, fold, gives
 from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 MOST_RULES, MOST_TEMPLATES, MOST_ARRAYS = 1_000, 200, 2_000
 #: Bytes of text of an array from which a rule can pay.
 _LEAST_SIZE = 120
-#: URLs that are changed between two moments at which the work can be ended.
-_AT_ONCE = 1 << 14
 #: What may be a name in a jinja-str.
 _NAME = re.compile(r"[^\W\d]\w*")
 #: Keys that are named of those that stay for one reason.
@@ -319,7 +316,9 @@ class _Source:
     @cached_property
     def _plain(self) -> npt.NDArray[np.bool_]:
         """Which URLs of the table can stand in a rule, and are not faulty."""
-        plain = plain_urls(self.table.urls, may_use_templates=self._renders, pause=self._watch.check)
+        plain = self._simple.copy()
+        for number in np.flatnonzero(~plain).tolist() if self._renders else ():
+            plain[number] = is_plain(self.table.urls[number], may_use_templates=True)
         plain[[*self.document.urls.faults]] = False
         return plain
 
@@ -376,7 +375,7 @@ class _Source:
     @cached_property
     def _simple(self) -> npt.NDArray[np.bool_]:
         """Which URLs of the table use no template, and mean the same where they use one."""
-        return plain_urls(self.table.urls, may_use_templates=False, pause=self._watch.check)
+        return plain_urls(self.table.urls, self._watch.check)
 
     @cached_property
     def _odd(self) -> frozenset[str]:
@@ -562,25 +561,15 @@ class _Source:
             document = with_new_rules(document, new)
         refs = document.refs
         if templates.texts:
-            refs = changed_urls(refs, self._watched(templates.of))
+            # What stands beside the table stays to the letter.
+            table = self.table
+            urls = templates.said(table.urls, self._watch.check)
+            refs = replace(refs, table=replace(table, urls=urls, written=table.written or table))
         folded_rows = np.sort(np.concatenate([np.zeros(0, np.int64), *(each.rows for each in rules)]))
         if len(folded_rows):
             refs = refs.without(folded_rows)
         document = document.with_refs(refs)
         return document if self._means_the_same(document, new, folded_rows) else None
-
-    def _watched(self, change: Callable[[str], str]) -> Callable[[str], str]:
-        """Return a change of URLs that can be ended."""
-        count = 0
-
-        def watched(url: str) -> str:
-            nonlocal count
-            count += 1
-            if not count % _AT_ONCE:
-                self._watch.check()
-            return change(url)
-
-        return watched
 
     def _means_the_same(
         self, made: ReferenceText, new: Sequence[Mapping[str, object]], folded_rows: Int64

@@ -7,8 +7,10 @@ name for next to nothing.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -49,17 +51,34 @@ class SharedTexts:
         self._calls = calls or {}
         #: All of them, by name.
         self.texts = {**templates, **{name: text for text, (name, _) in self._calls.items()}}
-        self._names = {text: name for name, text in templates.items()}
+        self._names = {text: f"{{{{{name}}}}}" for name, text in templates.items()}
         self._odd = odd
-        self._sizes = sorted({len(text) for text in self._names}, reverse=True)
+        self._sorted = ["", *sorted(self._names)]
+        # What a text begins with itself, of those before it.
+        self._within = {"": ""}
+        for before, text in pairwise(self._sorted):
+            self._within[text] = self._longest(text, before)
+
+    def _longest(self, url: str, text: str) -> str:
+        """Return what a URL begins with: `text`, the last one before it, or one that this begins with."""
+        while not url.startswith(text):
+            text = self._within[text]
+        return text
+
+    def said(self, urls: Sequence[str], pause: Callable[[], None]) -> tuple[str, ...]:
+        """Return URLs of `refs`, each as `of` says it; `pause` may raise to end the work."""
+        found: list[str] = []
+        for start in range(0, len(urls), _AT_ONCE):
+            pause()
+            found += map(self.of, urls[start : start + _AT_ONCE])
+        return tuple(found)
 
     def of(self, url: str) -> str:
         """Return a URL of `refs` said with the longest template that it begins with."""
-        for size in self._sizes:
-            name = self._names.get(url[:size])
-            if name is not None and url not in self._odd:
-                return f"{{{{{name}}}}}{url[size:]}"
-        return url
+        text = self._sorted[bisect(self._sorted, url) - 1]
+        if not url.startswith(text):
+            text = self._longest(url, text)
+        return self._names[text] + url[len(text) :] if text and url not in self._odd else url
 
     def of_rule(self, url: str) -> str:
         """Return the URL of a rule said with a template."""
@@ -134,28 +153,31 @@ def shared_texts(
     pause
         Called between steps; may raise to end the work.
     """
-    above = _beginnings(urls, uses, pause)
-    begun = Counter[str]()
-    for start in range(0, len(urls), _AT_ONCE):
-        pause()
-        begun.update(above[start : start + _AT_ONCE])
+    texts, above = _beginnings(urls, uses, pause)
+    begun = np.bincount(above, uses, len(texts)).astype(np.int64)
+    lengths, sizes = _lengths(urls), _lengths(texts)
+    pause()
+    # Beside that of its beginning, a template of its own says only the rest of it less.
+    gain = np.where(uses > 1, uses * (lengths - np.maximum(sizes[above], _NAME_SIZE)), 0)
+    alone = _largest(gain, lengths, most - _MOST_BEGINNINGS)
+    np.subtract.at(begun, above[alone], uses[alone])
     gains: Counter[str] = Counter()
-    for place in np.flatnonzero(uses > 1).tolist():
-        url, text, count = urls[place], above[place], int(uses[place])
-        begun[text] += count - 1
-        # Beside that of its beginning, a template of its own says only the rest of it less.
-        gain = count * (len(url) - max(len(text), _NAME_SIZE))
-        if gain > 2 * _size(url):
-            gains[url] = gain
-    alone = dict(gains.most_common(max(most - _MOST_BEGINNINGS, 0)))
-    gains.clear()
-    for place in np.flatnonzero(uses > 1).tolist() if alone else ():
-        if urls[place] in alone:
-            count = int(uses[place])
-            begun[above[place]] -= count
-            gains[urls[place]] = count * (len(urls[place]) - _NAME_SIZE)
-    gains.update({text: count * (len(text) - _NAME_SIZE) for text, count in begun.items()})
-    return [text for text, gain in gains.most_common(max(most, 0)) if gain > 2 * _size(text)]
+    for place in alone.tolist():
+        gains[urls[place]] = int(uses[place]) * (len(urls[place]) - _NAME_SIZE)
+    gain = begun * (sizes - _NAME_SIZE)
+    for place in _largest(gain, sizes, most).tolist():
+        gains[texts[place]] += int(gain[place])
+    return [text for text, _ in gains.most_common(max(most, 0))]
+
+
+def _lengths(texts: Sequence[str]) -> Int64:
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _largest(gain: Int64, lengths: Int64, most: int) -> Int64:
+    """Return of texts, by what templates of them gain, the best ones that pay, the best one first."""
+    pays = np.flatnonzero(gain > 2 * (lengths + _TEMPLATE_SIZE))
+    return pays[np.argsort(-gain[pays], kind="stable")][: max(most, 0)]
 
 
 def spared_sizes(urls: Sequence[str], uses: Int64, numbered: NumberedUrls, most: int) -> Int64:
@@ -174,15 +196,16 @@ def spared_sizes(urls: Sequence[str], uses: Int64, numbered: NumberedUrls, most:
         return np.zeros(0, np.int64)
     sizes = np.fromiter(map(len, urls), np.int64, len(urls))
     # URLs of one kind begin alike up to their first number.
-    kinds, first, count = np.unique(numbered.kind, return_index=True, return_counts=True)
-    begun = np.zeros(len(kinds), np.int64)
+    kind = numbered.kind
+    count = np.bincount(kind)
+    first, begun = np.zeros((2, len(count)), np.int64)
+    first[kind[::-1]] = np.arange(len(kind))[::-1]
     for number in np.flatnonzero(count > 1).tolist():
         words = _WORDS.match(_DIGIT.split(urls[int(first[number])], maxsplit=1)[0])
         begun[number] = 0 if words is None else words.end()
-    place = kinds.searchsorted(numbered.kind)
-    of_kind = np.bincount(place, uses, len(kinds)).astype(np.int64)
+    of_kind = np.bincount(kind, uses).astype(np.int64)
     by_kind = np.where(of_kind * (begun - _NAME_SIZE) > 2 * (begun + _TEMPLATE_SIZE), begun - _NAME_SIZE, 0)
-    spared: Int64 = np.maximum(by_kind, 0)[place]
+    spared: Int64 = np.maximum(by_kind, 0)[kind]
     alone = np.maximum(sizes - _NAME_SIZE, 0)
     gain = uses * (alone - spared)
     whole = np.flatnonzero((uses > 1) & (gain > 2 * (sizes + _TEMPLATE_SIZE)))
@@ -196,27 +219,40 @@ def _size(text: str) -> int:
     return len(text) + _TEMPLATE_SIZE
 
 
-def _beginnings(urls: Sequence[str], uses: Int64, pause: Callable[[], None]) -> list[str]:
-    """Return of each URL its folder, or more: the words that names in it begin with, where that pays."""
-    folders: dict[str, list[int]] = {}
+def _beginnings(urls: Sequence[str], uses: Int64, pause: Callable[[], None]) -> tuple[list[str], Int64]:
+    """Return what URLs begin with, and which of these each has.
+
+    That is its folder, or more: the words that names in it begin with, where that pays.
+    """
+    heads: dict[str, int] = {}
+    head = np.zeros(len(urls), np.int64)
     for start in range(0, len(urls), _AT_ONCE):
         pause()
-        for place, url in enumerate(urls[start : start + _AT_ONCE], start):
-            # Names that begin with another letter have nothing in common.
-            folders.setdefault(url[: url.rfind("/") + 2], []).append(place)
-    found = [""] * len(urls)
-    for letter, places in folders.items():
+        # Names that begin with another letter have nothing in common.
+        some = [url[: url.rfind("/") + 2] for url in urls[start : start + _AT_ONCE]]
+        for each in dict.fromkeys(some):
+            heads.setdefault(each, len(heads))
+        head[start : start + len(some)] = np.fromiter(map(heads.__getitem__, some), np.int64, len(some))
+    pause()
+    begun = [each[: each.rfind("/") + 1] for each in heads]
+    pause()
+    order = np.argsort(head.astype(np.min_scalar_type(len(heads))), kind="stable")
+    stops = np.cumsum(np.bincount(head, minlength=len(heads)))
+    pause()
+    # Nothing longer pays where all of the longest one would not.
+    count = np.bincount(head, uses, len(heads)).astype(np.int64)
+    longest = np.maximum.reduceat(_lengths(urls)[order], np.append(0, stops[:-1])) if urls else count
+    pays = count * (longest - _lengths(begun)) > 2 * (longest + _TEMPLATE_SIZE)
+    for number in np.flatnonzero(pays).tolist():
         pause()
-        folder = letter[: letter.rfind("/") + 1]
-        least, most = urls[places[0]], urls[places[0]]
-        for place in places:
-            least, most = min(least, urls[place]), max(most, urls[place])
+        some = [urls[place] for place in order[stops[number - 1] if number else 0 : stops[number]].tolist()]
+        least, most = min(some), max(some)
         same = next((at for at, (one, other) in enumerate(zip(least, most, strict=False)) if one != other), 0)
         words = _WORDS.match(least[:same])
         text = words[0] if words is not None else ""
-        count = int(uses[places].sum())
-        if len(places) < 2 or count * (len(text) - len(folder)) <= 2 * _size(text):
-            text = folder
-        for place in places:
-            found[place] = text
-    return found
+        if int(count[number]) * (len(text) - len(begun[number])) > 2 * _size(text):
+            begun[number] = text
+    pause()
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(begun))}
+    pause()
+    return [*numbers], np.fromiter(map(numbers.__getitem__, begun), np.int64, len(begun))[head]

@@ -78,15 +78,13 @@ def _with_entry(refs: References, slot: int, change: Callable[[str], str]) -> Re
 def _with_urls(
     table: ReferenceTable, change: Callable[[str], str], rows: np.ndarray[Any, Any] | None
 ) -> ReferenceTable:
-    made = {
-        number: url for number, old in enumerate(table.urls) if (url := change(old)) is not old and url != old
-    }
-    if not made:
+    urls = tuple(map(change, table.urls))
+    if urls == table.urls:
         return table
     written = table.written or table
     if rows is None:
-        urls = tuple(made.get(number, url) for number, url in enumerate(table.urls))
         return replace(table, urls=urls, written=written)
+    made = {number: new for number, (new, old) in enumerate(zip(urls, table.urls, strict=True)) if new != old}
     moved = rows[np.isin(table.url[rows], list(made))]
     used = np.unique(table.url[moved]).tolist()
     numbers = np.arange(len(table.urls), dtype=np.int32)

@@ -44,18 +44,14 @@ def is_plain(url: str, *, may_use_templates: bool) -> bool:
     return may_use_templates and _ODD.search(_EXPRESSION.sub("", url)) is None
 
 
-def plain_urls(
-    urls: Sequence[str], *, may_use_templates: bool, pause: Callable[[], None] = lambda: None
-) -> Bools:
-    """Return which URLs `is_plain`; one look at many of them where there is nothing odd."""
+def plain_urls(urls: Sequence[str], pause: Callable[[], None] = lambda: None) -> Bools:
+    """Return which URLs `is_plain` without templates; one look at many where there is nothing odd."""
     plain = np.ones(len(urls), bool)
     for start in range(0, len(urls), _AT_ONCE):
         pause()
         some = urls[start : start + _AT_ONCE]
         if _ODD.search("".join(some)) is not None:
-            plain[start : start + len(some)] = [
-                is_plain(url, may_use_templates=may_use_templates) for url in some
-            ]
+            plain[start : start + len(some)] = [is_plain(url, may_use_templates=False) for url in some]
     return plain
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import is_not
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -15,8 +16,9 @@ from refbrowser.references.templates.evaluate import Scope, compile_template
 from refbrowser.references.templates.expressions import UndefinedNameError
 from refbrowser.references.templates.syntax import DELIMITERS, Template, template_error, text_size
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: A name alone between plain texts.
-_ONE_NAME = re.compile(r"([^{\r\n]*)\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}([^{\r\n]*)")
+_ONE_NAME = re.compile(rf"([^{{\r\n]*)\{{\{{ *({_NAME.pattern}) *\}}\}}([^{{\r\n]*)")
 #: Characters of a text that is within the limits however they are encoded.
 _SHORT = LIMITS.template_string // 4
 
@@ -108,6 +110,23 @@ class TemplateSet:
         if _stands_for_itself(text) and len(text) <= LIMITS.url_length:
             return text
         return self._joined(text) or compile_template(Template.parse(text), self.scope).render()
+
+    def render_simple(self, texts: Sequence[str]) -> list[str] | None:
+        """Return what jinja-str stand for, each plain or begun by a literal template; None for any others."""
+        known = self._beginnings.get
+        found = [
+            text if (put_in := known(text[: (stop := text.find("}}") + 2)])) is None else put_in + text[stop:]
+            for text in texts
+        ]
+        begun = sum(map(is_not, found, texts))
+        whole = "".join(texts)
+        if whole.count("{") != 2 * begun or "\n" in whole or "\r" in whole:
+            return None
+        return found if max(map(len, found), default=0) <= min(_SHORT, LIMITS.url_length) else None
+
+    @cached_property
+    def _beginnings(self) -> dict[str, str]:
+        return {f"{{{{{name}}}}}": text for name, text in self._literal.items() if _NAME.fullmatch(name)}
 
     def _joined(self, text: str) -> str | None:
         """Return a text with the one literal template in it put in; None where it is not that simple."""

@@ -6,7 +6,7 @@ What stays keeps its spelling, its spacing and its place; what is new is spaced 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring as quoted
 from json.encoder import encode_basestring_ascii as quoted_ascii
@@ -35,6 +35,11 @@ def dump(value: Any, like: bytes = b"") -> bytes:
         return (quoted_ascii if like.isascii() else quoted)(value).encode("utf-8", "surrogatepass")
     text: str = json.dumps(value, ensure_ascii=like.isascii())
     return text.encode("utf-8", "surrogatepass")
+
+
+def dump_texts(texts: Iterable[str]) -> list[bytes]:
+    """Return the JSON texts of many texts in ASCII: a line feed stands in none of them."""
+    return "\n".join(map(quoted_ascii, texts)).encode("ascii").split(b"\n")
 
 
 def same(value: Any, other: Any) -> bool:

@@ -174,6 +174,23 @@ def test_a_prefix_is_replaced_wherever_urls_begin_with_it() -> None:
     assert chosen == text.replace("s3://b/y", "http://h/y").replace("s3://b/z", "http://h/z")
 
 
+def test_urls_change_between_escapes_and_other_alphabets() -> None:
+    for key, url, more in (
+        ('q\\"/0', "s3:\\/\\/b\\/x", '\\"y\\\\'), ("a/0", "s3://b/", "\\u00fc"), ("ü/0", "s3://b/", "ü"),
+        ("a\\\\/0", "s3://b/x", '\\\\\\"'),
+    ):  # fmt: skip
+        one = '"a/1": ["s3://b/z", 1, 2]'
+        refs = f'{one}, "{key}" :  [ "{url}{more}" , 1, 2], "t": "{more}", {one.replace("1", "2", 1)}'
+        text = f'{{"version": 1, "refs": {{{refs}}}}}'
+        changed = json.loads(after(ReplaceUrlPrefix("s3://b/", 'ö"'), text))["refs"]
+        expected = {
+            name: ['ö"' + value[0].removeprefix("s3://b/"), *value[1:]] if name != "t" else value
+            for name, value in json.loads(text)["refs"].items()
+        }
+        assert changed == expected
+        assert ('"ö' in after(ReplaceUrlPrefix("s3://b/", "ö"), text)) == ("ü" in url + more)
+
+
 def test_a_prefix_is_a_rule_over_the_urls_not_an_object_per_entry() -> None:
     refs = {f"a/{row}": [f"s3://b/{row % 7}", row, 1] for row in range(20_000)}
     document = ReferenceDocument.of(json.dumps({"version": 1, "refs": refs}).encode())

@@ -18,6 +18,7 @@ from refbrowser.references.edits import fold
 from refbrowser.references.edits.fold import Folding, FoldReferences, folded
 from refbrowser.references.edits.history import History
 from refbrowser.references.edits.journal import edit_from_json, edit_to_json
+from refbrowser.references.edits.shared_texts import SharedTexts
 
 
 def document(refs: Any, **outer: Any) -> ReferenceDocument:
@@ -348,6 +349,17 @@ def test_templates_are_cut_at_words_and_pay() -> None:
     ):  # fmt: skip
         refs = {f"a/{n}": [f"s3://b/run/{name}", n * n * 31 % 1009, 5] for n, name in enumerate(names)}
         assert sorted(checked(document(refs)).templates.values()) == sorted(wanted)
+
+
+def test_urls_are_said_with_the_longest_template_that_they_begin_with() -> None:
+    texts = {"u": "s3://b/", "u1": "s3://b/run/", "u2": "s3://b/run/x.nc", "u3": "s3://b/sun/", "u4": "h"}
+    shared = SharedTexts(texts, {"s3://b/run/odd"})
+    urls = {
+        "s3://b/run/x.nc": "{{u2}}", "s3://b/run/x.nc4": "{{u2}}4", "s3://b/run/x": "{{u1}}x", "h": "{{u4}}",
+        "s3://b/rum": "{{u}}rum", "s3://b/sun": "{{u}}sun", "s3://b/zzz": "{{u}}zzz", "s3://a/": "s3://a/",
+        "s3://b/run/odd": "s3://b/run/odd", "": "",
+    }  # fmt: skip
+    assert shared.said([*urls], lambda: None) == (*urls.values(),)
 
 
 def test_new_names_mean_nothing_in_what_is_there() -> None:

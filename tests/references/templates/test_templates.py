@@ -43,6 +43,28 @@ def test_urls(text, expected):
     assert TemplateSet(TEMPLATES).render(text) == expected
 
 
+def test_many_urls_are_rendered_as_each_by_itself():
+    templates = TemplateSet({**TEMPLATES, "empty": "", "odd": "{% raw %}", "line": "a\nb", "{{": "x"})
+    simple = ["{{u}}/1", "http://x", "", "{{empty}}", "{{u}}}}", "}}{", "u}}", "{{u", "{{u}}"]
+    for text in [
+        *simple,
+        "{{u}}{",
+        "{{ u }}/1",
+        "{{u}}{{u}}",
+        "a{{u}}",
+        "{{nope}}",
+        "{{u}}\r",
+        "\n",
+        "{{line}}",
+    ]:
+        found = templates.render_simple(["{{u}}/0", "plain", text])
+        assert found is None or found == ["server.domain/path/0", "plain", templates.render(text)], text
+        assert (found is not None) == (
+            text in simple and (not text or "{" not in text or "}}" in text[2:])
+        ), text
+    assert templates.render_simple(["x" * (LIMITS.url_length + 1)]) is None
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
