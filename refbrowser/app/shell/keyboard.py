@@ -25,8 +25,6 @@ from PySide6.QtWidgets import (
 
 #: Panes whose left sides are not further apart than this are in one column, in pixels.
 _COLUMN = 24
-#: How widgets take the keyboard that Tab does not go to.
-_PASSED = (Qt.FocusPolicy.NoFocus, Qt.FocusPolicy.ClickFocus)
 
 
 def move_focus(window: QWidget, forward: bool) -> bool:
@@ -104,7 +102,7 @@ def _is_stop(window: QWidget, widget: QWidget) -> bool:
     return (
         widget.isVisible()
         and widget.isEnabled()
-        and widget.focusPolicy() not in _PASSED
+        and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
         and widget.focusProxy() is None
         and widget.window() is window
     )
