@@ -114,9 +114,7 @@ LONGEST = ("test_pictures", "test_monkey", "test_foreign_text", "test_words_of_m
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # Modules that share the window one after another: each that shares none closes it, and another is made.
-    of_window = {item.path for item in items if "shared" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path not in of_window))
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="a long test: run with --long")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,14 +39,8 @@ __all__ = [
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Close the window that tests share before a module is begun whose tests look for none."""
-    if nextitem is not None and nextitem.path not in {item.path, *_of_window(nextitem.session)}:
+    if nextitem is not None and nextitem.path != item.path and "shared" not in nextitem.fixturenames:
         close_shared()
-
-
-@cache
-def _of_window(session: pytest.Session) -> set[Path]:
-    """Return the modules in which tests share the window."""
-    return {item.path for item in session.items if "shared" in getattr(item, "fixturenames", ())}
 
 
 @pytest.fixture
