@@ -163,6 +163,7 @@ class SharedWindow:
         # The pointer leaves what it was on.
         QTest.mouseMove(window, QPoint(1, 1))
         self._forget_plot()
+        self._forget_places()
         self._put_back()
         self._forget_proportions()
         window.preferences.restore_defaults()
@@ -211,6 +212,11 @@ class SharedWindow:
         look.set_map(DEFAULT_MAP)
         look.set_reverse(False)
         look.set_histogram(False)
+
+    def _forget_places(self) -> None:
+        """Forget how servers are connected to, and where the last view was written."""
+        self.window.documents._session.settings = {}
+        self.window.commands.values._folder = ""
 
     def _forget_jobs(self) -> None:
         """Forget the jobs that ended, which the window would list again."""

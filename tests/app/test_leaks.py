@@ -42,7 +42,11 @@ def population(window: MainWindow) -> Counter[str]:
     """Return how many objects of each class the window holds, and how many widgets there are."""
     swept()
     found = Counter(type(each).__name__ for each in window.findChildren(QObject))
-    found["widgets of the application"] = len(QApplication.allWidgets())
+    # The window that other tests share may stand, and make something meanwhile.
+    places = [each.window() for each in QApplication.allWidgets()]
+    found["widgets of the application"] = sum(
+        place is window or not isinstance(place, MainWindow) for place in places
+    )
     return found
 
 

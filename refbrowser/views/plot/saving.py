@@ -125,7 +125,9 @@ def _stale_values(node: ArrayNode, access: Access, parts: Sequence[ChunkPart]) -
     columns = node.manifest.columns(coords)
     # The last one is for chunks of no file.
     found = np.array([*(storage_url(url) in stale for url in columns.urls), False])[columns.url]
-    return sum(prod(each.stop - each.start for each in parts[row].target) for row in found.nonzero()[0])
+    return sum(
+        prod(each.stop - each.start for each in parts[row].target) for row in found.nonzero()[0].tolist()
+    )
 
 
 def cells_as_tsv(
