@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.archives.known import Confirm, ZipArchives
@@ -377,6 +378,14 @@ class Access:
     def connection(self, origin: Origin) -> ConnectionSettings:
         """Return the user's settings for an origin, or the defaults."""
         return self.settings.get(origin) or _AS_USUAL
+
+    def are_stale(self, columns: ReferenceColumns) -> npt.NDArray[np.bool_]:
+        """Return which references lead to files that are not those of the lock, of those touched so far."""
+        stale = frozenset() if self.memory.locked is None else self.memory.locked.stale_urls
+        if not stale:
+            return np.zeros(len(columns), bool)
+        # The last one is for references to no file.
+        return np.array([*(storage_url(url) in stale for url in columns.urls), False])[columns.url]
 
     def locate(self, url: str) -> Location:
         """Return where a reference's URL points, without asking whether it may be read.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from math import prod
 from random import Random
 from typing import Any, TypeAlias
@@ -20,7 +19,6 @@ from refbrowser.engine.comparing.differences import Extreme, ValueComparison
 from refbrowser.engine.dataset import Array
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import storage_url
 from refbrowser.model.cf import Packing
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
@@ -245,10 +243,9 @@ class _Values:
 
     def _count_stale(self, box: Box, readable: Mask) -> None:
         for number, array in enumerate((self.here, self.there)):
-            locked = array.dataset.access.memory.locked
-            stale = frozenset() if locked is None else locked.stale_urls
-            if stale:
-                mask = _of_chunks(array.node, box, partial(_are_of_files, stale))
+            access = array.dataset.access
+            if access.memory.locked is not None:
+                mask = _of_chunks(array.node, box, access.are_stale)
                 self.stale[number] += int((mask & readable).sum())
 
     def _note(self, mine: Values, theirs: Values, differs: Mask, box: Box) -> None:
@@ -309,11 +306,6 @@ def _box(grid: RegularChunkGrid, number: int) -> Box:
 
 def _are_missing(columns: ReferenceColumns) -> Mask:
     return np.asarray(columns.kind == ReferenceKind.MISSING)
-
-
-def _are_of_files(urls: frozenset[str], columns: ReferenceColumns) -> Mask:
-    # The last one is for chunks of no file.
-    return np.array([*(storage_url(url) in urls for url in columns.urls), False])[columns.url]
 
 
 def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Mask]) -> Mask:

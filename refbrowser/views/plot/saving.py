@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import storage_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.data_type import without_names
 from refbrowser.model.selection import Selection
@@ -118,16 +117,11 @@ def read_shown(
 
 def _stale_values(node: ArrayNode, access: Access, parts: Sequence[ChunkPart]) -> int:
     """Return how many values of parts that were read are of files that are not those of the lock."""
-    stale = frozenset() if access.memory.locked is None else access.memory.locked.stale_urls
-    if not stale or not parts:
+    if access.memory.locked is None or not node.has_manifest:
         return 0
     coords = np.array([part.coords for part in parts], np.int64).reshape(len(parts), len(node.shape))
-    columns = node.manifest.columns(coords)
-    # The last one is for chunks of no file.
-    found = np.array([*(storage_url(url) in stale for url in columns.urls), False])[columns.url]
-    return sum(
-        prod(each.stop - each.start for each in parts[row].target) for row in found.nonzero()[0].tolist()
-    )
+    rows = np.flatnonzero(access.are_stale(node.manifest.columns(coords))).tolist()
+    return sum(prod(each.stop - each.start for each in parts[row].target) for row in rows)
 
 
 def cells_as_tsv(
