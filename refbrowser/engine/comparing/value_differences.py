@@ -235,7 +235,10 @@ class _Values:
         self.errors += errors[: max(_ERRORS - len(self.errors), 0)]
 
     def _count_absent(self, box: Box, differs: Mask, readable: Mask) -> None:
-        mine, theirs = (_of_chunks(array.node, box, _are_missing) for array in (self.here, self.there))
+        masks = [_of_chunks(array.node, box, _are_missing) for array in (self.here, self.there)]
+        if masks[0] is None and masks[1] is None:
+            return
+        mine, theirs = (np.zeros(differs.shape, bool) if mask is None else mask for mask in masks)
         alone = mine & ~theirs & readable, theirs & ~mine & readable
         for number, mask in enumerate(alone):
             self.absent[number] += int(mask.sum())
@@ -244,8 +247,8 @@ class _Values:
     def _count_stale(self, box: Box, readable: Mask) -> None:
         for number, array in enumerate((self.here, self.there)):
             access = array.dataset.access
-            if access.memory.locked is not None:
-                mask = _of_chunks(array.node, box, access.are_stale)
+            mask = None if access.memory.locked is None else _of_chunks(array.node, box, access.are_stale)
+            if mask is not None:
                 self.stale[number] += int((mask & readable).sum())
 
     def _note(self, mine: Values, theirs: Values, differs: Mask, box: Box) -> None:
@@ -308,11 +311,10 @@ def _are_missing(columns: ReferenceColumns) -> Mask:
     return np.asarray(columns.kind == ReferenceKind.MISSING)
 
 
-def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Mask]) -> Mask:
-    """Return which elements of a box lie in such chunks."""
-    shape = tuple(each.stop - each.start for each in box)
+def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Mask]) -> Mask | None:
+    """Return which elements of a box lie in such chunks; None where none does."""
     if not node.has_manifest:
-        return np.zeros(shape, bool)
+        return None
     sides = node.grid.chunk_shape
     ranges = [range(each.start // side, -(-each.stop // side)) for each, side in zip(box, sides, strict=True)]
     counts = [len(each) for each in ranges]
@@ -320,7 +322,7 @@ def _of_chunks(node: ArrayNode, box: Box, which: Callable[[ReferenceColumns], Ma
     firsts = np.array([each.start for each in ranges], np.int64)
     chosen = which(node.manifest.columns(cells.T + firsts))
     if not chosen.any():
-        return np.zeros(shape, bool)
+        return None
     mask = chosen.reshape(counts)
     for axis, (each, side, chunks) in enumerate(zip(box, sides, ranges, strict=True)):
         low = chunks.start * side

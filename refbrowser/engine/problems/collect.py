@@ -100,7 +100,8 @@ def collect(
     of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]
     # What a view could not read, either: the audit tells of how many chunks, the document in its own words.
     told = {(each.spot, each.kind, each.message) for each in of_audit}
-    keys = {(each.place.key, each.kind) for each in found if each.place.key is not None}
+    faults = (each for each in found if each.severity is Severity.FAULT and each.place.key is not None)
+    keys = {(each.place.key, each.kind) for each in faults}
     of_reads = _of_failures(
         (error for error in failures if (error.place.key, error.kind) not in keys), hierarchy
     )

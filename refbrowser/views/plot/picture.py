@@ -6,29 +6,18 @@ import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import storage_url
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.plot.plan import ViewPlan
 
 if TYPE_CHECKING:
-    from refbrowser.io.locks.lock_watch import LockWatch
-
-
-class _Files(NamedTuple):
-    """Of which file each chunk is: a position in the names, -1 for none."""
-
-    locked: LockWatch | None
-    names: tuple[str, ...]
-    numbers: npt.NDArray[np.int32]
-
-
-_NO_FILES = _Files(None, (), np.zeros(0, np.int32))
+    from refbrowser.io.access import Access
+    from refbrowser.model.reference import ReferenceColumns
 
 #: What is said of values that came from a stale file.
 STALE_NAME = "not the file of the lock"
@@ -82,10 +71,11 @@ class Picture:
         self.finished = False
         self._lock = threading.Lock()
         self._arrived = 0
-        self._files = _NO_FILES
+        #: Who knows which files are stale, and the references of all chunks.
+        self._held: tuple[Access, ReferenceColumns] | None = None
         self._stale: tuple[int, npt.NDArray[np.bool_]] = (0, np.zeros(self.states.shape, bool))
 
-    def hold_against(self, locked: LockWatch) -> None:
+    def hold_against(self, access: Access) -> None:
         """Note of which file each chunk is, before any is read: those of stale files are to be marked."""
         state, shape = self.plan.slice, self.states.shape
         grid = np.indices(shape).reshape(len(shape), self.states.size)
@@ -94,19 +84,15 @@ class Picture:
         coords = np.tile(np.array(at, np.int64), (self.states.size, 1))
         for numbers, axis, cells in zip(self.chunk_numbers, state.axes, grid, strict=True):
             coords[:, axis] = numbers[cells]
-        columns = self.node.manifest.columns(coords)
-        names = tuple(storage_url(url) for url in columns.urls)
-        self._files = _Files(locked, names, columns.url.reshape(shape))
+        self._held = access, self.node.manifest.columns(coords)
 
     @property
     def stale(self) -> npt.NDArray[np.bool_]:
         """Which chunks are of files that are not those of the lock, shaped as `states`."""
-        locked = self._files.locked
-        if locked is not None and locked.turns != self._stale[0]:
-            turns, stale = locked.turns, locked.stale_urls
-            # The last one is for chunks of no file.
-            found = np.array([*(name in stale for name in self._files.names), False])
-            self._stale = turns, found[self._files.numbers]
+        turns = self.stale_turns
+        if self._held is not None and turns != self._stale[0]:
+            access, columns = self._held
+            self._stale = turns, access.are_stale(columns).reshape(self.states.shape)
         return self._stale[1]
 
     @property
@@ -117,7 +103,8 @@ class Picture:
     @property
     def stale_turns(self) -> int:
         """A number that changes whenever `stale` may be something else."""
-        return 0 if self._files.locked is None else self._files.locked.turns
+        locked = None if self._held is None else self._held[0].memory.locked
+        return 0 if locked is None else locked.turns
 
     def is_stale_at(self, position: tuple[int, ...]) -> bool:
         """Tell whether ``values[position]`` is of a file that is not the one of the lock."""

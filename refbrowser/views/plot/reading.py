@@ -57,7 +57,7 @@ def read_picture(
     }
 
     if access.memory.locked is not None and picture.node.has_manifest:
-        picture.hold_against(access.memory.locked)
+        picture.hold_against(access)
 
     def note(part: EndedPart) -> None:
         picture.accept(part.part.coords, states[part.state], part.error)

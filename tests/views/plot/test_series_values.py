@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from view_arrays import node
 
+from refbrowser.io.access import Access
 from refbrowser.io.plan import Request
+from refbrowser.model.reference import ByteRange, columns_of
 from refbrowser.views.plot.coordinates import AxisRole, Coordinate, plain_coordinate
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture, _Files
+from refbrowser.views.plot.picture import ChunkState, Picture
 from refbrowser.views.plot.series import (
     ASK_BYTES,
     ASK_CHUNKS,
@@ -82,8 +84,9 @@ def test_rows_have_a_column_for_each_point() -> None:
     assert rows[-1] == ["66.0", "11.0", "22.0"]
     assert len(rows) == 13
     # What is of a stale file is marked in a column of its own.
-    locked: Any = SimpleNamespace(turns=1, stale_urls={"b"})
-    other._files = _Files(locked, ("a", "b"), np.array([0, 1, 0, 0, 0, 0], np.int32))
+    access = Access.for_document("d.json")
+    access.memory.locked = SimpleNamespace(turns=1, stale_urls={"b"})  # type: ignore[assignment]
+    other._held = access, columns_of([ByteRange("b" if chunk == 1 else "a", 0, 8) for chunk in range(6)])
     marked = list(series_rows([one, other], Interpretation(one.node, decoded=True), time, ["a", "b"]))
     marks = ["b: file", "", "", *["not the file of the lock"] * 2, *[""] * 8]
     assert marked == [[*row, mark] for row, mark in zip(rows, marks, strict=True)]
