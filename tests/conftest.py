@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 from collections.abc import Generator, Iterator
 from itertools import count
@@ -87,6 +88,7 @@ def abfs_server(of_all_workers: Path) -> Iterator[ObjectServer]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="add soak, fuzzing and corpora of old writers")
+    parser.addoption("--outcome-to", metavar="FILE", help="write which tests failed, for tests/alone.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -121,6 +123,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "long" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if (file := config.getoption("--outcome-to")) is None:
+        return
+    ids = {
+        name: {report.nodeid for report in terminalreporter.getreports(name)}
+        for name in ("passed", "failed", "error", "skipped")
+    }
+    failed = ids["failed"] | ids["error"]
+    outcome = {
+        "passed": len(ids["passed"] - failed),
+        "skipped": len(ids["skipped"] - failed),
+        "failed": sorted(failed),
+    }
+    Path(file).write_text(json.dumps(outcome), encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)
