@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import concurrent.futures
 
     import distributed
+
+    from refbrowser.engine.processes import Processes
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -43,7 +45,7 @@ MOST_PROCESSES = 1024
 CONNECTING, FIRST_WORKER = 10.0, 12.0
 #: Work that waits, and of which nothing ended for so long, has workers no more if there are none then.
 WORKERLESS = 20.0
-#: What ends a process of this machine waits so long for it to end by itself, in seconds.
+#: How long processes of this machine have to end work that nobody wants any more, in seconds.
 PATIENCE = 0.5
 #: How often it is looked whether work was cancelled, and whether there are workers, in seconds.
 LOOK, LOOK_AFTER_WORKERS = 0.1, 2.0
@@ -235,12 +237,14 @@ class Compute:
                 yield (_Cluster(self.given, str(self), token) if cluster else _Given(self.given, stack))
             elif self.is_here:
                 yield _Threads(stack)
+            elif self.processes:
+                yield _Local(self.processes, stack)
             else:
                 yield _Cluster(stack.enter_context(self._client()), str(self), token)
 
     @contextmanager
     def _client(self) -> Iterator[distributed.Client]:
-        """Connect to the scheduler, or start processes here."""
+        """Connect to the scheduler."""
         try:
             # Looking through what hundreds of modules leave takes longer than a window may stand still.
             with collected_later():
@@ -249,24 +253,9 @@ class Compute:
             raise RefbrowserError(
                 ErrorKind.USAGE, f"Dask is not installed, which {quoted(self.address)} needs", advice=_INSTALL
             ) from error
-        import logging
 
         with ExitStack() as stack:
             stack.enter_context(_quiet())
-            if self.processes:
-                cores = os.cpu_count() or 1
-                cluster = stack.enter_context(
-                    distributed.LocalCluster(
-                        host="127.0.0.1",
-                        n_workers=self.processes,
-                        threads_per_worker=max(1, cores // self.processes),
-                        dashboard_address="127.0.0.1:0",
-                        silence_logs=logging.CRITICAL,
-                    )
-                )
-                stack.callback(cluster.sync, _end, cluster)
-                yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
-                return
             security = self._security(distributed.Security) if self.address.startswith("tls:") else None
             try:
                 client = distributed.Client(
@@ -300,14 +289,6 @@ class Compute:
             why = f"the files for TLS cannot be used{_cause(error)}"
             raise RefbrowserError(ErrorKind.USAGE, why, Place(path=found.tls_client_cert)) from error
         return found
-
-
-async def _end(cluster: Any) -> None:
-    """End processes of this machine, whatever they do: nobody wants it any more."""
-    from asyncio import gather
-
-    ended = (each.close(timeout=PATIENCE) for each in cluster.workers.values())
-    await gather(*ended, return_exceptions=True)
 
 
 def _cause(error: BaseException) -> str:
@@ -457,7 +438,7 @@ class _Pool(_Futures):
 
 def _ended(who: str, error: BaseException) -> RefbrowserError:
     why = f"{who} ended while it worked{_cause(error)}"
-    found = RefbrowserError(ErrorKind.SOURCE, why, advice="--resume goes on from here")
+    found = RefbrowserError(ErrorKind.SOURCE, why, advice="what is done is kept: --resume goes on from here")
     found.__cause__ = error
     return found
 
@@ -508,6 +489,31 @@ class _Given(_Pool):
         """Return who works now, as far as the executor tells."""
         count = int(getattr(self.pool, "_max_workers", 0))
         return ComputeStatus(count, count)
+
+
+class _Local(_Given):
+    """Processes of this machine, which nobody else can reach: no port is opened for them."""
+
+    pool: Processes
+
+    def __init__(self, count: int, stack: ExitStack) -> None:
+        from refbrowser.engine.processes import Processes
+
+        super().__init__(Processes(count), stack)
+        stack.callback(self.pool.shutdown)
+
+    def leave(self, futures: list[Any]) -> None:
+        """End all processes where one does not end its work by itself soon: nobody wants it any more."""
+        from concurrent.futures import wait
+
+        for future in futures:
+            future.cancel()
+        if wait(futures, PATIENCE).not_done:
+            self.pool.kill()
+
+    def status(self) -> ComputeStatus:
+        """Return who works now."""
+        return replace(super().status(), memory=self.pool.memory())
 
 
 @dataclass(frozen=True, slots=True)
@@ -620,7 +626,7 @@ class _Cluster(_Futures):
             raise RefbrowserError(
                 ErrorKind.SOURCE,
                 f"the scheduler {quoted(self.name)} has no workers any more: none for {WORKERLESS:.0f} s",
-                advice="--resume goes on from here",
+                advice="what is done is kept: --resume goes on from here",
             )
 
     def status(self) -> ComputeStatus:
@@ -649,7 +655,7 @@ class _Cluster(_Futures):
         return RefbrowserError(
             ErrorKind.SOURCE,
             f"the scheduler {quoted(self.name)} does not answer any more{_cause(error) if error else ''}",
-            advice="--resume goes on from here",
+            advice="what is done is kept: --resume goes on from here",
         )
 
 

@@ -86,11 +86,11 @@ def ask_workers(choice: ComputeChoice, control: JobControl) -> ComputeStatus | N
     from refbrowser.errors import ErrorKind, RefbrowserError
 
     compute = choice.compute()
+    if compute.processes:
+        return None
     if not compute.is_here and find_spec("distributed") is None:
         advice = "Install it with: pip install 'refbrowser[dask]'"
         raise RefbrowserError(ErrorKind.USAGE, "Dask is not installed", advice=advice)
-    if compute.processes:
-        return None
     with compute.open(control.token) as executor:
         return executor.status()
 
