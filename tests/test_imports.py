@@ -62,7 +62,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
-    "refbrowser.engine.worker_process": "a script, which starts before anything of ours is loaded",
+    "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from refbrowser.engine.collecting import collected_later
-from refbrowser.engine.peers import SAME, check_versions, versions_here
+from refbrowser.engine.workers.peers import SAME, check_versions, versions_here
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import distributed
 
-    from refbrowser.engine.processes import Processes
+    from refbrowser.engine.workers.processes import Processes
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -497,7 +497,7 @@ class _Local(_Given):
     pool: Processes
 
     def __init__(self, count: int, stack: ExitStack) -> None:
-        from refbrowser.engine.processes import Processes
+        from refbrowser.engine.workers.processes import Processes
 
         super().__init__(Processes(count), stack)
         stack.callback(self.pool.shutdown)

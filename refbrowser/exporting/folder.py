@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 from uuid import uuid4
 
-from refbrowser.engine.peers import worker_name
+from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of, owner_of

@@ -24,7 +24,7 @@ from refbrowser.engine.compute import (
     ComputeStatus,
     shared,
 )
-from refbrowser.engine.peers import check_versions, versions_here
+from refbrowser.engine.workers.peers import check_versions, versions_here
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 

@@ -16,7 +16,7 @@ from process_work import answers_once, ends_always, ends_at_first, eventually, l
 
 import refbrowser
 from refbrowser.engine.compute import HERE, Compute
-from refbrowser.engine.processes import Processes
+from refbrowser.engine.workers.processes import Processes
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import is_running
@@ -63,7 +63,7 @@ _LITTLE = """
 import threading
 open("runs", "a").write("x")
 threading.Thread(target=threading.Event().wait, daemon=True).start()
-from refbrowser.engine.processes import Processes
+from refbrowser.engine.workers.processes import Processes
 with Processes(1) as pool:
     print(pool.submit(abs, -1).result() == 1)
 """
@@ -130,7 +130,7 @@ def test_work_that_nobody_wants_ends_with_its_processes(tmp_path: Path) -> None:
 
 _KILLED = """
 import sys
-from refbrowser.engine.processes import Processes
+from refbrowser.engine.workers.processes import Processes
 sys.path.insert(0, {tests!r})
 from process_work import waits
 with Processes(1) as pool:

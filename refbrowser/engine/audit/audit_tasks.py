@@ -20,10 +20,10 @@ import numpy.typing as npt
 from refbrowser.engine.audit.object_states import ObjectState, stat_objects
 from refbrowser.engine.compute import shared
 from refbrowser.engine.frozen import FrozenDataset
-from refbrowser.engine.peers import worker_name
 from refbrowser.engine.problems.chunk_table import Ints, coords_of
 from refbrowser.engine.reading.parts import EndedPart, PartState, ReadOptions
 from refbrowser.engine.session import readable_grid
+from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, Severity, StaleError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity

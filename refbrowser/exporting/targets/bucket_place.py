@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.peers import worker_name
+from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import (

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from refbrowser.engine.compute import Compute
-from refbrowser.engine.processes import Processes
+from refbrowser.engine.workers.processes import Processes
 from refbrowser.formats.library.process import end_spare
 from refbrowser.io.origins import local_path
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.frozen import FrozenDataset, absolute
-from refbrowser.engine.peers import check_versions, versions_here, worker_name
+from refbrowser.engine.workers.peers import check_versions, versions_here, worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 if TYPE_CHECKING:

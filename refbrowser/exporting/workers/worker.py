@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.compute import shared
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.peers import worker_name
 from refbrowser.engine.reading.decoding import MemoryBudget
+from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffers
 from refbrowser.exporting.chunks import ArrayExport, ExportRun, ExportTask

@@ -1,4 +1,4 @@
-"""A process that runs functions for `refbrowser.engine.processes`; it is started as a script.
+"""A process that runs functions for `refbrowser.engine.workers.processes`; it is started as a script.
 
 Unlike those of `multiprocessing` it never runs the program of its caller, so no ``__main__`` guard is needed.
 Requests come by standard input, answers go by standard output, as pickles, each behind its length. An empty

@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.worker_process import read_message, write_message
+from refbrowser.engine.workers.worker_process import read_message, write_message
 from refbrowser.limits import ADJUSTABLE, LIMITS
 
 if TYPE_CHECKING:
