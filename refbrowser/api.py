@@ -553,7 +553,7 @@ def diff(
     here: Dataset | Path,
     there: Dataset | Path,
     *,
-    values: str = "none",
+    values: str = "auto",
     arrays: Iterable[str] = (),
     ignore: Iterable[str] = (),
     html: Path | None = None,
@@ -567,7 +567,8 @@ def diff(
     here, there
         Opened datasets, or what to open.
     values
-        ``none``, ``sample`` (some blocks of each array, always the same ones) or ``all``.
+        ``auto`` (a sample of the arrays whose references do not tell whether they are the same), ``none``,
+        ``sample`` (some blocks of each array, always the same ones) or ``all``.
     arrays
         Paths of the arrays that are compared; all when there are none.
     ignore
@@ -582,8 +583,10 @@ def diff(
     Returns
     -------
     Comparison
-        `is_equal`, `differences` (whole, one for each thing), `arrays` (references as grids of states, and
-        values), and `to_json()`.
+        `is_equal` (None where nothing differs, but not all was compared), `verdict` (what tells that they are
+        equal: ``same references``, ``same bytes``, ``same values (all)``, ``same values (sample)``; else
+        ``different`` or ``not compared``), `differences` (whole, one for each thing), `arrays` (references as
+        grids of states, and values), and `to_json()`.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Tell how two datasets of any format differ; exit code 0 when they are equal, 2 when they differ."""
+"""Tell how two datasets of any format differ.
+
+Exit code 0 when they are equal, 2 when they differ, 5 when nothing differs but not all was compared (3 or 4
+when that is for want of a permission, or for a source that fails).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.views.comparing.comparison_words import ComparedRow
 
-#: The exit code when datasets differ.
-DIFFERS = 2
+#: The exit codes when datasets differ, and when nothing differs but not all was compared.
+DIFFERS, NOT_COMPARED = 2, 5
 #: What git gives for a file that one side does not have.
 _NOTHING = "/dev/null"
 #: How many arguments git gives: path; file, hash and mode of both sides; of a renamed file two more.
@@ -32,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="the two datasets, A and B")
     parser.add_argument(
         "--values",
-        choices=("none", "sample", "all"),
-        default="none",
-        help="compare values too: some blocks of each array, always the same ones; or all",
+        choices=("auto", "none", "sample", "all"),
+        default="auto",
+        help="compare values: auto, a sample where the references do not tell whether they are the same; "
+        "none; a sample of each array, always the same blocks; or all",
     )
     parser.add_argument(
         "--array",
@@ -80,14 +85,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def exit_code(comparison: Comparison) -> int:
-    """Return 0 for equal ones, 2 where they differ; else that of why values could not be compared."""
-    if not comparison.is_equal:
-        return DIFFERS
+    """Return 0 for equal ones, 2 where they differ; else that of why they could not be compared, or 5."""
+    if comparison.is_equal is not None:
+        return 0 if comparison.is_equal else DIFFERS
     unread = comparison.unread
-    if unread:
-        return unread[0].kind.exit_code
-    incomplete = any(each.values is not None and not each.values.is_complete for each in comparison.arrays)
-    return DIFFERS if comparison.undecided or incomplete else 0
+    return unread[0].kind.exit_code if unread else NOT_COMPARED
 
 
 def _request(arguments: argparse.Namespace) -> CompareRequest:
@@ -173,7 +175,10 @@ def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
         write_line("  new file" if old == _NOTHING else "  removed file")
         return 0
     try:
-        comparison = _compared([old, new], _request(arguments), arguments, token)
+        # Git shows what a document says: its data is not read for that, unless it is asked for.
+        request = _request(arguments)
+        request = replace(request, values="none") if request.values == "auto" else request
+        comparison = _compared([old, new], request, arguments, token)
     except RefbrowserError as error:
         write_line(f"  cannot be compared: {_whole(str(error))}")
         return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from refbrowser.model.flavour import Flavour
 
 #: The flavours of stores by their names in the model, and what the menu calls them.
@@ -58,6 +60,11 @@ def size_text(size: int | None) -> str:
 def count_text(count: int) -> str:
     """Return a whole number with thin spaces between the thousands."""
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def index_text(index: Iterable[int]) -> str:
+    """Return an index as text: ``[3, 4]``."""
+    return f"[{', '.join(map(str, index))}]"
 
 
 def time_text(seconds: float) -> str:

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import refbrowser
@@ -40,7 +41,7 @@ def here(tmp_path: Path) -> Path:
 
 def test_equal_ones_end_with_0(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", str(here), str(write(tmp_path / "there.json"))]) == 0
-    assert capsys.readouterr().out == "Equal. (1 array in both, 3 chunks compared)\n"
+    assert capsys.readouterr().out == "Equal: the same references. (1 array in both, 3 references compared)\n"
 
 
 def test_what_differs_is_told_from_where_it_parts(
@@ -59,9 +60,14 @@ def test_what_differs_is_told_from_where_it_parts(
     assert '    + ["v.bin", 0, 4]' in told
     assert told.endswith(
         "They differ: 1 difference of structure and metadata, 3 references. "
-        "(1 array in both, 3 chunks compared)\n"
+        "(1 array in both, 3 references compared)\n"
     )
-    assert main(["diff", str(one), str(there), "--ignore", "attributes", "--ignore", "references"]) == 0
+    ignored = ["--ignore", "attributes", "--ignore", "references"]
+    assert main(["diff", str(one), str(there), *ignored, "--ignore", "values"]) == 0
+    assert "references and values ignored" in capsys.readouterr().out
+    # The files are not there: nothing tells whether values are the same.
+    assert main(["diff", str(one), str(there), *ignored]) == 4
+    assert main(["diff", str(one), str(there), *ignored, "--values", "none"]) == 5
 
 
 def test_json_and_report(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,6 +102,33 @@ def test_values_that_cannot_be_read_are_never_equal(
     assert main(["diff", str(away), str(away), "--values", "all"]) == 3
     (tmp_path / "u.bin").write_bytes(bytes(12))
     assert main(["diff", str(here), str(here), "--values", "all"]) == 0
+
+
+def test_files_whose_values_all_differ_are_not_equal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import h5py
+
+    names = [tmp_path / f"{name}.nc" for name in ("one", "two", "copy")]
+    for name, first in zip(names, (0, 100), strict=False):
+        with h5py.File(name, "w") as file:
+            file.create_dataset("t", data=np.arange(first, first + 12), chunks=(4,))
+    shutil.copy(names[0], names[2])
+    one, two, copy = map(str, names)
+    page = tmp_path / "page.html"
+    assert main(["diff", one, two, "--html", str(page)]) == 2
+    assert "They differ: 12 values. (1 array in both, 12 values compared)\n" in capsys.readouterr().out
+    assert "<td>/t</td><td>different</td>" in page.read_text()
+    assert main(["diff", one, two, "--values", "none", "--html", str(page)]) == 5
+    told = capsys.readouterr().out
+    assert "values: not compared: 3 chunks in files of their own, only values tell" in told
+    assert "Nothing differs in what was compared; values of 1 array not compared. (1 array in both)\n" in told
+    assert "<td>/t</td><td>not compared</td>" in page.read_text()
+    assert main(["diff", one, two, "--values", "none", "--json"]) == 5
+    said = json.loads(capsys.readouterr().out)
+    assert (said["equal"], said["verdict"]) == (None, "not compared")
+    assert main(["diff", one, copy]) == 0
+    assert "Equal: the same bytes. (1 array in both, 3 references compared)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

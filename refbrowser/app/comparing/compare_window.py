@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.views.comparing.compared_entries import ComparedEntry
     from refbrowser.views.comparing.side_lines import Lines
 
-_NONE, _SAMPLE, _ALL = "none", "sample", "all"
+_AUTO, _SAMPLE, _ALL = "auto", "sample", "all"
 _NOTHING = "Nothing differs in what was compared."
 
 
@@ -60,7 +60,7 @@ class CompareWindow(QDialog):
         self.resize(1120, 720)
         self.sides, self.tasks = (here, there), tasks
         self.found: Compared | None = None
-        self._values = _NONE
+        self._values = _AUTO
         #: The sides that took something over, the last one at the end.
         self._took: list[ComparedSide] = []
         self._job: int | None = None
@@ -167,7 +167,7 @@ class CompareWindow(QDialog):
 
     def _changed(self) -> None:
         # What was read of values is of the state before.
-        self._values = _NONE
+        self._values = _AUTO
         self.compare()
 
     def _not_opened(self, error: BaseException) -> None:
@@ -200,8 +200,8 @@ class CompareWindow(QDialog):
 
             return compared(here, there, values, control)
 
-        self._say("Comparing…" if values == _NONE else "Comparing values…")
-        priority = Priority.VISIBLE if values == _NONE else Priority.STATISTICS
+        self._say("Comparing…" if values == _AUTO else "Comparing values…")
+        priority = Priority.VISIBLE if values == _AUTO else Priority.STATISTICS
         title = f"Compare {self.sides[0].name} with {self.sides[1].name}"
         handle = self._comparing.run(self, title, work, self._compared, self._not_compared, priority=priority)
         self._job = handle.number
@@ -218,7 +218,7 @@ class CompareWindow(QDialog):
     def cancel(self) -> None:
         """Stop comparing; what was known stays."""
         self._comparing.cancel()
-        self._values = _NONE
+        self._values = _AUTO
         self._job = None
         self._show_running(running=False)
         self._say("Cancelled." if self.found is None else f"Cancelled. {self.found.summary}", "warning")
@@ -235,7 +235,7 @@ class CompareWindow(QDialog):
 
     def _not_compared(self, error: BaseException) -> None:
         self._job = None
-        self._values = _NONE
+        self._values = _AUTO
         self._show_running(running=False)
         self._say(f"They cannot be compared. {error_text(error)}", "fault")
 

@@ -11,7 +11,7 @@ import numpy as np
 from refbrowser.app.comparing.compared_side import SideNow
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.comparing.chunk_differences import reference_text
-from refbrowser.engine.comparing.comparison import NO_VALUES, CompareRequest, compare_datasets
+from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
 from refbrowser.engine.comparing.differences import ArrayComparison, Comparison
 from refbrowser.engine.comparing.taking_over import TakenOver, take_over
 from refbrowser.engine.dataset import Dataset
@@ -40,7 +40,6 @@ class Compared:
     comparison: Comparison
     entries: tuple[ComparedEntry, ...]
     summary: str
-    has_values: bool
 
 
 def compared(here: SideNow, there: SideNow, values: str, control: TaskControl) -> Compared:
@@ -56,7 +55,7 @@ def compared(here: SideNow, there: SideNow, values: str, control: TaskControl) -
     mine, theirs = here.taken(control), there.taken(control)
     found = compare_datasets(mine, theirs, CompareRequest(values), control)
     summary = f"{summary_of(found)} {compared_of(found.arrays)}."
-    return Compared(mine, theirs, found, entries_of(found), summary, values != NO_VALUES)
+    return Compared(mine, theirs, found, entries_of(found), summary)
 
 
 def lines_of(entry: ComparedEntry, control: TaskControl) -> tuple[Lines, Lines]:

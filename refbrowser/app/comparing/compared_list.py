@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetIt
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import ThemedItem, one_shot, plain_label, push_button
-from refbrowser.views.words import count_text, one_line
+from refbrowser.views.words import count_text, index_text, one_line
 
 if TYPE_CHECKING:
-    from refbrowser.engine.comparing.differences import ArrayComparison, Extreme
+    from refbrowser.engine.comparing.differences import ArrayComparison, ChunkValues, Extreme
     from refbrowser.views.comparing.compared_entries import ComparedEntry
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -208,6 +208,8 @@ class ComparedValues(QWidget):
             for name, extreme in told:
                 if extreme is not None:
                     self.rows.addTopLevelItem(_extreme_row(name, extreme))
+            for chunk in values.chunks:
+                self.rows.addTopLevelItem(_chunk_row(chunk))
             if (row := self.rows.topLevelItem(0)) is not None:
                 self.rows.setCurrentItem(row)
         errors = () if values is None else values.errors[:_ERRORS]
@@ -226,10 +228,19 @@ class ComparedValues(QWidget):
 
 
 def _extreme_row(name: str, extreme: Extreme) -> QTreeWidgetItem:
-    amount = f"{extreme.amount:.6g}" if extreme.amount else ""
-    place = f"[{', '.join(map(str, extreme.index))}]"
-    row = QTreeWidgetItem([name, amount, place, one_line(extreme.here), one_line(extreme.there)])
-    row.setData(0, _ENTRY, list(extreme.index))
+    return _value_row(name, extreme.amount, extreme.index, extreme.here, extreme.there)
+
+
+def _chunk_row(chunk: ChunkValues) -> QTreeWidgetItem:
+    name = f"chunk {index_text(chunk.coords)}"
+    words = "1 value differs" if chunk.different == 1 else f"{count_text(chunk.different)} values differ"
+    return _value_row(name, chunk.amount, chunk.index, words, "")
+
+
+def _value_row(name: str, amount: float, index: tuple[int, ...], here: str, there: str) -> QTreeWidgetItem:
+    by = f"{amount:.6g}" if amount else ""
+    row = QTreeWidgetItem([name, by, index_text(index), one_line(here), one_line(there)])
+    row.setData(0, _ENTRY, list(index))
     row.setSizeHint(0, QSize(0, theme.ROW))
     for column in range(1, 5):
         row.setFont(column, theme.mono_font())

@@ -1,7 +1,7 @@
 """How the references of one array differ, chunk by chunk: by columns, a block of the grid at a time.
 
-URLs are the same where their texts are, after templates and rules; and where relative ones, put behind the
-folder of their document, or paths that begin with ``file:``, lead to the same place.
+URLs are the same where they lead to the same place: after templates and rules, with relative ones put behind
+the folder of their document, and paths that begin with ``file:`` taken for what they name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, repeat
 from math import prod
@@ -56,9 +56,19 @@ _STATE = {state: np.uint8(state) for state in ChunkState}
 
 
 def compare_chunks(
-    here: ArrayNode, there: ArrayNode, datasets: tuple[Dataset, Dataset], control: JobControl
+    here: ArrayNode,
+    there: ArrayNode,
+    datasets: tuple[Dataset, Dataset],
+    control: JobControl,
+    *,
+    are_copies: bool = False,
 ) -> ChunkComparison:
     """Return how the references of an array differ.
+
+    Parameters
+    ----------
+    are_copies
+        Both datasets are files with the same bytes.
 
     Raises
     ------
@@ -68,7 +78,7 @@ def compare_chunks(
     why = _obstacle(here, there)
     if why:
         return ChunkComparison(why=why)
-    return _Chunks(here, there, datasets, control).compared()
+    return _Chunks(here, there, datasets, control, are_copies).compared()
 
 
 def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
@@ -103,6 +113,17 @@ class _Side:
     def is_own(self, url: str) -> bool:
         """Tell whether a URL lies in the store or file that the dataset is."""
         return self.dataset.document.is_at_place(url)
+
+    def place_in_copy(self, url: str) -> str:
+        """Return a URL as it is in the file, whatever that is called."""
+        if not self.is_own(url):
+            return url
+        (place,) = self.dataset.document.places.values()
+        return url.replace(place, "\0")
+
+    def place(self, url: str) -> str:
+        """Return where a URL leads."""
+        return absolute_url(url, self.dataset) if _may_lead(url) else url
 
 
 @dataclass(slots=True, eq=False)
@@ -173,6 +194,8 @@ class _Chunks:
     there_node: ArrayNode
     datasets: tuple[Dataset, Dataset]
     control: JobControl
+    are_copies: bool = False
+    by_bytes: bool = False
     urls: _Urls = field(default_factory=_Urls)
     left: int = ONE_BY_ONE
     checked: int = 0
@@ -208,6 +231,7 @@ class _Chunks:
             self.checked,
             here.faulty,
             there.faulty,
+            self.by_bytes,
         )
 
     def _settle_apart(self, states: States | None) -> None:
@@ -269,9 +293,11 @@ class _Chunks:
         """Compare references with a URL."""
         placed = both & (mine.url >= 0) & (theirs.url >= 0)
         same_url = placed & (mine.url == theirs.url)
-        other = np.flatnonzero(placed & ~same_url)
-        if len(other):
-            same_url[other[self._lead_alike(mine.url[other], theirs.url[other], sides)]] = True
+        # Of documents in other folders the same text may lead elsewhere.
+        bases = {side.dataset.access.base for side in sides}
+        open_ = np.flatnonzero(placed if len(bases) > 1 else placed & ~same_url)
+        if len(open_):
+            same_url[open_] = self._lead_alike(mine.url[open_], theirs.url[open_], sides, _Side.place)
         self.same_urls |= bool(same_url.any())
         alike = mine.kind == theirs.kind
         same_length = mine.length == theirs.length
@@ -283,25 +309,30 @@ class _Chunks:
         states[same_url & whole] = ChunkState.SAME
         apart = np.flatnonzero(placed & ~same_url)
         if len(apart):
-            states[apart[self._in_own_files(mine.url[apart], theirs.url[apart], sides)]] = ChunkState.APART
+            own = self._in_own_files(mine.url[apart], theirs.url[apart], sides)
+            states[apart[own]] = ChunkState.APART
+            if self.are_copies:
+                self._by_copies(mine, theirs, apart[own], states, sides)
 
-    def _lead_alike(self, mine: Ints, theirs: Ints, sides: tuple[_Side, _Side]) -> npt.NDArray[np.bool_]:
-        """Return which of pairs of URLs with other texts lead to the same place."""
+    def _lead_alike(
+        self, mine: Ints, theirs: Ints, sides: tuple[_Side, _Side], place: Callable[[_Side, str], str]
+    ) -> npt.NDArray[np.bool_]:
+        """Return which of pairs of URLs lead to the same place."""
         found: dict[str, int] = {}
         numbers = []
         for column, side in zip((mine, theirs), sides, strict=True):
             distinct, at = np.unique(column, return_inverse=True)
             texts = [self.urls.texts[number] for number in distinct.tolist()]
-            places = [absolute_url(each, side.dataset) if _may_lead(each) else each for each in texts]
+            places = [place(side, each) for each in texts]
             numbers.append((texts, places, at))
         if all(texts == places for texts, places, _ in numbers):
             # Nothing was said in another way.
-            return np.zeros(len(mine), bool)
+            return mine == theirs
         columns = [
             np.array([found.setdefault(each, len(found)) for each in places], np.int64)[at]
             for _, places, at in numbers
         ]
-        return columns[0] == columns[1]
+        return np.asarray(columns[0] == columns[1])
 
     def _in_own_files(self, mine: Ints, theirs: Ints, sides: tuple[_Side, _Side]) -> npt.NDArray[np.bool_]:
         """Return which of pairs lie in what one dataset is, and the other is not."""
@@ -315,6 +346,16 @@ class _Chunks:
             lies = [side.is_own(text) and not other.is_own(text) for text in texts]
             own |= np.array(lies, dtype=np.bool_)[at]
         return own
+
+    def _by_copies(
+        self, mine: _Full, theirs: _Full, own: Ints, states: States, sides: tuple[_Side, _Side]
+    ) -> None:
+        """Compare ranges of two files with the same bytes."""
+        same = (mine.kind == theirs.kind) & (mine.offset == theirs.offset) & (mine.length == theirs.length)
+        own = own[same[own]]
+        own = own[self._lead_alike(mine.url[own], theirs.url[own], sides, _Side.place_in_copy)]
+        states[own] = ChunkState.SAME
+        self.by_bytes |= bool(len(own))
 
     def _by_bytes(self, mine: _Full, theirs: _Full, both: npt.NDArray[np.bool_], states: States) -> None:
         """Compare chunks of which a document has the bytes."""

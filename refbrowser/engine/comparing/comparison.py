@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from refbrowser.engine.comparing.chunk_differences import compare_chunks, reference_text
+from refbrowser.engine.comparing.copies import are_copies
 from refbrowser.engine.comparing.differences import (
     ArrayComparison,
     ChunkComparison,
@@ -16,6 +17,7 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     Difference,
     DifferenceKind,
+    ValueComparison,
 )
 from refbrowser.engine.comparing.document_differences import DocumentDifferences
 from refbrowser.engine.comparing.node_differences import array_differences, group_differences
@@ -28,9 +30,9 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.edits.many_edits import is_relative
 
-#: What is read of the values of arrays.
-NO_VALUES, SAMPLE, ALL = "none", "sample", "all"
-VALUES = (NO_VALUES, SAMPLE, ALL)
+#: What is read of the values of arrays: of `AUTO` a sample where references do not say what they are.
+AUTO, NO_VALUES, SAMPLE, ALL = "auto", "none", "sample", "all"
+VALUES = (AUTO, NO_VALUES, SAMPLE, ALL)
 #: Pairs of arrays that are looked at for another name.
 _PAIRS = 10_000
 #: URLs that are looked at for relative ones.
@@ -44,14 +46,15 @@ class CompareRequest:
     Attributes
     ----------
     values
-        ``none``, ``sample`` or ``all``.
+        ``auto`` (a sample of the arrays whose references do not tell whether they are the same), ``none``,
+        ``sample`` or ``all``.
     arrays
         Paths of the arrays that are compared; all where there are none.
     ignore
         Kinds of differences that are neither looked for nor told.
     """
 
-    values: str = NO_VALUES
+    values: str = AUTO
     arrays: tuple[str, ...] = ()
     ignore: frozenset[DifferenceKind] = frozenset()
 
@@ -85,6 +88,7 @@ class _Comparing:
     there: Dataset
     request: CompareRequest
     control: JobControl
+    are_copies: bool = False
 
     def compared(self) -> Comparison:
         mine, theirs = _arrays(self.here.hierarchy), _arrays(self.there.hierarchy)
@@ -98,15 +102,19 @@ class _Comparing:
         renamed = self._renamed(mine, theirs)
         pairs = [(mine[path], theirs[path]) for path in both]
         pairs += [(mine[path], theirs[other]) for path, other in renamed.items()]
+        self.are_copies = self.request.values != NO_VALUES and are_copies(self.here, self.there, self.control)
         found = [] if self.request.arrays else list(self._structure(mine, theirs, renamed))
         for one, other in pairs:
             self.control.check()
             found += array_differences(one, other)
+        arrays = tuple(self._array(one, other) for one, other in pairs)
         spelled: list[Difference] = []
+        unlooked = 0
         if not self.request.arrays:
-            documents = DocumentDifferences(self.here, self.there, self.control)
+            alike = all(each.chunks.is_decided and not each.chunks.different for each in arrays)
+            documents = DocumentDifferences(self.here, self.there, self.control, same_references=alike)
             found += documents.differences
-            spelled = documents.spelled
+            spelled, unlooked = documents.spelled, documents.unlooked
         ignored = self.request.ignore
         return Comparison(
             here=self.here.path,
@@ -114,8 +122,9 @@ class _Comparing:
             format_here=self.here.format,
             format_there=self.there.format,
             differences=tuple(each for each in found if each.kind not in ignored),
-            arrays=tuple(self._array(one, other) for one, other in pairs),
+            arrays=arrays,
             spelled=tuple(each for each in spelled if each.kind not in ignored),
+            unlooked=unlooked,
             notes=tuple(self._notes()),
         )
 
@@ -175,28 +184,38 @@ class _Comparing:
         chunks = ChunkComparison(why="references are ignored")
         if DifferenceKind.REFERENCES not in ignored:
             self.control.stage("comparing references")
-            chunks = compare_chunks(one, other, (self.here, self.there), self.control)
-        if self.request.values == NO_VALUES or DifferenceKind.VALUES in ignored:
-            return ArrayComparison(one.path, other.path, chunks)
+            chunks = compare_chunks(
+                one, other, (self.here, self.there), self.control, are_copies=self.are_copies
+            )
+        if DifferenceKind.VALUES in ignored:
+            is_ignored = DifferenceKind.REFERENCES in ignored
+            return ArrayComparison(one.path, other.path, chunks, is_ignored=is_ignored)
+        values = self._values(one, other, chunks) if self._wants_values(chunks) else None
+        return ArrayComparison(one.path, other.path, chunks, values)
+
+    def _wants_values(self, chunks: ChunkComparison) -> bool:
+        wanted = self.request.values
+        return wanted in (SAMPLE, ALL) or (wanted == AUTO and not chunks.is_decided)
+
+    def _values(self, one: ArrayNode, other: ArrayNode, chunks: ChunkComparison) -> ValueComparison:
         self.control.stage("comparing values")
         first = None
         if chunks.states is not None:
             differs = np.isin(chunks.states, [state for state in ChunkState if state.differs])
             first = np.argwhere(differs)
         arrays = Array(self.here, one), Array(self.there, other)
-        sample = self.request.values == SAMPLE
-        values = compare_values(*arrays, self.control, sample=sample, first=first)
-        return ArrayComparison(one.path, other.path, chunks, values)
+        return compare_values(*arrays, self.control, sample=self.request.values != ALL, first=first)
 
     def _notes(self) -> Iterator[str]:
         bases = self.here.access.base, self.there.access.base
         if bases[0] != bases[1] and all(_has_relative(each) for each in (self.here, self.there)):
-            yield "relative URLs are compared as they are written; the documents lie in different folders"
+            yield (
+                "relative URLs begin in the folder of their document, and these lie in different folders: "
+                "the same text leads to other files"
+            )
         for name, dataset in (("here", self.here), ("there", self.there)):
             if dataset.damage:
                 yield f"what is {name} is damaged: {dataset.damage[0].message}"
-        if self.request.values == SAMPLE:
-            yield "values are compared in a sample"
 
 
 def _path(path: str) -> str:

@@ -6,6 +6,8 @@ The one is *here*, the other *there*. Texts are whole: who shows them begins whe
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -127,6 +129,22 @@ class ChunkState(IntEnum):
         )
 
 
+class Verdict(StrEnum):
+    """What is known of an array, or of whole datasets: that they differ, or what tells that they do not."""
+
+    DIFFERENT = "different"
+    #: The user wants to know neither of references nor of values.
+    IGNORED = "ignored"
+    #: All references come to the same bytes of the same objects.
+    SAME_REFERENCES = "same references"
+    #: Both are files with the same bytes.
+    SAME_BYTES = "same bytes"
+    ALL_VALUES = "same values (all)"
+    SAMPLE = "same values (sample)"
+    #: Nothing differs, and nothing tells that it is the same.
+    NOT_COMPARED = "not compared"
+
+
 _STATES = {
     ChunkState.MISSING: "in neither",
     ChunkState.SAME: "same",
@@ -181,6 +199,8 @@ class ChunkComparison:
         Chunks that were looked at.
     faulty_here, faulty_there
         Of these, references that cannot be read.
+    by_bytes
+        Both lie in files with the same bytes, and are taken for the same by that.
     why
         Why they were not compared; empty where they were.
     """
@@ -192,12 +212,28 @@ class ChunkComparison:
     checked: int = 0
     faulty_here: int = 0
     faulty_there: int = 0
+    by_bytes: bool = False
     why: str = ""
 
     @property
     def different(self) -> int:
         """How many chunks differ."""
         return sum(count for state, count in self.counts.items() if state.differs)
+
+    @property
+    def apart(self) -> int:
+        """How many chunks lie in files of their own: their references say nothing."""
+        return self.counts.get(ChunkState.APART, 0)
+
+    @property
+    def compared(self) -> int:
+        """Of how many chunks the references tell whether they are the same."""
+        return sum(self.counts.values()) - self.apart - self.undecided
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the references tell of each chunk whether it is the same."""
+        return not (self.why or self.apart or self.undecided)
 
     @property
     def undecided(self) -> int:
@@ -217,6 +253,11 @@ class ChunkComparison:
         }
 
 
+def _finite(amount: float) -> float | None:
+    """Return a number as strict JSON has it: null where it is infinite."""
+    return amount if math.isfinite(amount) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Extreme:
     """The largest difference of numbers, and where: the index of the element and both values as text."""
@@ -229,10 +270,37 @@ class Extreme:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
-            "amount": self.amount,
+            "amount": _finite(self.amount),
             "index": list(self.index),
             "here": self.here,
             "there": self.there,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkValues:
+    """The values of one chunk of here that differ: how many, and the largest difference.
+
+    Attributes
+    ----------
+    amount
+        0 where nothing but a number and none, or other types than numbers, differ.
+    index
+        Of the element that differs most, else of the first one.
+    """
+
+    coords: tuple[int, ...]
+    different: int
+    amount: float
+    index: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "chunk": list(self.coords),
+            "different": self.different,
+            "amount": _finite(self.amount),
+            "index": list(self.index),
         }
 
 
@@ -254,6 +322,10 @@ class ValueComparison:
         The largest differences of numbers; the relative one is against the larger of both values.
     first
         The first element that differs, of any type; its `amount` is 0.
+    chunks_different
+        How many chunks of here hold elements that differ; at least so many where `has_more_chunks`.
+    chunks
+        The first of them, those with the largest differences first.
     nan_here, nan_there
         Elements that are no number on that side alone; they differ, and have no part in the largest ones.
     absent_here, absent_there
@@ -280,6 +352,9 @@ class ValueComparison:
     absolute: Extreme | None = None
     relative: Extreme | None = None
     first: Extreme | None = None
+    chunks_different: int = 0
+    has_more_chunks: bool = False
+    chunks: tuple[ChunkValues, ...] = ()
     nan_here: int = 0
     nan_there: int = 0
     absent_here: int = 0
@@ -313,6 +388,9 @@ class ValueComparison:
             "absolute": None if self.absolute is None else self.absolute.to_json(),
             "relative": None if self.relative is None else self.relative.to_json(),
             "first": None if self.first is None else self.first.to_json(),
+            "chunks_different": self.chunks_different,
+            "more_chunks": self.has_more_chunks,
+            "chunks": [each.to_json() for each in self.chunks],
             "nan_here": self.nan_here,
             "nan_there": self.nan_there,
             "absent_here": self.absent_here,
@@ -333,19 +411,44 @@ class ValueComparison:
 class ArrayComparison:
     """One array that both have: what differs in its references, and in its values where these were read.
 
-    `there` is its path in the other dataset, where it has another one.
+    Attributes
+    ----------
+    there
+        Its path in the other dataset, where it has another one.
+    values
+        None where they were not read.
+    is_ignored
+        Neither references nor values are to be compared.
     """
 
     path: str
     there: str
     chunks: ChunkComparison
     values: ValueComparison | None = None
+    is_ignored: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known of it."""
+        values, chunks = self.values, self.chunks
+        if chunks.different or (values is not None and values.different):
+            return Verdict.DIFFERENT
+        if self.is_ignored:
+            return Verdict.IGNORED
+        if values is not None and not values.is_complete:
+            return Verdict.NOT_COMPARED
+        if values is not None and not values.is_sample:
+            return Verdict.ALL_VALUES
+        if chunks.is_decided:
+            return Verdict.SAME_BYTES if chunks.by_bytes else Verdict.SAME_REFERENCES
+        return Verdict.NOT_COMPARED if values is None else Verdict.SAMPLE
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
             "path": self.path,
             "there": self.there,
+            "verdict": str(self.verdict),
             "references": self.chunks.to_json(),
             "values": None if self.values is None else self.values.to_json(),
         }
@@ -367,6 +470,8 @@ class Comparison:
         Those that both have, with references and values.
     spelled
         What two documents write otherwise and mean alike: templates, rules, the version. No differences.
+    unlooked
+        Rows of rules, and keys that are no chunks, that were not compared, because there are too many.
     notes
         What is to be known about the comparison.
     """
@@ -378,6 +483,7 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     arrays: tuple[ArrayComparison, ...] = ()
     spelled: tuple[Difference, ...] = ()
+    unlooked: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -391,14 +497,30 @@ class Comparison:
         return sum(each.values.different for each in self.arrays if each.values is not None)
 
     @property
-    def is_equal(self) -> bool:
-        """Whether nothing differs in what was compared."""
-        return not (self.differences or self.chunks_different or self.values_different)
+    def is_equal(self) -> bool | None:
+        """Whether they are equal; None where nothing differs, but not all was compared."""
+        verdict = self.verdict
+        return None if verdict is Verdict.NOT_COMPARED else verdict is not Verdict.DIFFERENT
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known: the least certain of all arrays; `SAME_REFERENCES` without any."""
+        found = self.verdicts
+        if self.differences or Verdict.DIFFERENT in found:
+            return Verdict.DIFFERENT
+        if self.unlooked:
+            return Verdict.NOT_COMPARED
+        return next((each for each in reversed(Verdict) if each in found), Verdict.SAME_REFERENCES)
+
+    @property
+    def verdicts(self) -> Mapping[Verdict, int]:
+        """How many arrays have each verdict."""
+        return Counter(each.verdict for each in self.arrays)
 
     @property
     def undecided(self) -> int:
-        """How many chunks could not be compared within the limits."""
-        return sum(each.chunks.undecided for each in self.arrays)
+        """How many chunks, rows and keys could not be compared within the limits."""
+        return self.unlooked + sum(each.chunks.undecided for each in self.arrays)
 
     @property
     def unread(self) -> tuple[RefbrowserError, ...]:
@@ -418,6 +540,7 @@ class Comparison:
             "format_here": self.format_here,
             "format_there": self.format_there,
             "equal": self.is_equal,
+            "verdict": str(self.verdict),
             "differences": [each.to_json() for each in self.differences],
             "arrays": [each.to_json() for each in self.arrays],
             "spelled": [each.to_json() for each in self.spelled],

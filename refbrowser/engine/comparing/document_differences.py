@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from refbrowser.engine.comparing.chunk_differences import absolute_url
+from refbrowser.engine.comparing.chunk_differences import absolute_url, reference_text
 from refbrowser.engine.comparing.differences import Difference, DifferenceKind
 from refbrowser.engine.comparing.node_differences import value_text
 from refbrowser.engine.dataset import Dataset
@@ -21,12 +21,14 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 from refbrowser.model.reference import ByteRange, WholeFile
 from refbrowser.references.document.chunk_codes import Group, group_of_chunks, split_key
-from refbrowser.references.edits.compare import Side, other_keys
+from refbrowser.references.edits.compare import Part, Side, changed_keys, is_chunk, other_keys
 from refbrowser.references.edits.outer_edits import KNOWN_MEMBERS
 from refbrowser.references.rules.layouts import NotDecided
 
 #: Rows of one rule, and of all rules, that are looked up in the other document.
 RULE_ROWS, ALL_ROWS = 20_000, 60_000
+#: Keys that are no chunks, and written otherwise, that are looked up in both documents.
+KEYS = 10_000
 #: Rows that are asked for at a time.
 _BLOCK = 1_000
 
@@ -39,41 +41,54 @@ class DocumentDifferences:
     differences
         What counts.
     spelled
-        What means the same: rules that give the same rows, templates that one alone has, the version.
+        What means the same: rules that give the same rows, templates that come to the same, the version.
+    unlooked
+        Rows of rules and keys, of no array, that were not looked at, because there are too many.
+
+    Parameters
+    ----------
+    same_references
+        The references of all arrays are the same.
     """
 
-    def __init__(self, here: Dataset, there: Dataset, control: JobControl) -> None:
+    def __init__(self, here: Dataset, there: Dataset, control: JobControl, *, same_references: bool) -> None:
         self.differences: list[Difference] = []
         self.spelled: list[Difference] = []
+        self.unlooked = 0
         self._sides = here, there
         self._control = control
         self._left = ALL_ROWS
         documents = here.document, there.document
         if any(document.rules_are_made for document in documents):
             return
+        self._grids = chunk_grids(here.hierarchy, there.hierarchy)
         self._compare_tops()
-        self._compare_templates()
+        before = len(self.differences)
         self._compare_rules()
         self._compare_keys()
+        is_same = same_references and len(self.differences) == before
+        self._compare_templates(before, is_same=is_same)
 
     def _compare_tops(self) -> None:
         texts = [side.document.written() for side in self._sides]
         versions = [str(text.version) for text in texts]
         if versions[0] != versions[1]:
             self.spelled.append(Difference(DifferenceKind.MEMBER, "", "version", Side.BOTH, *versions))
-        if "0" in versions or any(side.document.from_parquet for side in self._sides):
-            # These have no place for other members.
-            return
-        mine, theirs = (text.node.to_python() for text in texts)
+        mine, theirs = (
+            {} if text.version == 0 or side.document.from_parquet else text.node.to_python()
+            for text, side in zip(texts, self._sides, strict=True)
+        )
         for each in _compared(DifferenceKind.MEMBER, mine, theirs):
             if each.name not in KNOWN_MEMBERS:
                 self.differences.append(each)
 
-    def _compare_templates(self) -> None:
+    def _compare_templates(self, place: int, *, is_same: bool) -> None:
+        """Compare templates: they are a difference where something that may come of them is one."""
         mine, theirs = (side.document.templates.templates for side in self._sides)
-        for each in _compared(DifferenceKind.TEMPLATE, mine, theirs):
-            # One that the other does not have gives its text to URLs that are written out there.
-            (self.differences if each.side is Side.BOTH else self.spelled).append(each)
+        found = list(_compared(DifferenceKind.TEMPLATE, mine, theirs))
+        # One that the other does not have gives its text to URLs that are written out there.
+        self.spelled += (each for each in found if is_same or each.side is not Side.BOTH)
+        self.differences[place:place] = [each for each in found if not is_same and each.side is Side.BOTH]
 
     # Rules
 
@@ -123,17 +138,21 @@ class DocumentDifferences:
             return True, rule.structure_faults[0].message
         checked = different = 0
         first = ""
+        are_chunks = True
         for start, stop in self._blocks(rule.count):
             self._control.check()
             rows = rule.rows(start, stop)
             for place, key in enumerate(rows.keys):
                 checked += 1
+                are_chunks = are_chunks and key is not None and is_chunk(self._grids, key)
                 if key is None or place in rows.faults or not _gives_alike(mine, theirs, key):
                     different += 1
                     first = first or (key or f"row {start + place}")
         if different:
             return True, f"{different:,} of {checked:,} rows differ, the first is {first}"
         if checked < rule.count:
+            # Those of arrays are compared there, all of them.
+            self.unlooked += 0 if are_chunks else rule.count - checked
             return False, f"not decided ({checked:,} of {rule.count:,} rows checked)"
         return False, f"the same {checked:,} references"
 
@@ -153,9 +172,15 @@ class DocumentDifferences:
     # Keys
 
     def _compare_keys(self) -> None:
-        grids = chunk_grids(*(side.hierarchy for side in self._sides))
+        """Compare the keys that are neither metadata nor chunks, by what they come to."""
         here, there = (side.document for side in self._sides)
-        part = other_keys(here, there, grids, self._control.check)
+        keys = changed_keys(here.refs, there.refs, KEYS, self._control.check, self._grids)
+        if keys is None:
+            # Too many to be looked up: as they are written.
+            part = other_keys(here, there, self._grids, self._control.check)
+        else:
+            part = self._looked_up(keys)
+        self.unlooked += part.skipped
         for each in part.examples:
             self.differences.append(
                 Difference(DifferenceKind.KEY, "", each.name, each.side, each.here, each.there)
@@ -166,6 +191,17 @@ class DocumentDifferences:
             if more:
                 name = f"and {more:,} more keys that are no chunks"
                 self.differences.append(Difference(DifferenceKind.KEY, "", name, side_of))
+
+    def _looked_up(self, keys: list[str]) -> Part:
+        part = Part("Keys")
+        for key in keys:
+            self._control.check()
+            if _gives_alike(*self._sides, key):
+                continue
+            here, there = (_text_of(side, key) for side in self._sides)
+            side = Side.HERE if there is None else Side.THERE if here is None else Side.BOTH
+            part.note(side, key, here or "", there or "")
+        return part
 
 
 def _compared(
@@ -196,18 +232,27 @@ def _gives_alike(mine: Dataset, theirs: Dataset, key: str) -> bool:
     found: list[Any] = []
     for side in (mine, theirs):
         try:
-            found.append(side.document.expansion.reference(key))
+            given = side.document.expansion.reference(key)
         except RefbrowserError as error:
             found.append(error.message)
+            continue
+        if isinstance(given, ByteRange | WholeFile):
+            given = replace(given, url=absolute_url(given.url, side))
+        found.append(given)
     if any(each is None or isinstance(each, NotDecided) for each in found):
         return False
-    if found[0] == found[1]:
-        return True
-    places = [
-        replace(each, url=absolute_url(each.url, side)) if isinstance(each, ByteRange | WholeFile) else each
-        for each, side in zip(found, (mine, theirs), strict=True)
-    ]
-    return bool(places[0] == places[1])
+    return bool(found[0] == found[1])
+
+
+def _text_of(side: Dataset, key: str) -> str | None:
+    """Return what a key stands for, as documents write it; None where it is not there."""
+    try:
+        given = side.document.expansion.reference(key)
+    except RefbrowserError as error:
+        return f"cannot be read: {error.message}"
+    if given is None:
+        return None
+    return "not decided" if isinstance(given, NotDecided) else reference_text(given)
 
 
 def chunk_grids(*hierarchies: Hierarchy) -> dict[Group, list[tuple[tuple[int, ...], tuple[int, ...]]]]:

@@ -43,7 +43,7 @@ from refbrowser.model.nodes import ArrayNode, Node
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceKind, WholeFile
 from refbrowser.references.document.document import Document
 from refbrowser.references.document.reference_values import BASE64_PREFIX
-from refbrowser.references.edits.compare import Side, other_changed_keys
+from refbrowser.references.edits.compare import Side, changed_keys
 from refbrowser.references.edits.edits import (
     Compound,
     Edit,
@@ -298,7 +298,7 @@ class _TakingOver:
         if all(each.find_slot(difference.name) is None for each in (refs, self.target.document.refs)):
             # One that stands for more than are listed.
             grids = chunk_grids(self.source.hierarchy, self.target.hierarchy)
-            found = other_changed_keys(refs, self.document.refs, grids, MOST_KEYS, self.control.check)
+            found = changed_keys(refs, self.document.refs, MOST_KEYS, self.control.check, grids)
             if found is None:
                 raise _refused(difference.name, f"more than {MOST_KEYS:,} keys differ")
             names = found

@@ -7,7 +7,8 @@ What cannot be read on either side is counted, and never equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from math import prod
 from random import Random
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.comparing.differences import Extreme, ValueComparison
+from refbrowser.engine.comparing.differences import ChunkValues, Extreme, ValueComparison
 from refbrowser.engine.dataset import Array
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
@@ -38,6 +39,8 @@ _ROWS = 4_096
 _OBJECT = 256
 #: Errors that are kept.
 _ERRORS = 5
+#: Chunks that are counted, and those that are told: the ones that differ most.
+CHUNKS, CHUNKS_TOLD = 50_000, 100
 
 
 def compare_values(
@@ -116,6 +119,8 @@ class _Values:
     unread: list[int] = field(default_factory=lambda: [0, 0])
     stale: list[int] = field(default_factory=lambda: [0, 0])
     errors: list[RefbrowserError] = field(default_factory=list)
+    chunks: dict[tuple[int, ...], ChunkValues] = field(default_factory=dict)
+    has_more_chunks: bool = False
 
     def compared(self) -> ValueComparison:
         shape = tuple(min(pair) for pair in zip(self.here.shape, self.there.shape, strict=True))
@@ -134,6 +139,9 @@ class _Values:
             absolute=self.absolute,
             relative=self.relative,
             first=self.first,
+            chunks_different=len(self.chunks),
+            has_more_chunks=self.has_more_chunks,
+            chunks=self._largest_chunks(),
             nan_here=self.nan[0],
             nan_there=self.nan[1],
             absent_here=self.absent[0],
@@ -255,16 +263,20 @@ class _Values:
         if self.first is None:
             at = int(np.argmax(differs))
             self.first = self._extreme(0.0, at, mine, theirs, box)
+        self._note_chunks(differs, self._note_numbers(mine, theirs, differs, box), box)
+
+    def _note_numbers(self, mine: Values, theirs: Values, differs: Mask, box: Box) -> Values | None:
+        """Note the largest differences; return by how much elements differ, None of what is no number."""
         if mine.dtype.kind not in "biufcmM" or theirs.dtype.kind not in "biufcmM":
-            return
+            return None
         nans = [_is_nan(values) for values in (mine, theirs)]
         self.nan[0] += int((nans[0] & ~nans[1]).sum())
         self.nan[1] += int((nans[1] & ~nans[0]).sum())
         counts = differs & ~nans[0] & ~nans[1]
         if not counts.any():
-            return
+            return None
         amount, size = _amounts(mine, theirs)
-        amount = np.where(counts, amount, -1)
+        by = amount = np.where(counts, amount, -1)
         at = int(np.argmax(amount))
         if self.absolute is None or amount.flat[at] > self.absolute.amount:
             self.absolute = self._extreme(float(amount.flat[at]), at, mine, theirs, box)
@@ -273,6 +285,58 @@ class _Values:
         at = int(np.argmax(relative))
         if relative.flat[at] >= 0 and (self.relative is None or relative.flat[at] > self.relative.amount):
             self.relative = self._extreme(float(relative.flat[at]), at, mine, theirs, box)
+        return by
+
+    # Chunks
+
+    def _note_chunks(self, differs: Mask, amount: Values | None, box: Box) -> None:
+        """Count what differs in each chunk of here that a block has something of."""
+        sides = self.here.node.grid.chunk_shape
+        counts = differs.astype(np.int64)
+        for axis, (each, side) in enumerate(zip(box, sides, strict=True)):
+            counts = np.add.reduceat(counts, _starts(each, side), axis=axis)
+        firsts = [each.start // side for each, side in zip(box, sides, strict=True)]
+        for cell in np.argwhere(counts).tolist():
+            coords = tuple(at + first for at, first in zip(cell, firsts, strict=True))
+            if coords not in self.chunks and len(self.chunks) >= CHUNKS:
+                self.has_more_chunks = True
+                return
+            part = tuple(
+                slice(max(at * side - each.start, 0), (at + 1) * side - each.start)
+                for at, side, each in zip(coords, sides, box, strict=True)
+            )
+            self._add_chunk(coords, int(counts[tuple(cell)]), differs[part], amount, part, box)
+
+    def _add_chunk(
+        self,
+        coords: tuple[int, ...],
+        count: int,
+        differs: Mask,
+        amount: Values | None,
+        part: Box,
+        box: Box,
+    ) -> None:
+        most = differs if amount is None or amount[part].max() < 0 else amount[part]
+        place = np.unravel_index(int(np.argmax(most)), most.shape) if most.ndim else ()
+        index = tuple(
+            int(at) + each.start + outer.start for at, each, outer in zip(place, part, box, strict=True)
+        )
+        found = ChunkValues(coords, count, 0.0 if most is differs else float(most[place]), index)
+        before = self.chunks.get(coords)
+        if before is not None:
+            # Of a chunk that is larger than a block.
+            larger = max(before, found, key=lambda each: each.amount)
+            found = replace(larger, different=before.different + count)
+        self.chunks[coords] = found
+
+    def _largest_chunks(self) -> tuple[ChunkValues, ...]:
+        return tuple(
+            nsmallest(
+                CHUNKS_TOLD,
+                self.chunks.values(),
+                key=lambda each: (-each.amount, -each.different, each.coords),
+            )
+        )
 
     def _extreme(self, amount: float, at: int, mine: Values, theirs: Values, box: Box) -> Extreme:
         place = np.unravel_index(at, mine.shape) if mine.ndim else ()
@@ -292,11 +356,20 @@ class _Values:
         if len(rows) < 2:
             return
         self.compared_ += stop - start
+        differs = np.zeros(stop - start, bool)
         for at, (mine, theirs) in enumerate(zip(*rows, strict=True)):
             if not _same_object(mine, theirs):
-                self.different += 1
+                differs[at] = True
                 if self.first is None:
                     self.first = Extreme(0.0, (start + at,), str(mine), str(theirs))
+        self.different += int(differs.sum())
+        if len(box) == 1:
+            self._note_chunks(differs, None, box)
+
+
+def _starts(part: slice, side: int) -> list[int]:
+    """Return where the chunks begin that a part of a dimension has something of, from its beginning on."""
+    return [0, *range(side - part.start % side, part.stop - part.start, side)]
 
 
 def _box(grid: RegularChunkGrid, number: int) -> Box:

@@ -216,7 +216,7 @@ def _refs(
     single = _single_keys(here.refs, there.refs, part)
     for key in single:
         pause()
-        if grids is None or not (is_metadata_key(key) or _is_in(grids, key)):
+        if grids is None or not (is_metadata_key(key) or is_chunk(grids, key)):
             _compare_key(part, key, here.refs, there.refs)
     edited = _codes_of(single)
     texts = _Texts(here.refs, there.refs, part, pause)
@@ -228,7 +228,7 @@ def _refs(
     return part
 
 
-def _is_in(grids: Grids, key: str) -> bool:
+def is_chunk(grids: Grids, key: str) -> bool:
     """Tell whether a key is that of a chunk in one of the grids."""
     parts = split_key(key)
     if parts is None:
@@ -334,12 +334,21 @@ class _Texts:
 
 
 def changed_keys(
-    here: References, there: References, most: int, pause: Callable[[], None] = lambda: None
+    here: References,
+    there: References,
+    most: int,
+    pause: Callable[[], None] = lambda: None,
+    grids: Grids | None = None,
 ) -> list[str] | None:
     """Return the keys whose value is another one, or that are on one side alone; None where more than `most`.
 
     Values of text are told apart by how they are written: some of the keys may mean the same. Nothing is
     passed over.
+
+    Parameters
+    ----------
+    grids
+        The grids of all arrays: chunks in them, and metadata, are left out. None where nothing is.
     """
     part = Part("References")
     texts = _Texts(here, there, part, pause, left=LIMITS.references)
@@ -349,24 +358,16 @@ def changed_keys(
         key
         for key in single
         if _value_text(here, here.find_slot(key)) != _value_text(there, there.find_slot(key))
+        and (grids is None or not (is_metadata_key(key) or is_chunk(grids, key)))
     ]
     for group in _groups(here, there):
         pause()
-        for _, codes in _differing(group, texts, edited.get(group, _NO_CODES), ()):
+        inside = () if grids is None else grids.get(group, ())
+        for _, codes in _differing(group, texts, edited.get(group, _NO_CODES), inside):
             if len(found) + len(codes) > most:
                 return None
             found += [join_key(group, code) for code in codes.tolist()]
     return found if len(found) <= most else None
-
-
-def other_changed_keys(
-    here: References, there: References, grids: Grids, most: int, pause: Callable[[], None] = lambda: None
-) -> list[str] | None:
-    """Return those of them that are neither metadata nor chunks of an array; None where too many changed."""
-    found = changed_keys(here, there, most, pause)
-    if found is None:
-        return None
-    return [key for key in found if not is_metadata_key(key) and not _is_in(grids, key)]
 
 
 def _groups(here: References, there: References) -> list[Group]:

@@ -11,9 +11,10 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     Difference,
     DifferenceKind,
+    Verdict,
 )
 from refbrowser.references.edits.compare import Side
-from refbrowser.views.comparing.comparison_words import chunk_words, row_of, value_words
+from refbrowser.views.comparing.comparison_words import chunk_words, row_of, untold_words, value_words
 
 
 class ComparedSection(StrEnum):
@@ -117,4 +118,7 @@ def _arrays(comparison: Comparison) -> Iterator[ComparedEntry]:
         values = each.values
         if values is not None and (values.different or values.has_stale or not values.is_complete):
             note = value_words(values)
+            yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)
+        elif values is None and each.verdict is Verdict.NOT_COMPARED and not each.chunks.undecided:
+            note = untold_words(each.chunks)
             yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)

@@ -117,11 +117,11 @@ def _all_arrays(comparison: Comparison) -> Iterator[str]:
     if not comparison.arrays:
         return
     yield "<h2>All arrays in both</h2>"
-    yield "<table><tr><th>Array</th><th>References</th><th>Values</th></tr>"
+    yield "<table><tr><th>Array</th><th>Verdict</th><th>References</th><th>Values</th></tr>"
     for each in comparison.arrays:
         values = "not compared" if each.values is None else value_words(each.values)
         yield (
-            f"<tr><td>{_text(each.path)}</td><td>{_text(chunk_words(each.chunks))}</td>"
+            f"<tr><td>{_text(each.path)}</td><td>{each.verdict}</td><td>{_text(chunk_words(each.chunks))}</td>"
             f"<td>{_text(values)}</td></tr>"
         )
     yield "</table>"

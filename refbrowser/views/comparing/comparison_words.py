@@ -9,14 +9,17 @@ from refbrowser.engine.comparing.differences import (
     ArrayComparison,
     ChunkComparison,
     ChunkState,
+    ChunkValues,
     Comparison,
     Difference,
     DifferenceKind,
     Extreme,
     ValueComparison,
+    Verdict,
 )
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.text.typed_values import from_difference
+from refbrowser.views.words import index_text
 
 #: Characters before the place where two texts part.
 LEAD = 24
@@ -31,6 +34,16 @@ _WHAT = {
     DifferenceKind.RULE: "gen",
     DifferenceKind.DIMENSION: "dimension",
 }
+#: What equality is told by, the surest first.
+_EQUAL = {
+    Verdict.SAME_BYTES: "the same bytes",
+    Verdict.SAME_REFERENCES: "the same references",
+    Verdict.ALL_VALUES: "the same values, all compared",
+    Verdict.SAMPLE: "the same values in a sample",
+    Verdict.IGNORED: "the same structure and metadata, references and values ignored",
+}
+#: Chunks with values that differ that are told one by one.
+CHUNKS = 10
 #: Names that say by themselves what they are.
 _PLAIN = ("dimensions", "the order of the rules", "version", "renamed")
 
@@ -70,10 +83,25 @@ def nodes_of(comparison: Comparison) -> tuple[ComparedNode, ...]:
     for each in comparison.differences:
         rows.setdefault(each.path, []).append(row_of(each))
     for array in comparison.arrays:
-        found = [*reference_rows(array.chunks), *value_rows(array.values)]
+        found = [*reference_rows(array.chunks), *value_rows(array.values), *_untold(array)]
         if found:
             rows.setdefault(array.path, []).extend(found)
     return tuple(ComparedNode(path, tuple(found)) for path, found in rows.items() if found)
+
+
+def _untold(array: ArrayComparison) -> Iterator[ComparedRow]:
+    """Yield why nothing tells whether an array is the same, where its values were not read."""
+    if array.values is None and array.verdict is Verdict.NOT_COMPARED:
+        yield ComparedRow("values", Side.BOTH, note=untold_words(array.chunks))
+
+
+def untold_words(chunks: ChunkComparison) -> str:
+    """Return why the references of an array do not tell whether it is the same."""
+    if chunks.why:
+        return f"not compared: {chunks.why}"
+    if chunks.apart:
+        return f"not compared: {_counted(chunks.apart, 'chunk')} in files of their own, only values tell"
+    return f"not compared: {_counted(chunks.undecided, 'reference')} not decided"
 
 
 def row_of(difference: Difference) -> ComparedRow:
@@ -136,6 +164,7 @@ def value_rows(values: ValueComparison | None) -> Iterator[ComparedRow]:
         for name, extreme, wanted in told:
             if extreme is not None and wanted:
                 yield _extreme_row(name, extreme)
+        yield from _chunk_rows(values)
     if values.unread_here or values.unread_there:
         counts = f"{values.unread_here:,} elements here, {values.unread_there:,} there"
         why = f": {values.errors[0]}" if values.errors else ""
@@ -164,22 +193,45 @@ def value_words(values: ValueComparison) -> str:
     return "; ".join(words)
 
 
+def _chunk_rows(values: ValueComparison) -> Iterator[ComparedRow]:
+    """Yield in how many chunks values differ, and of the first ones, by how much."""
+    if values.chunks_different < 2:
+        return
+    more = " or more" if values.has_more_chunks else ""
+    note = f"{values.chunks_different:,}{more}, those that differ most first"
+    yield ComparedRow("chunks with values that differ", Side.BOTH, note=note)
+    for each in values.chunks[:CHUNKS]:
+        yield ComparedRow(f"chunk {index_text(each.coords)}", Side.BOTH, note=chunk_values_words(each))
+    left = values.chunks_different - CHUNKS
+    if left > 0:
+        yield ComparedRow(f"and {left:,} more", Side.BOTH)
+
+
+def chunk_values_words(chunk: ChunkValues) -> str:
+    """Return in words how many values of a chunk differ, and by how much at most."""
+    amount = f"by up to {chunk.amount:.6g} " if chunk.amount else ""
+    return f"{_counted(chunk.different, 'value')}, {amount}at {index_text(chunk.index)}"
+
+
 def _extreme_row(name: str, extreme: Extreme) -> ComparedRow:
     amount = f"{extreme.amount:.6g} " if extreme.amount else ""
-    place = f"[{', '.join(map(str, extreme.index))}]"
-    return ComparedRow(name, Side.BOTH, extreme.here, extreme.there, f"{amount}at {place}")
+    note = f"{amount}at {index_text(extreme.index)}"
+    return ComparedRow(name, Side.BOTH, extreme.here, extreme.there, note)
 
 
 def summary_of(comparison: Comparison) -> str:
-    """Return in one sentence whether both are equal, and how much differs."""
-    unread = sum(1 for each in comparison.arrays if each.values is not None and not each.values.is_complete)
-    open_ends = []
-    if comparison.undecided:
-        open_ends.append(f"{comparison.undecided:,} references were not decided")
-    if unread:
-        open_ends.append(f"{_counted(unread, 'array')} could not be compared in values")
+    """Return in one sentence whether both are equal and what tells so, or how much differs."""
+    open_ends = _open_ends(comparison)
+    if comparison.is_equal is None:
+        return "; ".join(["Nothing differs in what was compared", *open_ends]) + "."
     if comparison.is_equal:
-        return "; ".join(["Equal in all that was compared" if open_ends else "Equal", *open_ends]) + "."
+        found = comparison.verdicts
+        told = [(verdict, found[verdict]) for verdict in _EQUAL if found.get(verdict)]
+        if len(told) > 1:
+            basis = ", ".join(f"{_EQUAL[verdict]} of {_counted(count, 'array')}" for verdict, count in told)
+        else:
+            basis = _EQUAL[told[0][0]] if told else "the same structure and metadata"
+        return "; ".join([f"Equal: {basis}", *open_ends]) + "."
     words = []
     if comparison.differences:
         words.append(_counted(len(comparison.differences), "difference") + " of structure and metadata")
@@ -190,6 +242,20 @@ def summary_of(comparison: Comparison) -> str:
     return "; ".join([f"They differ: {', '.join(words)}", *open_ends]) + "."
 
 
+def _open_ends(comparison: Comparison) -> list[str]:
+    """Return in words what was not compared."""
+    unread = sum(1 for each in comparison.arrays if each.values is not None and not each.values.is_complete)
+    unlooked = comparison.verdicts.get(Verdict.NOT_COMPARED, 0) - unread
+    found = []
+    if comparison.undecided:
+        found.append(f"{_counted(comparison.undecided, 'reference')} not decided")
+    if unread:
+        found.append(f"{_counted(unread, 'array')} could not be compared in values")
+    if unlooked > 0:
+        found.append(f"values of {_counted(unlooked, 'array')} not compared")
+    return found
+
+
 def _counted(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
@@ -197,7 +263,12 @@ def _counted(count: int, word: str) -> str:
 def compared_of(arrays: Iterable[ArrayComparison]) -> str:
     """Return in words what of the arrays was compared."""
     found = list(arrays)
-    chunks = sum(sum(each.chunks.counts.values()) for each in found)
-    elements = sum(each.values.compared for each in found if each.values is not None)
-    values = f", {_counted(elements, 'value')}" if elements else ""
-    return f"{_counted(len(found), 'array')} in both, {_counted(chunks, 'chunk')}{values} compared"
+    references = sum(each.chunks.compared for each in found)
+    read = [each.values for each in found if each.values is not None and each.values.compared]
+    words = [f"{_counted(len(found), 'array')} in both"]
+    if references:
+        words.append(f"{_counted(references, 'reference')} compared")
+    if read:
+        share = " in a sample" if any(each.is_sample for each in read) else ""
+        words.append(f"{_counted(sum(each.compared for each in read), 'value')} compared{share}")
+    return ", ".join(words)

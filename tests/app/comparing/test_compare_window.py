@@ -149,7 +149,7 @@ def test_differences_are_shown_whole_and_taken_over_both_ways(
     settle()
     assert there.history is not None
     assert len(there.history.entries) == 1
-    assert shown.summary().startswith("Equal.")
+    assert shown.summary().startswith("Equal: the same ")
     assert listed(shown) == {}
     assert pair[1].read_bytes() == before
     shown.close()
@@ -244,7 +244,7 @@ def test_the_saved_state_is_compared_and_stays(
     assert shown.taking.reasons() == ("", "Not to the right: the saved state stays as it is")
     button(shown, "takeLeftButton").click()
     settle()
-    assert shown.summary().startswith("Equal.")
+    assert shown.summary().startswith("Equal: the same ")
     shown.close()
 
 

@@ -35,11 +35,11 @@ def made(**values: int) -> Comparison:
 
 
 def test_summaries_say_what_is_left_open() -> None:
-    assert summary_of(made()) == "Equal."
+    assert summary_of(made()) == "Equal: the same values, all compared."
     assert summary_of(made(unread_here=1)) == (
-        "Equal in all that was compared; 1 array could not be compared in values."
+        "Nothing differs in what was compared; 1 array could not be compared in values."
     )
-    assert "2 references were not decided" in summary_of(made(open=2))
+    assert "2 references not decided" in summary_of(made(open=2))
     assert summary_of(made(different=3)) == "They differ: 3 values."
 
 
