@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -9,7 +10,6 @@ from itertools import islice
 import numpy as np
 
 from refbrowser.engine.comparing.chunk_differences import compare_chunks, reference_text
-from refbrowser.engine.comparing.copies import are_copies
 from refbrowser.engine.comparing.differences import (
     ArrayComparison,
     ChunkComparison,
@@ -26,6 +26,8 @@ from refbrowser.engine.dataset import Array, Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.store_listing import list_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.local import open_regular, read_bytes
+from refbrowser.io.origins import local_path
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.edits.many_edits import is_relative
@@ -33,6 +35,9 @@ from refbrowser.references.edits.many_edits import is_relative
 #: What is read of the values of arrays: of `AUTO` a sample where references do not say what they are.
 AUTO, NO_VALUES, SAMPLE, ALL = "auto", "none", "sample", "all"
 VALUES = (AUTO, NO_VALUES, SAMPLE, ALL)
+#: Larger files are not read to see whether both have the same bytes; others so many bytes at a time.
+LARGEST_COPY = 1 << 30
+_PORTION = 1 << 22
 #: Pairs of arrays that are looked at for another name.
 _PAIRS = 10_000
 #: URLs that are looked at for relative ones.
@@ -102,7 +107,9 @@ class _Comparing:
         renamed = self._renamed(mine, theirs)
         pairs = [(mine[path], theirs[path]) for path in both]
         pairs += [(mine[path], theirs[other]) for path, other in renamed.items()]
-        self.are_copies = self.request.values != NO_VALUES and are_copies(self.here, self.there, self.control)
+        self.are_copies = self.request.values != NO_VALUES and _are_copies(
+            self.here, self.there, self.control
+        )
         found = [] if self.request.arrays else list(self._structure(mine, theirs, renamed))
         for one, other in pairs:
             self.control.check()
@@ -216,6 +223,43 @@ class _Comparing:
         for name, dataset in (("here", self.here), ("there", self.there)):
             if dataset.damage:
                 yield f"what is {name} is damaged: {dataset.damage[0].message}"
+
+
+def _are_copies(here: Dataset, there: Dataset, control: JobControl) -> bool:
+    """Tell whether both are local files with the same bytes, as far as these are not too large to be read.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    paths = _file_of(here), _file_of(there)
+    if paths[0] is None or paths[1] is None:
+        return False
+    try:
+        with open_regular(paths[0]) as (mine, one), open_regular(paths[1]) as (theirs, other):
+            if one.size != other.size or one.size > LARGEST_COPY:
+                return False
+            for start in range(0, one.size, _PORTION):
+                control.check()
+                control.progress(start, one.size, note=here.path)
+                size = min(_PORTION, one.size - start)
+                portion = read_bytes(mine, size, start)
+                if len(portion) < size or portion != read_bytes(theirs, size, start):
+                    return False
+    except (OSError, RefbrowserError):
+        # What reads their values tells why they cannot be read.
+        return False
+    return True
+
+
+def _file_of(dataset: Dataset) -> str | None:
+    """Return the local file that a dataset is; None of documents, stores and what lies elsewhere."""
+    if not dataset.document.rules_are_made:
+        return None
+    (place,) = dataset.document.places.values()
+    path = local_path(place)
+    return os.path.realpath(path) if path is not None and os.path.isfile(path) else None
 
 
 def _path(path: str) -> str:

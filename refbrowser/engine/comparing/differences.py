@@ -129,7 +129,7 @@ class ChunkState(IntEnum):
         )
 
 
-class Verdict(StrEnum):
+class Equality(StrEnum):
     """What is known of an array, or of whole datasets: that they differ, or what tells that they do not."""
 
     DIFFERENT = "different"
@@ -428,20 +428,20 @@ class ArrayComparison:
     is_ignored: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Equality:
         """What is known of it."""
         values, chunks = self.values, self.chunks
         if chunks.different or (values is not None and values.different):
-            return Verdict.DIFFERENT
+            return Equality.DIFFERENT
         if self.is_ignored:
-            return Verdict.IGNORED
+            return Equality.IGNORED
         if values is not None and not values.is_complete:
-            return Verdict.NOT_COMPARED
+            return Equality.NOT_COMPARED
         if values is not None and not values.is_sample:
-            return Verdict.ALL_VALUES
+            return Equality.ALL_VALUES
         if chunks.is_decided:
-            return Verdict.SAME_BYTES if chunks.by_bytes else Verdict.SAME_REFERENCES
-        return Verdict.NOT_COMPARED if values is None else Verdict.SAMPLE
+            return Equality.SAME_BYTES if chunks.by_bytes else Equality.SAME_REFERENCES
+        return Equality.NOT_COMPARED if values is None else Equality.SAMPLE
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -500,20 +500,20 @@ class Comparison:
     def is_equal(self) -> bool | None:
         """Whether they are equal; None where nothing differs, but not all was compared."""
         verdict = self.verdict
-        return None if verdict is Verdict.NOT_COMPARED else verdict is not Verdict.DIFFERENT
+        return None if verdict is Equality.NOT_COMPARED else verdict is not Equality.DIFFERENT
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Equality:
         """What is known: the least certain of all arrays; `SAME_REFERENCES` without any."""
         found = self.verdicts
-        if self.differences or Verdict.DIFFERENT in found:
-            return Verdict.DIFFERENT
+        if self.differences or Equality.DIFFERENT in found:
+            return Equality.DIFFERENT
         if self.unlooked:
-            return Verdict.NOT_COMPARED
-        return next((each for each in reversed(Verdict) if each in found), Verdict.SAME_REFERENCES)
+            return Equality.NOT_COMPARED
+        return next((each for each in reversed(Equality) if each in found), Equality.SAME_REFERENCES)
 
     @property
-    def verdicts(self) -> Mapping[Verdict, int]:
+    def verdicts(self) -> Mapping[Equality, int]:
         """How many arrays have each verdict."""
         return Counter(each.verdict for each in self.arrays)
 

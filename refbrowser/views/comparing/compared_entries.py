@@ -11,7 +11,7 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     Difference,
     DifferenceKind,
-    Verdict,
+    Equality,
 )
 from refbrowser.references.edits.compare import Side
 from refbrowser.views.comparing.comparison_words import chunk_words, row_of, untold_words, value_words
@@ -119,6 +119,6 @@ def _arrays(comparison: Comparison) -> Iterator[ComparedEntry]:
         if values is not None and (values.different or values.has_stale or not values.is_complete):
             note = value_words(values)
             yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)
-        elif values is None and each.verdict is Verdict.NOT_COMPARED and not each.chunks.undecided:
+        elif values is None and each.verdict is Equality.NOT_COMPARED and not each.chunks.undecided:
             note = untold_words(each.chunks)
             yield ComparedEntry(ComparedSection.VALUES, each.path, "values", Side.BOTH, note, array=each)

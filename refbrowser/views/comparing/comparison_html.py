@@ -117,7 +117,7 @@ def _all_arrays(comparison: Comparison) -> Iterator[str]:
     if not comparison.arrays:
         return
     yield "<h2>All arrays in both</h2>"
-    yield "<table><tr><th>Array</th><th>Verdict</th><th>References</th><th>Values</th></tr>"
+    yield "<table><tr><th>Array</th><th>Equality</th><th>References</th><th>Values</th></tr>"
     for each in comparison.arrays:
         values = "not compared" if each.values is None else value_words(each.values)
         yield (

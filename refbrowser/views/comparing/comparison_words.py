@@ -13,9 +13,9 @@ from refbrowser.engine.comparing.differences import (
     Comparison,
     Difference,
     DifferenceKind,
+    Equality,
     Extreme,
     ValueComparison,
-    Verdict,
 )
 from refbrowser.references.edits.compare import Side
 from refbrowser.references.text.typed_values import from_difference
@@ -36,11 +36,11 @@ _WHAT = {
 }
 #: What equality is told by, the surest first.
 _EQUAL = {
-    Verdict.SAME_BYTES: "the same bytes",
-    Verdict.SAME_REFERENCES: "the same references",
-    Verdict.ALL_VALUES: "the same values, all compared",
-    Verdict.SAMPLE: "the same values in a sample",
-    Verdict.IGNORED: "the same structure and metadata, references and values ignored",
+    Equality.SAME_BYTES: "the same bytes",
+    Equality.SAME_REFERENCES: "the same references",
+    Equality.ALL_VALUES: "the same values, all compared",
+    Equality.SAMPLE: "the same values in a sample",
+    Equality.IGNORED: "the same structure and metadata, references and values ignored",
 }
 #: Chunks with values that differ that are told one by one.
 CHUNKS = 10
@@ -91,7 +91,7 @@ def nodes_of(comparison: Comparison) -> tuple[ComparedNode, ...]:
 
 def _untold(array: ArrayComparison) -> Iterator[ComparedRow]:
     """Yield why nothing tells whether an array is the same, where its values were not read."""
-    if array.values is None and array.verdict is Verdict.NOT_COMPARED:
+    if array.values is None and array.verdict is Equality.NOT_COMPARED:
         yield ComparedRow("values", Side.BOTH, note=untold_words(array.chunks))
 
 
@@ -245,7 +245,7 @@ def summary_of(comparison: Comparison) -> str:
 def _open_ends(comparison: Comparison) -> list[str]:
     """Return in words what was not compared."""
     unread = sum(1 for each in comparison.arrays if each.values is not None and not each.values.is_complete)
-    unlooked = comparison.verdicts.get(Verdict.NOT_COMPARED, 0) - unread
+    unlooked = comparison.verdicts.get(Equality.NOT_COMPARED, 0) - unread
     found = []
     if comparison.undecided:
         found.append(f"{_counted(comparison.undecided, 'reference')} not decided")
