@@ -84,9 +84,15 @@ def tell_internal_error() -> None:
     incident = f"{time.strftime('%Y%m%d')}-{os.urandom(4).hex()}"
     try:
         log = _log_file()
-        log.parent.mkdir(parents=True, exist_ok=True)
-        mode = "w" if log.exists() and log.stat().st_size > LOG_SIZE else "a"
-        with log.open(mode, encoding="utf-8", errors="backslashreplace") as stream:
+        from refbrowser.io.names.own import open_own
+
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        begins = os.O_TRUNC if log.exists() and log.stat().st_size > LOG_SIZE else os.O_APPEND
+        descriptor = open_own(log, os.O_WRONLY | os.O_CREAT | begins)
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            if hasattr(os, "fchmod"):
+                # It may have been made when others could read it.
+                os.fchmod(descriptor, 0o600)
             stream.write(f"incident {incident}\n{traceback.format_exc()}\n")
         where = f"incident {incident} in {plain(log)}"
     except OSError:

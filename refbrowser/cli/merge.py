@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Merge, write, and tell what is at odds."""
     from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
-    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.atomic import write_own
     from refbrowser.references.merging.conflict_file import conflict_file_text
     from refbrowser.references.merging.merge import Choice
     from refbrowser.views.comparing.merge_words import merge_lines
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     if arguments.conflicts and merged.conflicts:
         sides = {str(side): getattr(arguments, side) for side in Choice}
         text = conflict_file_text(merged, arguments.name or arguments.output, sides, arguments.conflicts)
-        write_atomically(arguments.conflicts, [text.encode("ascii")])
+        write_own(arguments.conflicts, [text.encode("ascii")])
     if arguments.json:
         write_json({"target": arguments.output, **merged.to_json()})
     else:

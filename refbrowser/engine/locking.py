@@ -446,7 +446,8 @@ def write_lock_of(
     if not order.target and scheme_of(path) is not None:
         message = "the lock of a document at a URL cannot be written beside it"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), "give -o FILE")
-    target = order.target or lock_path(path)
+    # Links are followed only where the user named the file.
+    target = os.path.realpath(order.target) if order.target else lock_path(path)
     before = read_lock(target) if order.accept else None
     urls = files_of(document, control.check)
     if order.accept:

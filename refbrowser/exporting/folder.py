@@ -16,13 +16,15 @@ from uuid import uuid4
 from refbrowser.engine.workers.peers import worker_name
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.journal import NAME, Written, fingerprint_of, owner_of
+from refbrowser.exporting.journal import NAME, Written, fingerprint_of, is_written
 from refbrowser.exporting.paths import ignores_case, path_below
-from refbrowser.io.atomic import check_unprotected, fill_atomically, remove_leftovers
+from refbrowser.io.atomic import check_unprotected, fill_atomically
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.giving import give_name, recover
+from refbrowser.io.names.own import create_own, fresh_folder, own_folder, remove
+from refbrowser.io.names.siblings import remove_leftovers
 from refbrowser.io.origins import in_object_store, scheme_of, split_url
 from refbrowser.io.permissions import state_folder
-from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
 DATASET_MARKS = (
@@ -43,7 +45,6 @@ RUN = ".refbrowser-run-"
 _KEPT = 90 * 86400.0
 #: Part of the free space that stays free.
 RESERVE = 0.05
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 _active: set[str] = set()
 _active_lock = threading.Lock()
@@ -82,8 +83,7 @@ def remove_forgotten(folder: Path) -> None:
 
 def _is_written(partial: Path) -> bool:
     """Tell whether an export is writing there; the caller holds the lock."""
-    owner = owner_of(partial)
-    return str(partial) in _active or (owner not in (None, os.getpid()) and is_running(owner))
+    return str(partial) in _active or is_written(partial)
 
 
 class Making:
@@ -144,16 +144,18 @@ class Making:
 
     def prepare(self, *, resume: bool) -> None:
         """Make the incomplete folder, or go on in the one that is there; nobody else does meanwhile."""
-        if self.partial.is_symlink() or self.partial.is_file():
-            self.partial.unlink()
-        if self.partial.is_dir() and not resume:
-            shutil.rmtree(self.partial)
-        self.partial.mkdir(exist_ok=True)
+        if resume and self.goes_on and not self.partial.is_symlink():
+            own_folder(self.partial)
+        else:
+            fresh_folder(self.partial)
 
     def leave(self) -> None:
         """Let another export write this target, from its beginning where none goes on with what is there."""
         if not self.goes_on:
             remove(self.partial)
+        with suppress(OSError):
+            # Where nothing was begun.
+            self.partial.rmdir()
         with _active_lock:
             _active.discard(str(self.partial))
 
@@ -262,6 +264,7 @@ class TargetPlace(Making):
 
     def check_replaceable(self, *, force: bool) -> None:
         """Raise `E_IO` where the target is there and must not be replaced, with `force` or without."""
+        recover(self.target)
         if not self.exists:
             return
         place = Place(path=str(self.target))
@@ -283,12 +286,7 @@ class TargetPlace(Making):
     def swap(self, made: Path, *, force: bool) -> None:
         """Give what was made its final name."""
         self.check_replaceable(force=force)
-        old = self.target.with_name(f".{self.target.name}.refbrowser-old")
-        if self.exists:
-            remove(old)
-            os.replace(self.target, old)
-        os.replace(made, self.target)
-        remove(old)
+        give_name(made, self.target)
 
 
 class FilePlace(TargetPlace):
@@ -414,11 +412,12 @@ class TargetFolder(StorePlace):
 
     def finish(self, *, force: bool) -> None:
         """Give the folder its final name, without what does not belong to the dataset."""
-        (self.partial / NAME).unlink(missing_ok=True)
         remove(self.spool)
         self._remove_runs()
         if hasattr(os, "sync"):
             os.sync()
+        # Until here a killed export can be gone on with.
+        (self.partial / NAME).unlink(missing_ok=True)
         self.swap(self.partial, force=force)
 
     def complete(self) -> CompleteFolder:
@@ -427,7 +426,7 @@ class TargetFolder(StorePlace):
 
 
 def _write(path: Path, portions: Iterable[Buffer]) -> None:
-    descriptor = os.open(path, _FLAGS, 0o666)
+    descriptor = create_own(path)
     try:
         for portion in portions:
             left = memoryview(portion).cast("B")
@@ -484,11 +483,3 @@ def check_space(folder: Path, size: int) -> None:
             f"the disk has {free} bytes left, the export may need {size}",
             Place(path=str(folder)),
         )
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder with all in it, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -14,6 +14,9 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.own import open_own
+from refbrowser.io.processes import is_running, start_mark
+from refbrowser.limits import LIMITS
 
 NAME = ".refbrowser-export.jsonl"
 VERSION = 1
@@ -22,6 +25,12 @@ _FIELDS = ("key", "size", "sha256", "values", "array", "place")
 _BETWEEN, _LAST = 30.0, 5.0
 #: Lines that are written together: a killed process has written so many objects for nothing, at most.
 _TOGETHER = 8
+#: What tells where an object is: nothing of a file in a folder.
+_IN_ZIP: list[type] = [int, int]
+_IN_BUCKET: list[type] = [int, str, bool]
+_PLACES: list[list[type]] = [[], _IN_ZIP, _IN_BUCKET]
+#: Bytes of a line, at most.
+_LONGEST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +73,17 @@ class Journal:
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         self._written = {entry.key: entry for entry in _read(self.path, fingerprint)}
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        self._descriptor = open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         # Whatever a killed process left torn ends here.
         os.write(self._descriptor, b"\n")
-        self._append({"refbrowser_export": VERSION, "fingerprint": fingerprint, "pid": os.getpid()})
+        own = os.getpid()
+        head = {
+            "refbrowser_export": VERSION,
+            "fingerprint": fingerprint,
+            "pid": own,
+            "start": start_mark(own),
+        }
+        self._append(head)
 
     def __contains__(self, key: str) -> bool:
         return key in self._written
@@ -195,42 +211,56 @@ def checked_lines(data: bytes) -> bytes:
 
     Where its beginning was lost nothing tells what it is of, up to the next line that does.
     """
-    good = [line for line in map(_checked, data.split(b"\n")) if line]
+    values = (value for line in data.split(b"\n") if (value := _value(line)) is not None)
+    good = [line for value in values if (line := _checked(value)) is not None and _is_of_bucket(line)]
     good = list(dropwhile(lambda line: "fingerprint" not in line, good))
     return b"\n".join(json.dumps(line).encode() for line in good) + b"\n"
 
 
-def _checked(text: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(line, dict):
-        return None
+def _is_of_bucket(line: dict[str, Any]) -> bool:
+    return "key" not in line or [*map(type, line["place"] or ())] == _IN_BUCKET
+
+
+def _checked(line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what is known of a line that is of one of the forms; its process may be of another computer."""
     if isinstance(line.get("fingerprint"), str):
-        # Its process is of another computer.
         return {"fingerprint": line["fingerprint"]}
     if isinstance(line.get("dropped"), str):
         return {"dropped": line["dropped"]}
     texts = all(isinstance(line.get(name), str) for name in ("key", "sha256", "array"))
-    is_sized = isinstance(line.get("size"), int) and isinstance(line.get("values"), str | None)
-    place = line.get("place")
-    is_placed = isinstance(place, list) and [*map(type, place)] == [int, str, bool]
-    return {name: line[name] for name in _FIELDS} if texts and is_sized and is_placed else None
+    size, place = line.get("size"), line.get("place")
+    is_sized = type(size) is int and size >= 0 and isinstance(line.get("values"), str | None)
+    is_placed = place is None or (isinstance(place, list) and [*map(type, place)] in _PLACES)
+    return {name: line.get(name) for name in _FIELDS} if texts and is_sized and is_placed else None
 
 
-def owner_of(folder: Path) -> int | None:
-    """Return the process that writes to an incomplete target, None where nothing tells."""
-    owner = None
-    for line in _lines(folder / NAME):
-        if isinstance(line.get("pid"), int):
-            owner = line["pid"]
-    return owner
+def is_written(folder: Path) -> bool:
+    """Tell whether another process writes to an incomplete target; nothing where its journal does not tell.
+
+    A number alone names any process that has come since: it counts with the mark of the start of its process,
+    wherever processes have such marks.
+    """
+    process, mark = None, ""
+    with suppress(RefbrowserError):
+        for line in _lines(folder / NAME, b'"pid"'):
+            process, mark = line.get("pid"), line.get("start", "")
+    own = os.getpid()
+    if type(process) is not int or process == own or not isinstance(mark, str):
+        return False
+    return (bool(mark) or not start_mark(own)) and is_running(process, mark)
 
 
 def fingerprint_of(folder: Path) -> str | None:
     """Return what the export depends on that an incomplete target is of, None where nothing tells."""
-    return next((line["fingerprint"] for line in _lines(folder / NAME) if "fingerprint" in line), None)
+    with suppress(RefbrowserError):
+        return next((line["fingerprint"] for line in _heads(folder / NAME)), None)
+    return None
+
+
+def _heads(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines with which runs of an export began."""
+    lines = _lines(path, b'"fingerprint"')
+    return (line for line in lines if isinstance(line.get("fingerprint"), str))
 
 
 def _read(path: Path, fingerprint: str) -> Iterator[Written]:
@@ -241,25 +271,48 @@ def _read(path: Path, fingerprint: str) -> Iterator[Written]:
                 ErrorKind.USAGE,
                 "the interrupted export was of something else",
                 Place(path=str(path.parent)),
-                "leave out --resume to begin anew",
+                _BEGIN,
             )
         if "dropped" in line:
-            found.pop(line["dropped"], None)
-        elif "key" in line:
-            entry = Written(*(line.get(name) for name in _FIELDS))  # type: ignore[arg-type]
-            found[entry.key] = entry
+            found.pop(str(line["dropped"]), None)
+        elif (entry := _checked(line)) is not None and "key" in entry:
+            written = Written(**entry)
+            found[written.key] = written
     yield from found.values()
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+_BEGIN = "leave out --resume to begin again"
+
+
+def _lines(path: Path, holding: bytes = b"") -> Iterator[dict[str, Any]]:
+    """Yield the lines of a journal, which may be anybody's; those only that hold some text.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: it is no file of this user; `E_BUDGET`: it is too large.
+    """
     try:
-        data = path.read_bytes()
+        descriptor = open_own(path, os.O_RDONLY)
     except FileNotFoundError:
         return
-    for line in data.split(b"\n"):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue  # torn by the end of a process, or the empty last one
-        if isinstance(value, dict):
-            yield value
+    except OSError as error:
+        message = f"the journal of the interrupted export cannot be used: {error.strerror or error}"
+        raise RefbrowserError(ErrorKind.UNSAFE, message, Place(path=str(path)), _BEGIN) from error
+    with open(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        if size > LIMITS.json_size:
+            message = f"the journal has {size} bytes, more than {LIMITS.json_size} (json_size)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(path=str(path)), _BEGIN)
+        while line := file.readline(_LONGEST):
+            # What is torn by the end of a process, or none of ours, is passed over.
+            if holding in line and (value := _value(line)) is not None:
+                yield value
+
+
+def _value(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -6,10 +6,13 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.names.own import create_own
+from refbrowser.io.names.siblings import remove_leftovers, sibling_of
 from refbrowser.io.origins import is_below
 
 #: Longest part of a path, in bytes of UTF-8.
@@ -141,11 +144,13 @@ def check_collisions(paths: Iterable[str], *, ignore_case: bool) -> None:
 
 def ignores_case(folder: Path) -> bool:
     """Tell whether names in `folder` that differ in case only are the same file."""
-    probe = folder / f".refbrowser-case-{os.getpid()}"
+    remove_leftovers(folder / "case")
+    probe = Path(sibling_of(folder / "case"))
     try:
-        probe.touch(exist_ok=True)
+        os.close(create_own(probe, 0o600))
         return probe.with_name(probe.name.upper()).exists()
     except OSError:
         return False
     finally:
-        probe.unlink(missing_ok=True)
+        with suppress(OSError):
+            probe.unlink()

@@ -46,6 +46,7 @@ from refbrowser.exporting.exporter import coding
 from refbrowser.exporting.objects import Assembled, Assembly, values_digest
 from refbrowser.exporting.request import Tally
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.own import fresh_folder
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -222,8 +223,7 @@ def carry_out(
         The export was cancelled.
     """
     memory = MemoryBudget(LIMITS.export_memory)
-    shutil.rmtree(spool, ignore_errors=True)
-    spool.mkdir(exist_ok=True)
+    fresh_folder(spool)
     try:
         with coding(dataset, control) as (session, token):
             access = dataset.access

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.exporting.buffers import Buffer
-from refbrowser.exporting.folder import StoredFile, StorePlace, remove
+from refbrowser.exporting.folder import StoredFile, StorePlace
 from refbrowser.exporting.journal import Written
 from refbrowser.exporting.paths import checked_parts
+from refbrowser.io.names.own import open_own, remove
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -83,8 +84,11 @@ class TargetZip(StorePlace):
             `E_IO`: another export is writing it.
         """
         super().open(resume=resume)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        self._descriptor = os.open(self._path, flags, 0o666)
+        try:
+            self._descriptor = open_own(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        except BaseException:
+            self.leave()
+            raise
 
     def leave(self) -> None:
         """Let another export write this target."""

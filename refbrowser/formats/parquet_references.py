@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from math import prod
@@ -19,6 +18,8 @@ from refbrowser.formats.parquet_text import METADATA, NAMES, read_metadata
 from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
 from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.giving import give_name, recover, sync_files
+from refbrowser.io.names.siblings import sibling_of
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.document.document import Document
@@ -168,21 +169,16 @@ def _inline(columns: ReferenceColumns) -> list[int]:
 
 def _made(final: Path, fill: Callable[[Path], object], prove: Callable[[str], object]) -> int:
     """Make a folder beside its name, and give it that when it is complete; return the bytes that it has."""
-    work = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
-    old = work.with_name(f"{work.name}.old")
-    work.mkdir(parents=True)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    recover(final)
+    work = Path(sibling_of(final))
+    work.mkdir()
     try:
         fill(work)
         size = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
         prove(str(work))
-        if final.exists() or final.is_symlink():
-            final.rename(old)
-        try:
-            work.rename(final)
-        except OSError:
-            if old.exists():
-                old.rename(final)
-            raise
+        sync_files(work)
+        give_name(work, final)
     except OSError as error:
         shutil.rmtree(work, ignore_errors=True)
         reason = error.strerror or str(error)
@@ -192,10 +188,6 @@ def _made(final: Path, fill: Callable[[Path], object], prove: Callable[[str], ob
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise
-    if old.is_dir() and not old.is_symlink():
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        old.unlink(missing_ok=True)
     return size
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +12,8 @@ from typing import BinaryIO
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import NO_FILE, FileIdentity
+from refbrowser.io.names.giving import sync_folder
+from refbrowser.io.names.siblings import remove_leftovers, sibling_of
 
 #: Bytes after which the disk is asked to write.
 PORTION = 32 * 1024 * 1024
@@ -60,10 +61,8 @@ class Flushing:
                 sync(self._descriptor)
 
 
-_MARK = ".refbrowser-"
 #: Permission to write, of whomever.
 _WRITABLE = 0o222
-_SIBLING = re.compile(r"\..*\.refbrowser-(\d+)-[0-9a-f]{8}")
 
 
 class ChangedOnDiskError(RefbrowserError):
@@ -124,7 +123,50 @@ def write_atomically(
     Cancelled
         `cancel` was cancelled.
     """
-    target = os.path.realpath(path)
+    return _written(os.path.realpath(path), blocks, expected=expected, cancel=cancel, prove=prove)
+
+
+def write_own(
+    path: str | os.PathLike[str],
+    blocks: Iterable[bytes | memoryview],
+    *,
+    expected: FileIdentity | None = None,
+    cancel: CancelToken | None = None,
+    mode: int | None = None,
+) -> FileIdentity:
+    """Write a file as `write_atomically` does, under a name that nobody but the program has chosen.
+
+    A link in its place is not followed: whoever put it there does not say what is replaced.
+
+    Parameters
+    ----------
+    mode
+        Permissions of the file, whatever those of the old one are; None: as `write_atomically` has it.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: there is a link. As `write_atomically` does.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    target = os.path.abspath(path)
+    if os.path.islink(target):
+        message = "a link is in the place of the file, and is not followed"
+        advice = "remove the link, or name the file that is meant"
+        raise RefbrowserError(ErrorKind.UNSAFE, message, Place(path=target), advice)
+    return _written(target, blocks, expected=expected, cancel=cancel, mode=mode)
+
+
+def _written(
+    target: str,
+    blocks: Iterable[bytes | memoryview],
+    *,
+    expected: FileIdentity | None,
+    cancel: CancelToken | None,
+    mode: int | None = None,
+    prove: Callable[[str], object] = lambda path: None,
+) -> FileIdentity:
     try:
         old = _status(target)
         if old is not None and not stat.S_ISREG(old.st_mode):
@@ -138,6 +180,8 @@ def write_atomically(
         def fill(file: BinaryIO) -> None:
             _write(file.fileno(), blocks, cancel)
 
+        if mode is not None:
+            return _made(target, None, fill, expected, prove, mode)
         return _made(target, old, fill, expected, prove)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -193,12 +237,7 @@ def remove_unchanged(path: str | os.PathLike[str], expected: FileIdentity) -> No
         raise RefbrowserError(
             ErrorKind.IO, f"cannot remove: {reason}", Place(path=os.fspath(path))
         ) from error
-    _sync_folder(os.path.dirname(os.path.abspath(path)))
-
-
-def is_leftover(name: str) -> bool:
-    """Whether a file of this name is one that is being written, or that a killed process left."""
-    return _SIBLING.fullmatch(name) is not None
+    sync_folder(os.path.dirname(os.path.abspath(path)))
 
 
 def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
@@ -209,42 +248,19 @@ def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
         return None
 
 
-def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
-    """Remove what killed processes left beside `path`; return the names removed."""
-    from refbrowser.io.processes import is_running  # What only reads files asks after no process.
-
-    folder, name = os.path.split(os.path.realpath(path))
-    begin = _sibling_begin(name)
-    removed = []
-    with contextlib.suppress(OSError):
-        for other in os.listdir(folder or "."):
-            # Most others are none, and there may be thousands.
-            match = _SIBLING.fullmatch(other) if other.startswith(begin) else None
-            if match and not is_running(int(match[1])):
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, other))
-                    removed.append(other)
-    return removed
-
-
-def _sibling_begin(name: str) -> str:
-    """Return how the names of hidden siblings begin: file systems have no room for more than 255 bytes."""
-    return f".{name[:180]}{_MARK}"
-
-
 def _made(
     target: str,
     old: os.stat_result | None,
     fill: Callable[[BinaryIO], object],
     expected: FileIdentity | None,
     prove: Callable[[str], object],
+    mode: int = 0o666,
 ) -> FileIdentity:
     """Fill a hidden sibling of `target` and rename it; the permissions of `old` are kept."""
-    folder, name = os.path.split(target)
-    sibling = os.path.join(folder, f"{_sibling_begin(name)}{os.getpid()}-{os.urandom(4).hex()}")
+    sibling = sibling_of(target)
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     # Closed to others until the permissions of the old file are known to apply.
-    descriptor = os.open(sibling, flags, 0o600 if old is not None else 0o666)
+    descriptor = os.open(sibling, flags, 0o600 if old is not None else mode)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             fill(file)
@@ -258,7 +274,7 @@ def _made(
         with contextlib.suppress(OSError):
             os.unlink(sibling)
         raise
-    _sync_folder(folder)
+    sync_folder(os.path.dirname(target))
     return FileIdentity.of(os.stat(target))
 
 
@@ -282,18 +298,6 @@ def _keep_permissions(descriptor: int, sibling: str, old: os.stat_result | None)
         os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
     else:
         os.chmod(sibling, stat.S_IMODE(old.st_mode))
-
-
-def _sync_folder(folder: str) -> None:
-    if os.name != "posix":
-        return
-    # Some file systems refuse to flush a folder; the file itself is safe by then.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.names.own import open_own
 from refbrowser.io.permissions import document_name, state_folder
 from refbrowser.io.processes import is_running, start_mark
 from refbrowser.limits import LIMITS
@@ -73,8 +74,7 @@ class JournalFile:
         if not self._size:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             _give_up_oldest(self.path.parent)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(self.path, flags, 0o600)
+        descriptor = open_own(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             left = memoryview(data)
             while left:

@@ -11,9 +11,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from refbrowser.io.atomic import is_leftover, write_atomically
+from refbrowser.io.atomic import write_own
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import open_regular
+from refbrowser.io.names.siblings import is_leftover
 
 
 def cache_folder(name: str) -> Path:
@@ -61,7 +62,7 @@ def write_kept(path: Path, mark: bytes, body: bytes, most: int) -> None:
     if path.is_symlink():
         # What it leads to is not ours, and would be replaced.
         path.unlink()
-    write_atomically(path, [mark, b"%08x\n" % zlib.crc32(body), body])
+    write_own(path, [mark, b"%08x\n" % zlib.crc32(body), body])
     found = []
     for entry in os.scandir(path.parent):
         if entry.name.endswith(path.suffix) and not is_leftover(entry.name):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from refbrowser.io.atomic import write_atomically
+from refbrowser.io.atomic import write_own
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 
@@ -92,9 +92,9 @@ class Permissions:
             if entry is not None:
                 documents[name] = entry
             kept = dict(list(documents.items())[-_MOST_DOCUMENTS:])
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             text = json.dumps({"version": _VERSION, "documents": kept}, indent=1)
-            write_atomically(self._path, [text.encode()])
+            write_own(self._path, [text.encode()], mode=0o600)
 
     def _read(self) -> dict[str, Any]:
         """Return what is kept: nothing where the file is missing or damaged, so that all is asked again."""

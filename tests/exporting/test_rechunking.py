@@ -286,7 +286,7 @@ def test_no_key_leads_out_of_a_target(tmp_path: Path, kind: type, key: str) -> N
         place.write(key, [b"x"], 1)
     place.leave()
     assert caught.value.kind is ErrorKind.UNSAFE
-    assert [path.name for path in tmp_path.iterdir()] == [".out.refbrowser-partial"]
+    assert {path.name for path in tmp_path.iterdir()} <= {".out.refbrowser-partial"}
 
 
 @pytest.mark.parametrize("pieces", [[b"longer"], [b"lo", b"nger"], [b"abc"], []])

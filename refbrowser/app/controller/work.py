@@ -129,7 +129,7 @@ def open_document(
     document, identity = opened.document, opened.identity
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
-    from refbrowser.io.atomic import remove_leftovers
+    from refbrowser.io.names.siblings import remove_leftovers
     from refbrowser.references.edits.history import History
 
     if document.store is not None:

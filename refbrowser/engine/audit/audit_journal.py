@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.audit.audit_plan import AuditPlan
 from refbrowser.engine.audit.audit_tasks import TaskAnswer
+from refbrowser.io.names.own import open_own
 from refbrowser.io.permissions import state_folder
 from refbrowser.limits import LIMITS
 from refbrowser.version import __version__
@@ -69,7 +70,7 @@ class AuditJournal:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _give_up_oldest(self.path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if goes_on else os.O_TRUNC)
-        self._descriptor = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o600)
+        self._descriptor = open_own(self.path, flags)
         self._size = os.fstat(self._descriptor).st_size
         if goes_on:
             # Whatever a killed process left torn ends here.

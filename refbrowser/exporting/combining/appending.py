@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ from refbrowser.exporting.saving.making import sources_of
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.io.access import Access
-from refbrowser.io.origins import Origin
+from refbrowser.io.names.giving import recover
+from refbrowser.io.origins import Origin, local_path
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -134,6 +136,9 @@ def append_files(
     )
     out = request.target or target
     _check_target(target, out, request)
+    if local_path(target) is not None:
+        # Of what was killed while it was written.
+        recover(Path(os.path.realpath(target)))
     with open_dataset(opening, control) as dataset:
         plan = append_plan(dataset, request, control, compute)
         told(plan)

@@ -30,6 +30,7 @@ from refbrowser.exporting.combining.properties import (
     Values,
 )
 from refbrowser.io.kept import kept_name
+from refbrowser.io.names.own import open_own
 from refbrowser.io.permissions import document_name, state_folder
 from refbrowser.io.processes import is_running, start_mark
 from refbrowser.version import __version__
@@ -106,7 +107,7 @@ class LookJournal:
         for path in _left(target):
             path.unlink(missing_ok=True)
         _give_up_oldest(folder)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = open_own(self.path, os.O_RDWR | os.O_CREAT)
         self._file = os.fdopen(descriptor, "r+b")
         # Whatever a killed process left torn ends here.
         self._file.truncate(end)

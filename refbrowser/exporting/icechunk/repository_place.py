@@ -26,6 +26,7 @@ from refbrowser.exporting.icechunk.containers import (
     s3_options,
 )
 from refbrowser.io.atomic import check_unprotected
+from refbrowser.io.names.giving import give_name
 from refbrowser.io.origins import ConnectionSettings, in_object_store, split_url
 
 #: Where a new repository is made, in the folder of what is not complete.
@@ -230,9 +231,7 @@ class RepositoryPlace(Making):
             else:
                 self._repository.reset_branch(self.branch, self.snapshot, from_snapshot_id=self._tip)
         if not self._exists and not self.is_remote:
-            if os.path.isdir(self.target):
-                os.rmdir(self.target)
-            os.replace(self.partial / _NEW, self.target)
+            give_name(self.partial / _NEW, Path(self.target))
 
     def opened_by(self) -> tuple[str, ...]:
         """Return the lines of Python that open the branch with xarray."""

@@ -21,6 +21,7 @@ from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import Chain, one_after_another
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.siblings import remove_leftovers_of
 from refbrowser.io.origins import ConnectionSettings, Origin, in_object_store, local_path
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.document.document import Document
@@ -221,8 +222,14 @@ def make(
     control = control or JobControl()
     tasks, report = tasks_of(request), MakeReport()
     if not in_object_store(request.target):
-        for folder in {os.path.dirname(os.path.abspath(task.target)) for task in tasks}:
+        folders: dict[str, list[str]] = {}
+        for task in tasks:
+            folder, name = os.path.split(os.path.abspath(task.target))
+            folders.setdefault(folder, []).append(name)
+        for folder, names in folders.items():
             os.makedirs(folder, exist_ok=True)
+            # Not as each is made: the folder may hold thousands, and those that are there are left alone.
+            remove_leftovers_of(folder, names)
     control.progress(0, len(tasks))
     sources = [task.source for task in tasks]
     with computing(compute, sources) as chosen, chosen.open(control.token) as executor:

@@ -23,9 +23,10 @@ from refbrowser.formats.stores.flavour import ENTRY
 from refbrowser.formats.stores.metadata_walk import CONSOLIDATED_V3, read_store
 from refbrowser.formats.stores.reader import FolderReader, is_safe_key
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
-from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically
+from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically, write_own
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import NO_FILE, FileIdentity
+from refbrowser.io.names.own import own_folder
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import is_metadata_key
@@ -606,11 +607,12 @@ class _Plan:
             return ""
         folder = _backup_folder(self.root)
         try:
+            own_folder(f"{self.root}{BACKUP}")
             for key, one in objects.items():
                 if one.before is not None:
                     path = os.path.join(folder, *key.split("/")) + OLD
                     os.makedirs(os.path.dirname(path), exist_ok=True)
-                    write_atomically(path, [one.before])
+                    write_own(path, [one.before])
         except (OSError, RefbrowserError) as error:
             reason = error.message if isinstance(error, RefbrowserError) else error.strerror
             message = f"the old metadata cannot be kept beside the store: {reason}"

@@ -42,6 +42,7 @@ from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected, identity
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
+from refbrowser.io.names.giving import give_name
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 
@@ -340,10 +341,7 @@ def _replace_file(place: AwkwardPlace, made: Path, *, force: bool) -> None:
         shutil.copymode(place.target, made)
     else:
         place.check_replaceable(force=force)
-        if place.target.is_dir():
-            place.swap(made, force=force)
-            return
-    os.replace(made, place.target)
+    give_name(made, place.target)
 
 
 class FolderPlace(AwkwardPlace):

@@ -34,7 +34,6 @@ from refbrowser.exporting.folder import (
     Making,
     check_space,
     partial_of,
-    remove,
     remove_forgotten,
 )
 from refbrowser.exporting.journal import NAME, JournalCopies, Written, checked_lines, fingerprint_of
@@ -43,6 +42,7 @@ from refbrowser.formats.zarr.documents import ARRAY_V2, CONSOLIDATED_V2, METADAT
 from refbrowser.io.bucket import Bucket, ExistsError
 from refbrowser.io.bucket_calls import ObjectFacts
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.names.own import remove
 from refbrowser.io.origins import ConnectionSettings, Origin, split_url
 from refbrowser.limits import LIMITS
 

@@ -39,7 +39,7 @@ from refbrowser.exporting.check import (
 )
 from refbrowser.exporting.chunks import ArrayExport, Away, Sink, estimated
 from refbrowser.exporting.exporter import LeftOut, Target
-from refbrowser.exporting.folder import SPOOL, TargetFolder, remove
+from refbrowser.exporting.folder import SPOOL, TargetFolder
 from refbrowser.exporting.journal import Journal
 from refbrowser.exporting.layout import ArrayLayout, layout_of, plain_names
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
@@ -66,6 +66,8 @@ from refbrowser.exporting.workers.order import WorkOrder
 from refbrowser.exporting.zip_file import TargetZip
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.filesystems import options_with_secrets
+from refbrowser.io.names.own import remove
+from refbrowser.io.names.siblings import folder_beside
 from refbrowser.io.origins import in_object_store, split_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
@@ -202,11 +204,12 @@ class StoreTarget(Target):
     @classmethod
     def check(cls, dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
         """Read a store with the programs that know its format, and compare it with the source."""
-        above = None
-        if not in_object_store(request.target):
-            above = os.path.dirname(os.path.realpath(request.target))
-        with tempfile.TemporaryDirectory(prefix=".refbrowser-check-", dir=above) as folder:
-            return _Check(dataset, request, control, Path(folder) / GATHERED).report()
+        if in_object_store(request.target):
+            beside = Path(tempfile.gettempdir(), "refbrowser")
+        else:
+            beside = Path(os.path.realpath(request.target))
+        with folder_beside(beside) as folder:
+            return _Check(dataset, request, control, folder / GATHERED).report()
 
     def split(self, most: int) -> None:
         """Let tasks make so many objects at most, where smaller ones have the source read as often."""
@@ -298,9 +301,9 @@ class StoreTarget(Target):
             return None
         complete, tally = place.complete(), Tally(skipped=list(self.skipped))
         sink = CompareSink(complete)
-        with tempfile.TemporaryDirectory(prefix=".refbrowser-verify-", dir=place.beside) as folder:
-            gathered = self.gather(Path(folder) / GATHERED, control)
-            self._carry_out(sink, Path(folder) / SPOOL, tally, control)
+        with folder_beside(place.beside / "verified") as folder:
+            gathered = self.gather(folder / GATHERED, control)
+            self._carry_out(sink, folder / SPOOL, tally, control)
             gathered.tell(tally)
         if sink.different:
             advice = "--force writes the target anew"

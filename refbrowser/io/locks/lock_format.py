@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.atomic import write_atomically
+from refbrowser.io.atomic import write_own
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import open_regular, read_exactly
@@ -104,14 +104,14 @@ def write_lock(
     expected: FileIdentity | None = None,
     cancel: CancelToken | None = None,
 ) -> FileIdentity:
-    """Write a lock under its name in one step; a lock that is there is replaced whole.
+    """Write a lock under its name in one step; one that is there is replaced whole, a link is not followed.
 
     Raises
     ------
     RefbrowserError
-        As `write_atomically` does.
+        As `write_own` does.
     """
-    return write_atomically(path, lock_text(lock), expected=expected, cancel=cancel)
+    return write_own(path, lock_text(lock), expected=expected, cancel=cancel)
 
 
 def lock_text(lock: Lock) -> Iterator[bytes]:
