@@ -33,7 +33,6 @@ from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of, without_names
-from refbrowser.model.flavour import Flavour
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, HIDDEN, HIDDEN_PREFIXES, typed_attribute
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.fill import fill_attribute
@@ -240,7 +239,8 @@ class RefbrowserDataStore(AbstractDataStore):
         attributes = _attributes(node)
         # Nobody described it in other words than Zarr's own.
         is_zarr = not dataset.document.described
-        fill = _fill_value(node, variable, is_zarr and self._masks(node))
+        asked = self._fill_as_mask if is_zarr else None
+        fill = _fill_value(node, variable, node.fill_marks if asked is None else asked)
         if fill is not None:
             attributes[FILL_ATTRIBUTE] = fill
         encoding: dict[str, Any] = {"source": dataset.path, "original_shape": node.shape}
@@ -253,9 +253,6 @@ class RefbrowserDataStore(AbstractDataStore):
             # It has one order of bytes, which need not be asked for.
             encoding["dtype"] = encoding["dtype"].newbyteorder("=")
         return xarray.Variable(names, data, attributes, encoding)
-
-    def _masks(self, node: ArrayNode) -> bool:
-        return node.format == Flavour.ZARR_V2 if self._fill_as_mask is None else self._fill_as_mask
 
 
 def _warn(message: str) -> None:

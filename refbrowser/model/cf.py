@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.nodes import ArrayNode
 
 _WORDS = {"nan": np.nan, "infinity": np.inf, "-infinity": -np.inf, "inf": np.inf, "-inf": -np.inf}
 _TIME_UNITS = re.compile(r"\s*([A-Za-z]+)\s+since\s+(\S.*?)\s*\Z", re.IGNORECASE)
@@ -83,10 +84,29 @@ class Packing:
     default_fill: Any = None
 
     @classmethod
+    def of(cls, node: ArrayNode) -> Packing:
+        """Return the packing of an array, whose type is known: the one rule for what is missing in it.
+
+        The fill value of the metadata is a missing value only where readers of the format take it for one
+        (`ArrayNode.fill_marks`).
+        """
+        return cls.from_attributes(
+            node.attributes,
+            node.known_dtype.newbyteorder("="),
+            node.fill_value,
+            fill_marks=node.fill_marks,
+        )
+
+    @classmethod
     def from_attributes(
-        cls, attributes: Mapping[str, Any], dtype: np.dtype[Any], fill_value: Any = None
+        cls,
+        attributes: Mapping[str, Any],
+        dtype: np.dtype[Any],
+        fill_value: Any = None,
+        *,
+        fill_marks: bool = True,
     ) -> Packing:
-        """Return the packing that the attributes of an array tell.
+        """Return the packing that the attributes of an array give.
 
         Parameters
         ----------
@@ -95,9 +115,11 @@ class Packing:
         dtype
             Of its stored values.
         fill_value
-            Of the array's metadata, or None: counts where the attribute `_FillValue` is absent or no value
-            of the type (kerchunk writes the text ``NaN`` for integers too). `missing_value` counts besides.
-            Where neither is there at all, the default fill of netCDF counts, as its users' guide says.
+            Of the array's metadata, or None. Where it and `_FillValue` say nothing else, the default fill of
+            netCDF counts, as its users' guide says.
+        fill_marks
+            The fill value is a missing value, and wins over the attribute `_FillValue`, as xarray reads
+            Zarr v2. Else only attributes say what is missing: `_FillValue` and `missing_value`.
 
         Notes
         -----
@@ -108,10 +130,13 @@ class Packing:
             return cls(dtype)
         ignored: list[str] = []
         stored = _stored_type(attributes.get("_Unsigned"), dtype)
-        missing = _missing(attributes, dtype, stored, fill_value, ignored)
+        fill = _in_type(fill_value, dtype, stored)
+        missing = _missing(attributes, dtype, stored, fill if fill_marks else None, ignored)
         default = None
-        if fill_value is None and "_FillValue" not in attributes:
+        if "_FillValue" not in attributes and not (fill_marks and fill_value is not None):
             default = _in_type(DEFAULT_FILLS.get(dtype.str[1:]), dtype, stored)
+            # In netCDF-4 it is the fill value of the dataset, too.
+            default = default if fill_value is None or fill == default else None
             missing = missing if default is None or default in missing else (*missing, default)
         low, high = _bounds(attributes, ignored)
         physical = stored.kind in "iu" and any(item != int(item) for item in (low, high) if _finite(item))
@@ -189,6 +214,19 @@ def decode(
     return Packing.from_attributes(attributes, values.dtype, fill_value).decode(values)
 
 
+def fill_is_value(node: ArrayNode) -> bool:
+    """Tell whether readers take what a chunk holds that is not stored for values, not for missing ones.
+
+    So it is in Zarr v3 and HDF5, whose writers leave out chunks of nothing but the fill value, unless an
+    attribute says that the fill value stands for no data.
+    """
+    if node.fill_value is None or node.fill_marks or node.dtype is None:
+        return False
+    if node.dtype.kind not in "iufc":
+        return True
+    return not Packing.of(node).missing_mask(np.asarray(node.fill_value).astype(node.dtype.newbyteorder("=")))
+
+
 def _stored_type(unsigned: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     word = str(unsigned).lower()
     if dtype.kind == "i" and word == "true":
@@ -202,13 +240,12 @@ def _missing(
     attributes: Mapping[str, Any],
     dtype: np.dtype[Any],
     stored: np.dtype[Any],
-    fill_value: Any,
+    mark: Any,
     ignored: list[str],
 ) -> tuple[Any, ...]:
     """Return the values that mean *no value*, without NaN, which always does."""
     fills = _values_of("_FillValue", attributes, dtype, stored, ignored)
-    if not fills and fill_value is not None:
-        fills = [value for value in [_in_type(fill_value, dtype, stored)] if value is not None]
+    fills = fills if mark is None else [mark]
     found = fills + _values_of("missing_value", attributes, dtype, stored, ignored)
     return tuple(dict.fromkeys(value for value in found if value == value))
 

@@ -246,10 +246,9 @@ def _number(value: Any) -> str:
 
 def _xarray_decodes_otherwise(view: SnippetView) -> bool:
     """Whether the window hides other values than xarray, which knows no bounds and no default fill."""
-    packing, node = view.packing, view.node
+    packing = view.packing
     bounds = packing.valid_min is not None or packing.valid_max is not None
-    by_metadata = node.format == "zarr-v3" and "_FillValue" not in node.attributes and packing.missing
-    return bool(bounds or packing.ignored or packing.default_fill is not None or by_metadata)
+    return bounds or bool(packing.ignored) or packing.default_fill is not None
 
 
 def _decoding_options(view: SnippetView, group: Any, name: str, own: bool) -> list[str]:
@@ -285,7 +284,7 @@ def _are_plain(session: Session, access: Access, node: ArrayNode, cancel: Cancel
         stored = session.read(node, access, Selection.whole(node.shape), cancel=cancel)
     except RefbrowserError:
         return False
-    packing = Packing.from_attributes(node.attributes, stored.dtype, node.fill_value)
+    packing = Packing.of(node)
     kept = tuple(value for value in packing.missing if value != packing.default_fill)
     try:
         units.dates(replace(packing, missing=kept).decode(stored))

@@ -39,7 +39,7 @@ def test_the_real_packing_of_goes():
     ("attributes", "fill", "expected"),
     [
         ({"_FillValue": 1}, None, [NAN, 2, 3, 4]),
-        ({"_FillValue": 1}, 2, [NAN, 2, 3, 4]),
+        ({"_FillValue": 1}, 2, [1, NAN, 3, 4]),
         ({}, 2, [1, NAN, 3, 4]),
         ({"_FillValue": "NaN"}, 2, [1, NAN, 3, 4]),
         ({"_FillValue": 1.5}, 2, [1, NAN, 3, 4]),

@@ -21,7 +21,7 @@ from refbrowser.views.plot.colouring import NO_VALUE, Colouring, boxes_of, decim
 from refbrowser.views.plot.coordinates import AxisScale
 from refbrowser.views.plot.interpretation import Interpretation
 from refbrowser.views.plot.levels import FARTHEST, Levels, finite
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import ChunkState, Picture, have_values
 
 #: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
 BOXES_MOST = 16
@@ -104,9 +104,9 @@ class ImageLayer:
             # Several passes over one copy are quicker than over values that lie far apart.
             block = np.ascontiguousarray(picture.values[_slice(rows), _slice(columns)])
             coloured = colouring.positions(block, shown)
-            if (states[top:bottom, left:right] != ChunkState.DONE).any():
+            if not have_values(states[top:bottom, left:right]).all():
                 of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
-                coloured[of_elements != ChunkState.DONE] = NO_VALUE
+                coloured[~have_values(of_elements)] = NO_VALUE
             self.indices[into_rows, into_columns] = coloured
 
     def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:
@@ -238,7 +238,7 @@ class LineLayer:
         numbers = shown.numbers(picture.values)
         if not picture.all_done:
             states = picture.element_states([np.arange(len(numbers), dtype=np.int64)])
-            numbers[states != ChunkState.DONE] = np.nan
+            numbers[~have_values(states)] = np.nan
         self.numbers = self.heights = numbers
         if log:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -260,13 +260,13 @@ class LineLayer:
         return slice(max(0, first - 1), last + 1)
 
 
-_SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED)
+_SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED, ChunkState.FILLED)
 #: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.
 _GLYPH_CELL, _GLYPHS_MOST = 24.0, 200
 
 
 class ChunkStateItem(GraphicsObject):
-    """Pending, missing and failed chunks of an image, or of a line as bands over the whole height."""
+    """Chunks that did not come, of an image, or of a line as bands over the whole height."""
 
     def __init__(self) -> None:
         super().__init__()

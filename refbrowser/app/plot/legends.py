@@ -34,6 +34,7 @@ _TILE = 10
 STATE_NAMES = {
     ChunkState.PENDING: "not here yet",
     ChunkState.MISSING: "missing chunk",
+    ChunkState.FILLED: "not stored: fill value",
     ChunkState.FAILED: "could not be read",
 }
 
@@ -43,7 +44,7 @@ def state_colors(state: ChunkState) -> tuple[QColor, QColor]:
     colors = theme.colors()
     if state is ChunkState.PENDING:
         return QColor(colors.surface), QColor(colors.border)
-    if state is ChunkState.MISSING:
+    if state in (ChunkState.MISSING, ChunkState.FILLED):
         return QColor("#4a525e" if colors.dark else "#c3c9d2"), QColor(
             "#5d6673" if colors.dark else "#aab2be"
         )
@@ -59,14 +60,15 @@ def state_brush(state: ChunkState) -> QBrush:
     """Return the pattern of a state; it is laid in device pixels, so zooming does not change it."""
     ground, mark = state_colors(state)
     tile = QPixmap(QSize(_TILE, _TILE))
-    tile.fill(ground)
+    # Values are seen through the marks.
+    tile.fill(Qt.GlobalColor.transparent if state is ChunkState.FILLED else ground)
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(mark, 1.2))
     if state is ChunkState.PENDING:
         for shift in (-_TILE, 0, _TILE):
             painter.drawLine(QPointF(shift, _TILE), QPointF(shift + _TILE, 0))
-    elif state is ChunkState.MISSING:
+    elif state in (ChunkState.MISSING, ChunkState.FILLED):
         painter.setBrush(mark)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.drawEllipse(QPointF(_TILE / 2, _TILE / 2), 1.2, 1.2)

@@ -22,7 +22,6 @@ from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ChartsPage, ValuesView
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.views.plot.picture import ChunkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -271,7 +270,7 @@ class PlotPane(QWidget):
         if self.page() is self.canvas or picture is None or (picture.values.ndim and row is None):
             return self._presenter.pointing.stored()
         position = () if row is None or not picture.values.ndim else (row,)
-        return picture.values[position] if picture.state_at(position) is ChunkState.DONE else None
+        return picture.values[position] if picture.has_value_at(position) else None
 
     def show_chunk(self, coords: Sequence[int]) -> None:
         """Move to the slice that a chunk is part of, and zoom to it."""

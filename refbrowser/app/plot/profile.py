@@ -15,7 +15,7 @@ from refbrowser.app.plot.axes_view import ARROWS, PlotBox
 from refbrowser.app.plot.chart import ChartPane, chart_line, ringed_text
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import one_shot
-from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture, have_values
 from refbrowser.views.plot.profile import (
     Element,
     Profile,
@@ -356,7 +356,8 @@ class ProfileTool(QObject):
             return
         where = place_text(drawing.coordinates, drawing.slice.axes, profile.element(number))
         state = ChunkState(int(profile.states[number]))
-        value = drawing.shown.text_with_units(profile.raw[number]) if state is ChunkState.DONE else ""
+        is_known = bool(have_values(profile.states[number]))
+        value = drawing.shown.text_with_units(profile.raw[number]) if is_known else ""
         stale = f" ({STALE_NAME})" if profile.stale[number] else ""
         self.pane.said.set_text(f"{value or _STATES[state]}{stale}   {where}")
 
@@ -372,5 +373,6 @@ class ProfileTool(QObject):
 _STATES = {
     ChunkState.PENDING: "not here yet",
     ChunkState.MISSING: "in missing chunks",
+    ChunkState.FILLED: "not stored: fill value",
     ChunkState.FAILED: "could not be read",
 }

@@ -537,7 +537,7 @@ class SeriesTool(QObject):
         read, shown = point.read, self._subject.shown
         picture = read.picture
         place = self._place_text(point)
-        counts = {state: picture.count(state) for state in (ChunkState.MISSING, ChunkState.FAILED)}
+        counts = {state: picture.count(state) for state in _STATES}
         details = [f"{picture.arrived} of {picture.plan.chunks} chunks"]
         details += [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
         error = next(iter(picture.errors.values()), None) or read.error
@@ -552,7 +552,7 @@ class SeriesTool(QObject):
         elif state is ChunkState.PENDING:
             part = 100 * picture.arrived // max(1, picture.plan.chunks)
             value = "not read" if picture.finished else f"{part} %"
-        elif state is ChunkState.DONE and position is not None:
+        elif position is not None and picture.has_value_at(position):
             raw = picture.values[position]
             value = "no value" if shown.is_missing(raw) else _text(shown, raw)
             if picture.is_stale_at(position):
@@ -575,7 +575,7 @@ class SeriesTool(QObject):
         words = [coordinate.text(index) or f"{coordinate.name} {index}"]
         if self._subject.shown.units:
             words.append(f"values in {self._subject.shown.units}")
-        for state in (ChunkState.MISSING, ChunkState.FAILED):
+        for state in _STATES:
             # Points in the same chunks share what became of these.
             counts = {point.read.column: point.read.picture.count(state) for point in self.points}
             if count := sum(counts.values()):
@@ -657,4 +657,8 @@ def _text(shown: Interpretation, raw: Any) -> str:
     return shown.text(raw) if shown.units else shown.text_with_units(raw)
 
 
-_STATES = {ChunkState.MISSING: "missing", ChunkState.FAILED: "could not be read"}
+_STATES = {
+    ChunkState.MISSING: "missing",
+    ChunkState.FILLED: "not stored: fill value",
+    ChunkState.FAILED: "could not be read",
+}

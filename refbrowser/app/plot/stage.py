@@ -180,7 +180,7 @@ class Pointing(QObject):
         """Return the element as it is stored, a numpy scalar; None where its chunk has not come."""
         picture, element = self._picture(), self.element
         position = None if picture is None or element is None else picture.position(element)
-        if picture is None or position is None or picture.state_at(position) is not ChunkState.DONE:
+        if picture is None or position is None or not picture.has_value_at(position):
             return None
         return picture.values[position]
 

@@ -72,7 +72,7 @@ class PictureRows:
 
     def _values(self, row: int) -> list[str]:
         state, node = self.picture.state_at((row,)), self.picture.node
-        if state is not ChunkState.DONE:
+        if state in _STATE_TEXTS:
             return [""] * (len(_columns(node)) - 1) + [_STATE_TEXTS[state]]
         texts = self._texts(self.picture.values[row], node)
         if self.picture.is_stale_at((row,)):

@@ -480,7 +480,7 @@ class GridPainter:
         self._italic.setItalic(True)
         self._bold = QFont(self.mono)
         self._bold.setBold(True)
-        self._fonts = {Mark.MISSING: self._italic, Mark.FAILED: self._bold}
+        self._fonts = {Mark.MISSING: self._italic, Mark.FILLED: self._italic, Mark.FAILED: self._bold}
         self.metrics = QFontMetrics(self.mono)
         self.row_height = max(self.metrics.height(), widget.fontMetrics().height()) + 6
         self._digit = self.metrics.horizontalAdvance("0")
@@ -505,8 +505,10 @@ class GridPainter:
     ) -> None:
         """Paint cells at their places; `first` is the cell of the first one; `right` tells of each column."""
         scheme = theme.colors()
-        grounds = {Mark.FAILED: QColor(scheme.fault_soft), Mark.MISSING: QColor(scheme.hover)}
-        pens = {Mark.VALUE: QColor(scheme.text), Mark.FAILED: QColor(scheme.fault)}
+        grounds = {Mark.FAILED: QColor(scheme.fault_soft)}
+        grounds |= dict.fromkeys((Mark.MISSING, Mark.FILLED), QColor(scheme.hover))
+        pens = {Mark.FAILED: QColor(scheme.fault)}
+        pens |= dict.fromkeys((Mark.VALUE, Mark.FILLED), QColor(scheme.text))
         muted, chosen = QColor(scheme.muted), QColor(scheme.accent_soft)
         stale = QColor(scheme.stale_soft)
         sides = [_RIGHT if each else _LEFT for each in right]

@@ -30,6 +30,7 @@ from refbrowser.io.identity import ObjectIdentity
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import Packing
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -373,7 +374,7 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, st
         same = np.isnan(values) if fill != fill else values == fill
         if same.all():
             return [("all-fill", f"the chunk is stored, and holds nothing but the fill value {fill}")]
-    packing = Packing.from_attributes(node.attributes, values.dtype, node.fill_value)
+    packing = Packing.of(node)
     if packing.valid_min is None and packing.valid_max is None:
         return found
     within = packing.missing_mask(values)
@@ -395,12 +396,12 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, st
 
 
 def _told_fill(node: ArrayNode) -> Any:
-    """Return the fill value where it marks values that are not there; 0 of metadata alone may be data."""
-    fill = node.fill_value
-    if fill is None:
-        return None
+    """Return the value that marks values that are not there; 0 of metadata alone may be data."""
+    mark = mark_of_missing(node)
+    if mark is None and Packing.of(node).default_fill is not None:
+        mark = node.fill_value
     is_said = any(name in node.attributes for name in ("_FillValue", "missing_value"))
-    return fill if is_said or fill != 0 else None
+    return mark if is_said or mark != 0 else None
 
 
 # Where tasks run

@@ -88,11 +88,6 @@ def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
     return ""
 
 
-def _packing(node: ArrayNode) -> Packing:
-    fill = node.fill_value if node.fill_marks else None
-    return Packing.from_attributes(node.attributes, node.known_dtype, fill)
-
-
 def _are_packed_otherwise(here: Packing, there: Packing) -> bool:
     said = ((each.scale, each.offset, each.stored.kind == "u") for each in (here, there))
     mine, theirs = said
@@ -124,7 +119,7 @@ class _Values:
 
     def compared(self) -> ValueComparison:
         shape = tuple(min(pair) for pair in zip(self.here.shape, self.there.shape, strict=True))
-        packings = _packing(self.here.node), _packing(self.there.node)
+        packings = Packing.of(self.here.node), Packing.of(self.there.node)
         decoded = self.here.node.nested is None and _are_packed_otherwise(*packings)
         boxes, total = self._boxes(shape)
         for done, box in enumerate(boxes):

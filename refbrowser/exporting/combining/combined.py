@@ -33,6 +33,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import FileOrigin
 from refbrowser.references.document.table import WHOLE
@@ -308,7 +309,9 @@ class _Combining:
         if target is None or values.dtype.kind not in "iuf":
             return values
         attributes = {name: json.loads(text) for name, text in told.attributes}
-        packing = Packing.from_attributes(attributes, values.dtype, json.loads(told.fill))
+        fill = parse_fill_value(json.loads(told.fill), values.dtype)
+        marks = told.form == "zarr-v2"
+        packing = Packing.from_attributes(attributes, values.dtype, fill, fill_marks=marks)
         if packing.is_scaled:
             message = f"times of {quoted(told.path)} have a scale: they cannot be expressed anew"
             raise RefbrowserError(ErrorKind.META, message, Place(path=told.path))

@@ -138,6 +138,7 @@ class TiffArrays:
             attributes=attributes,
             internal_attributes={DIMENSIONS_ATTRIBUTE: list(dimensions)},
             fill_value=fill,
+            fill_marks=False,
             values=Chunks(grid=asked_grid(shape, None, dtype.itemsize)),
         )
         stored = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     sign = "" if as_typed == stored else f" ({as_typed} without _Unsigned)"
     lines = [Line(f"{stored}{sign}", "Stored value")]
     lines += [Line(_attribute(node, name), name) for name in CODING if name in node.attributes]
-    if "_FillValue" not in node.attributes and node.fill_value is not None:
+    if node.fill_value is not None and (node.fill_marks or "_FillValue" not in node.attributes):
         lines.append(Line(exact_text(_native(node.fill_value)), "fill_value"))
     if kind is VerdictKind.VALUE:
         lines += _computed(shown, stored)
@@ -143,10 +143,9 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     if value != value:
         return [(VerdictKind.NAN, f"is not a number{_or_missing(node)}")]
     causes: list[tuple[VerdictKind, str]] = []
-    if _alone(node, value, "_FillValue"):
-        causes.append((VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"))
-    elif _is_fill(node, value):
-        causes.append((VerdictKind.FILL, "is the fill value of the array, which stands for no data"))
+    if _is_fill(node, value):
+        named = " (_FillValue)" if _alone(node, value, "_FillValue") else " of the array"
+        causes.append((VerdictKind.FILL, f"is the fill value{named}, which stands for no data"))
     if _alone(node, value, "missing_value"):
         causes.append((VerdictKind.MISSING_VALUE, "is a missing_value, which stands for no data"))
     for name, where in _BOUNDS.items():
@@ -164,14 +163,20 @@ def _or_missing(node: ArrayNode) -> str:
 
 
 def _is_fill(node: ArrayNode, value: Any) -> bool:
-    """Tell whether the fill value of the metadata makes an element missing, as it does without _FillValue."""
-    if node.fill_value is None:
-        return False
-    attributes = {
-        name: node.attributes[name] for name in ("_Unsigned", "_FillValue") if name in node.attributes
-    }
-    packing = Packing.from_attributes(attributes, value.dtype, node.fill_value)
-    return bool(packing.missing_mask(np.asarray(value)))
+    """Tell whether `_FillValue`, or the fill value where it marks, makes an element missing."""
+    # Without either, the default of netCDF would count.
+    kept: dict[str, Any] = {"_FillValue": []}
+    kept |= {name: node.attributes[name] for name in ("_Unsigned", "_FillValue") if name in node.attributes}
+    return bool(Packing.of(replace(node, attributes=kept)).missing_mask(np.asarray(value)))
+
+
+def _unused_fill(node: ArrayNode) -> Any:
+    """Return the value of `_FillValue` where the array's own fill value takes its place; None for none."""
+    if node.fill_value is None or not node.fill_marks or "_FillValue" not in node.attributes:
+        return None
+    bare = replace(node, attributes={**node.attributes, "missing_value": []})
+    own, said = Packing.of(bare).missing, Packing.of(replace(bare, fill_value=None)).missing
+    return said[0] if own and said and said != own else None
 
 
 def _bound(packing: Packing, name: str) -> str:
@@ -213,6 +218,9 @@ def _warnings(shown: Interpretation, value: Any) -> list[Line]:
         Line(f"{plain(name)} is not used: its kind or its value does not fit the type", "Ignored")
         for name in dict.fromkeys(shown.packing.ignored)
     ]
+    if (unused := _unused_fill(shown.node)) is not None:
+        text = f"_FillValue {unused} is not used: readers of Zarr v2 go by the fill_value of the array"
+        lines.append(Line(text, "Ignored"))
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "if" and not shown.is_missing(value) and shown.never_written(np.asarray([value])):
         text = "netCDF libraries write this value where nothing was written; no attribute says so here"

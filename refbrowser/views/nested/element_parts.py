@@ -23,7 +23,7 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.values import ArraySource, Pieces, Rows, SourcePiece
 from refbrowser.views.plot.interpretation import Interpretation
-from refbrowser.views.plot.picture import ChunkState, Picture
+from refbrowser.views.plot.picture import ChunkState, Picture, have_values
 
 #: Fields of one structure that are offered, and elements of a field that is an array.
 PARTS_MOST, SIDES_MOST = 500, 16
@@ -298,7 +298,7 @@ def shown_rows(node: ArrayNode, decoded: bool) -> Interpretation | None:
 def rows_come(picture: Picture) -> list[npt.NDArray[Any]]:
     """Return the rows of a line as far as they have come, in order; what has not come is left out."""
     states = picture.element_states([np.arange(len(picture.values), dtype=np.int64)])
-    known = (states == ChunkState.DONE) | (states == ChunkState.MISSING)
+    known = have_values(states) | (states == ChunkState.MISSING)
     return [row for row in picture.values[known] if isinstance(row, np.ndarray)]
 
 

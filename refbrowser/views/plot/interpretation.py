@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.cf import DEFAULT_FILLS, Flag, FlagSet, Packing, TimeUnits
-from refbrowser.model.data_type import RowType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.views.numbers import DateScale, value_text
 from refbrowser.views.plot.coordinates import Coordinate, attribute_text
@@ -36,9 +35,7 @@ class Interpretation:
         self.node = node
         self.decoded = decoded
         dtype = np.dtype("f8") if node.dtype is None else node.dtype.newbyteorder("=")
-        # Of a ragged array it is a row, which no element is compared with.
-        fill = None if isinstance(node.type, RowType) else node.fill_value
-        coded = Packing.from_attributes(node.attributes, dtype, fill)
+        coded = Packing(dtype) if node.dtype is None else Packing.of(node)
         flags = FlagSet.from_attributes(node.attributes, dtype, coded) or FlagSet.from_names(node.type.names)
         units = TimeUnits.from_attributes(node.attributes) if self.is_number else None
         plain = replace(Packing.from_attributes({}, dtype), ignored=coded.ignored)

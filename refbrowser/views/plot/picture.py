@@ -32,6 +32,16 @@ class ChunkState(IntEnum):
     DONE = 1
     MISSING = 2
     FAILED = 3
+    #: It is not stored, and what it holds is a value to readers of its format (`fill_is_value`).
+    FILLED = 4
+
+
+_VALUED = np.array([state in (ChunkState.DONE, ChunkState.FILLED) for state in sorted(ChunkState)])
+
+
+def have_values(states: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Return which chunks show values: those that came, and those not stored whose fill value is one."""
+    return np.asarray(_VALUED[states])
 
 
 class Picture:
@@ -135,18 +145,18 @@ class Picture:
 
     @property
     def has_data(self) -> bool:
-        """Whether any chunk came with values."""
-        return bool((self.states == ChunkState.DONE).any())
+        """Whether any chunk shows values."""
+        return bool(have_values(self.states).any())
 
     @property
     def all_done(self) -> bool:
-        """Whether every chunk came with values."""
-        return bool((self.states == ChunkState.DONE).all())
+        """Whether every chunk shows values."""
+        return bool(have_values(self.states).all())
 
     @property
     def all_ended(self) -> bool:
         """Whether every chunk came or is missing, and none failed."""
-        return bool(((self.states == ChunkState.DONE) | (self.states == ChunkState.MISSING)).all())
+        return bool((have_values(self.states) | (self.states == ChunkState.MISSING)).all())
 
     def chunk_edges(self, axis: int) -> npt.NDArray[np.float64]:
         """Return the borders between the chunks along an axis of the plot, in indices, cells being centred.
@@ -200,6 +210,10 @@ class Picture:
             found.append(position)
         return tuple(found)
 
+    def has_value_at(self, position: tuple[int, ...]) -> bool:
+        """Tell whether ``values[position]`` came, or is what a chunk holds that is not stored."""
+        return bool(_VALUED[self.state_at(position)])
+
     def state_at(self, position: tuple[int, ...]) -> ChunkState:
         """Return the state of the chunk that holds ``values[position]``."""
         return ChunkState(int(self.states[self._cell(position)]))
@@ -233,7 +247,7 @@ class Picture:
         taken = self.values[tuple(slice(None, None, step) for _ in rows)]
         if self.all_done:
             return taken.ravel()
-        return taken[self.element_states(rows) == ChunkState.DONE]
+        return taken[have_values(self.element_states(rows))]
 
 
 def _chunks_of(taken: range, side: int) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from refbrowser.views.numbers import value_text
 from refbrowser.views.plot.coordinates import AxisRole, AxisScale, Coordinate, line_scale
 from refbrowser.views.plot.interpretation import Interpretation, coordinate_text, coordinate_title
-from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture, have_values
 from refbrowser.views.plot.series import element_text, known_texts, stale_title
 
 #: The mean radius of the earth, in kilometres.
@@ -98,7 +98,7 @@ def profile_of(
     states, stale = picture.states[tuple(cells)], picture.stale_done[tuple(cells)]
     raw = picture.values[at]
     numbers = shown.numbers(raw).astype(np.float64)
-    numbers[states != ChunkState.DONE] = np.nan
+    numbers[~have_values(states)] = np.nan
     y, x = (coordinates[axis] for axis in picture.plan.slice.axes)
     places, scale, label, units = _places(y, x, rows, columns)
     return Profile(rows, columns, places, scale, label, units, raw, numbers, states, stale)
@@ -166,7 +166,7 @@ def profile_rows(
     distance = [] if profile.scale is not None else [f"{profile.label} [{profile.units}]"]
     file = [stale_title(name)] if profile.stale.any() else []
     yield [*distance, coordinate_title(y), coordinate_title(x), value, *file]
-    texts = known_texts(shown, profile.raw, profile.states == ChunkState.DONE)
+    texts = known_texts(shown, profile.raw, have_values(profile.states))
     for number, (row, column) in enumerate(zip(profile.rows.tolist(), profile.columns.tolist(), strict=True)):
         place = [] if profile.scale is not None else [value_text(float(profile.places[number]), 10)]
         where = coordinate_text(y, row), coordinate_text(x, column)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.cf import fill_is_value
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 from refbrowser.views.dimensions import is_coordinate
@@ -52,7 +53,7 @@ def read_picture(
 
     states = {
         PartState.DONE: ChunkState.DONE,
-        PartState.MISSING: ChunkState.MISSING,
+        PartState.MISSING: ChunkState.FILLED if fill_is_value(picture.node) else ChunkState.MISSING,
         PartState.FAILED: ChunkState.FAILED,
     }
 

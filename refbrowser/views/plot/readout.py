@@ -66,6 +66,8 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
     text = shown.text_with_units(picture.values[position])
+    if state is ChunkState.FILLED:
+        return f"{text} (chunk not stored: fill value)"
     return f"{text} ({STALE_NAME})" if picture.is_stale_at(position) else text
 
 

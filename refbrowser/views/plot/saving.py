@@ -16,6 +16,7 @@ import numpy.typing as npt
 from refbrowser.engine.reading.parts import EndedPart, PartState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.cf import fill_is_value
 from refbrowser.model.data_type import without_names
 from refbrowser.model.selection import Selection
 from refbrowser.views.plot.interpretation import coordinate_text, coordinate_title, exact_text, exact_texts
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.model.grid import ChunkPart
-    from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode
 
 #: Cells that are made text together.
 _TOGETHER = 16_384
@@ -52,9 +53,12 @@ class ShownValues:
     values
         In the order of the axes, ``(y, x)`` or ``(x,)``.
     missing
-        Where the chunk is missing and `values` has the fill value, as bool of the same shape.
+        Where the chunk is missing and the fill value in `values` stands for no value, as bool of the same
+        shape.
     stale
         How many of the values are of files that are not those of the document's lock.
+    filled
+        How many of the values are what chunks hold that are not stored.
     """
 
     layout: TableLayout
@@ -62,13 +66,14 @@ class ShownValues:
     values: npt.NDArray[Any]
     missing: npt.NDArray[np.bool_]
     stale: int = 0
+    filled: int = 0
 
     @property
     def reserve(self) -> str:
-        """What is to be said with the values: how many are of stale files; empty where none is."""
-        if not self.stale:
-            return ""
-        return f"; {count_text(self.stale)} of them from files that are not those of the lock"
+        """What is to be said with the values: how many were not stored or are stale; empty where none is."""
+        filled = f"; {count_text(self.filled)} of them the fill value, in chunks that are not stored"
+        stale = f"; {count_text(self.stale)} of them from files that are not those of the lock"
+        return filled * bool(self.filled) + stale * bool(self.stale)
 
 
 def read_shown(
@@ -95,11 +100,15 @@ def read_shown(
     state = layout.slice
     selection = Selection.from_index(state.index(ranges), state.shape)
     missing = np.zeros(selection.box_shape, bool)
+    is_value, filled = fill_is_value(layout.node), 0
     failed: list[RefbrowserError] = []
     read: list[ChunkPart] = []
 
     def told(part: EndedPart) -> None:
-        if part.state is PartState.MISSING:
+        nonlocal filled
+        if part.state is PartState.MISSING and is_value:
+            filled += missing[part.part.target].size
+        elif part.state is PartState.MISSING:
             missing[part.part.target] = True
         elif part.error is not None:
             failed.append(part.error)
@@ -112,7 +121,7 @@ def read_shown(
     nothing = missing.reshape(selection.shape)
     if state.y is not None and state.y > state.x:
         values, nothing = values.T, nothing.T
-    return ShownValues(layout, ranges, values, nothing, _stale_values(layout.node, access, read))
+    return ShownValues(layout, ranges, values, nothing, _stale_values(layout.node, access, read), filled)
 
 
 def _stale_values(node: ArrayNode, access: Access, parts: Sequence[ChunkPart]) -> int:

@@ -21,7 +21,7 @@ from refbrowser.views.plot.interpretation import (
     coordinate_title,
     exact_texts,
 )
-from refbrowser.views.plot.picture import STALE_NAME, ChunkState, Picture
+from refbrowser.views.plot.picture import STALE_NAME, Picture, have_values
 from refbrowser.views.plot.plan import ViewPlan, plan_view
 from refbrowser.views.plot.slicing import SliceState
 
@@ -156,8 +156,9 @@ def series_of(picture: Picture, shown: Interpretation) -> Series:
     # The states first: what they say is done is then whole.
     states, stale = _of_values(picture, picture.states), _of_values(picture, picture.stale_done)
     numbers = shown.numbers(picture.values)
-    if not (states == ChunkState.DONE).all():
-        numbers = np.where(states == ChunkState.DONE, numbers, np.nan)
+    known = have_values(states)
+    if not known.all():
+        numbers = np.where(known, numbers, np.nan)
     return Series(taken, numbers, states, stale)
 
 
@@ -238,8 +239,7 @@ def stale_title(title: str) -> str:
 
 def _texts(picture: Picture, shown: Interpretation, part: slice) -> list[str]:
     positions = np.arange(len(picture.values), dtype=np.int64)[part]
-    done = picture.element_states([positions]) == ChunkState.DONE
-    return known_texts(shown, picture.values[part], done)
+    return known_texts(shown, picture.values[part], have_values(picture.element_states([positions])))
 
 
 def known_texts(shown: Interpretation, values: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> list[str]:

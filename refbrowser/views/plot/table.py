@@ -41,6 +41,8 @@ class Mark(IntEnum):
     PENDING = 2
     MISSING = 3
     FAILED = 4
+    #: A value of a chunk that is not stored.
+    FILLED = 5
 
 
 #: Texts of cells without a value.
@@ -50,6 +52,7 @@ _MARKS = {
     ChunkState.DONE: Mark.VALUE,
     ChunkState.MISSING: Mark.MISSING,
     ChunkState.FAILED: Mark.FAILED,
+    ChunkState.FILLED: Mark.FILLED,
 }
 #: Mark of each `ChunkState`, by its number.
 _MARK_OF = np.array([_MARKS[state] for state in sorted(_MARKS)], np.uint8)
@@ -235,7 +238,7 @@ class TableLayout:
             all_marks[:, number::count] = part_marks
             for at, line in enumerate(part_texts):
                 texts[at][number::count] = [
-                    text if mark == Mark.VALUE else MARK_TEXTS[Mark(mark)]
+                    MARK_TEXTS.get(Mark(mark), text)
                     for text, mark in zip(line, part_marks[at].tolist(), strict=True)
                 ]
         return texts, all_marks, np.repeat(stale.reshape(shape), count, axis=1)

@@ -133,13 +133,15 @@ class TestMissingChunks:
         assert explanation.kind is VerdictKind.MISSING
         assert [step.name for step in explanation.steps] == ["element", "key", "entry", "fill", "value"]
 
-    def test_fill_value_is_a_value_where_another_one_stands_for_no_data(self, tmp_path: Path) -> None:
+    def test_readers_of_zarr_v2_go_by_its_fill_value_whatever_the_attribute_says(
+        self, tmp_path: Path
+    ) -> None:
         attributes = {"_FillValue": -9, "scale_factor": 0.5, "units": "K"}
         explanation = self.missing(tmp_path, 3, attributes=attributes)
-        assert explanation.verdict == (
-            "This element reads as 1.5 K because chunk a/1.1 is missing: its fill value 3 is shown"
-        )
-        assert explanation.kind is VerdictKind.MISSING
+        assert explanation.verdict.endswith("its fill value 3 stands for no data")
+        assert "_FillValue -9 is not used" in line(explanation.step("value"), "Ignored")
+        explanation = self.missing(tmp_path, 3, attributes={"_FillValue": 3, "missing_value": 3})
+        assert not any(each.name == "Ignored" for each in explanation.step("value").lines)
 
     def test_no_fill_value_reads_as_zero(self, tmp_path: Path) -> None:
         explanation = self.missing(tmp_path, None)
