@@ -66,7 +66,10 @@ class NumcodecsElements:
 
 @dataclass(frozen=True, slots=True)
 class BitRound:
-    """Rounding of floats to `keep` bits of the mantissa; decoding changes nothing."""
+    """Rounding of floats to `keep` bits of the mantissa; decoding changes nothing.
+
+    Integers are as they are: numcodecs does not round them, and some writers name the codec all the same.
+    """
 
     keep: int
     dtype: DType
@@ -81,6 +84,8 @@ class BitRound:
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the rounded floats."""
+        if self.dtype.kind != "f":
+            return data
         from numcodecs import BitRound as Rounding
 
         # It works in place, and only in the machine's byte order.

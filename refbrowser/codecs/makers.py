@@ -157,8 +157,8 @@ def bit_round(settings: Settings, before: Elements) -> ByteCodec:
     """Make `elements.BitRound`."""
     from refbrowser.codecs.elements import BitRound
 
-    if before.dtype is None or before.dtype.kind != "f":
-        raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
+    if before.dtype is None or before.dtype.kind not in "iuf":
+        raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on numbers only")
     return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
 
 

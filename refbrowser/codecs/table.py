@@ -403,6 +403,7 @@ _ROWS = (
         name="pcodec",
         kind=Kind.SERIALIZER,
         make=makers.outside("pcodec"),
+        v3="numcodecs.pcodec",
         module="pcodec",
         package="numcodecs[pcodec]",
     ),
@@ -410,6 +411,7 @@ _ROWS = (
         name="zfpy",
         kind=Kind.SERIALIZER,
         make=makers.outside("zfpy"),
+        v3="numcodecs.zfpy",
         module="zfpy",
         package="numcodecs[zfpy]",
     ),
@@ -542,11 +544,13 @@ def unknown(name: str) -> RefbrowserError:
     row = CODECS.get(plain)
     if row is not None and not row.module:
         return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
-    package = (
-        "imagecodecs"
-        if plain.startswith("imagecodecs_")
-        else (_ELSEWHERE.get(plain) if row is None else row.package)
-    )
+    if row is not None:
+        return RefbrowserError(
+            ErrorKind.META,
+            f"codec {quoted(name)} needs the package {row.module}, which is not installed",
+            advice=f"pip install '{row.package}'",
+        )
+    package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
     advice = (
         f"The package {package} brings it for numcodecs; refbrowser decodes with its own fixed table only"
         if package

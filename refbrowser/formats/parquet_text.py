@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
+from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 from refbrowser.references.text.json_text import JsonError, has_too_many_values, parse
 
@@ -49,15 +50,16 @@ def is_parquet_references(path: str | os.PathLike[str]) -> bool:
 
 
 def parquet_text(
-    path: str | os.PathLike[str], report: Callable[[RefbrowserError], None], cancel: CancelToken | None = None
+    path: str | os.PathLike[str], report: Callable[[Finding], None], cancel: CancelToken | None = None
 ) -> Iterator[bytes]:
     """Yield the references of a folder as the text of a Version 0 document, array by array.
 
     Parameters
     ----------
     report
-        Called for each record file that cannot be read; its chunks are faulty entries then. And for each
-        array whose metadata is wrong: it has no entries.
+        Called for each record file that cannot be read; its chunks are faulty entries then. For each array
+        whose metadata is wrong: it has no entries. And where relative names are not read as usual
+        (`_RelativeNames`).
 
     Raises
     ------
@@ -77,7 +79,7 @@ def parquet_text(
         try:
             array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
         except RefbrowserError as error:
-            report(error)
+            report(_fault(error))
             continue
         for lines in array.lines(report, cancel):
             yield before + lines
@@ -128,14 +130,16 @@ class _ArrayFiles:
     def __init__(self, folder: Path, prefix: str, value: Any, record_size: int) -> None:
         if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
             raise _wrong(f"{quoted(prefix)} is not the path of an array", folder)
+        self._root = folder
         self._folder = folder / prefix
         self._prefix = prefix
         self._grid = _grid(value, folder / prefix / ".zarray")
         self._record_size = record_size
 
-    def lines(self, report: Callable[[RefbrowserError], None], cancel: CancelToken | None) -> Iterator[bytes]:
+    def lines(self, report: Callable[[Finding], None], cancel: CancelToken | None) -> Iterator[bytes]:
         """Yield the entries of the array, a piece per record file."""
         size = math.prod(self._grid)
+        names = _RelativeNames(self._root, self._prefix, report)
         for number, start in enumerate(range(0, size, self._record_size)):
             if cancel is not None:
                 cancel.check()
@@ -144,11 +148,11 @@ class _ArrayFiles:
                 continue
             most = min(self._record_size, size - start)
             try:
-                lines = self._record_lines(path, start, most)
+                lines = self._record_lines(path, start, most, names)
             except RefbrowserError as error:
                 if error.kind is not ErrorKind.SCHEMA:
                     raise
-                report(error)
+                report(_fault(error))
                 # Neither missing nor read: a value that no entry may have.
                 lines = ",\n".join(f'"{key}": null' for key in self._keys(start + np.arange(most))).encode()
             if lines:
@@ -162,10 +166,10 @@ class _ArrayFiles:
         axes = [map(str, axis.tolist()) for axis in np.unravel_index(flat, self._grid)]
         return [head + ".".join(coords) for coords in zip(*axes, strict=True)]
 
-    def _record_lines(self, path: Path, start: int, most: int) -> bytes:
+    def _record_lines(self, path: Path, start: int, most: int, names: _RelativeNames) -> bytes:
         """Return the entries of one record file as lines of JSON."""
         paths, offsets, sizes, raws = (column.slice(0, most) for column in _read_record(path))
-        spelled = [_text(url).decode("ascii") for url in paths.dictionary.to_pylist()]
+        spelled = [_text(names.read(url)).decode("ascii") for url in paths.dictionary.to_pylist()]
         url = paths.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         has_raw = np.asarray(raws.is_valid())
         rows = np.flatnonzero(has_raw | (url >= 0))
@@ -181,6 +185,49 @@ class _ArrayFiles:
             else:
                 lines.append(f'"{keys[at]}": [{spelled[url[row]]}, {offset[at]}, {length[at]}]')
         return ",\n".join(lines).encode("ascii")
+
+
+class _RelativeNames:
+    """The relative names of one array: of what they are taken to be relative, by what is there.
+
+    Nothing says how they are meant: here, as in the JSON form, they are relative to the folder beside the
+    references. GDAL takes them as relative to the folder of the record file, fsspec to the folder that the
+    program runs in. The first name that is found in one of these decides for its array.
+    """
+
+    def __init__(self, root: Path, prefix: str, report: Callable[[Finding], None]) -> None:
+        base = root.resolve().parent
+        self._base, self._prefix, self._report = base, prefix, report
+        self._places = {
+            base: "",
+            root.resolve() / prefix: "the folder of the array, as GDAL does",
+            Path(os.path.abspath(os.curdir)): "the working directory, as fsspec does",
+        }
+        self._place: Path | None = None
+
+    def read(self, name: str) -> str:
+        """Return a name as one relative to the folder beside the references, or absolute."""
+        if not name or name.startswith(("/", "\\")) or ":" in name:
+            return name
+        if self._place is None:
+            self._place = self._chosen(name)
+        if self._place == self._base:
+            return name
+        path = os.path.normpath(self._place / name)
+        return os.path.relpath(path, self._base) if is_below(path, str(self._base)) else path
+
+    def _chosen(self, name: str) -> Path:
+        found = (place for place in self._places if os.path.isfile(place / name))
+        place = next(found, self._base)
+        if place != self._base:
+            message = f"its file names are relative to {self._places[place]}: {quoted(name)} is there"
+            where = Place(path=f"/{self._prefix.strip('/')}")
+            self._report(Finding(severity=Severity.WARNING, kind=ErrorKind.REF, message=message, place=where))
+        return place
+
+
+def _fault(error: RefbrowserError) -> Finding:
+    return Finding(severity=Severity.FAULT, kind=error.kind, message=error.message, place=error.place)
 
 
 def _read_record(path: Path) -> list[Any]:

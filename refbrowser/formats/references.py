@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
@@ -183,13 +183,9 @@ def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None)
         advice = f"Such a folder has a file {METADATA} with a record_size."
         error = RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
         raise NotReferencesError(error, found_in_folder(path))
-    errors: list[RefbrowserError] = []
-    document = opening.read(parquet_text(path, errors.append), values)
-    notes = tuple(
-        Finding(severity=Severity.FAULT, kind=error.kind, message=error.message, place=error.place)
-        for error in errors
-    )
-    return replace(document, from_parquet=True, notes=notes)
+    notes: list[Finding] = []
+    document = opening.read(parquet_text(path, notes.append), values)
+    return replace(document, from_parquet=True, notes=tuple(notes))
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:

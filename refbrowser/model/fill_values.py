@@ -14,6 +14,8 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.dtypes import members_of
 
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf, "+Infinity": np.inf}
+#: Some writers have integers as text (Bio-Formats), and zarr-python reads them.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}\Z")
 _HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
 _DATE = re.compile(r"[+-]?[0-9]{4,}(-[0-9]{2}){0,2}([T ][0-9:.]{2,18})?Z?\Z")
 
@@ -79,7 +81,7 @@ def _bool(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _integer(value: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and _WHOLE.match(value)):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -182,7 +184,10 @@ def _time(value: Any, dtype: np.dtype[Any]) -> Any:
 def _object(value: Any, text_kind: str) -> Any:
     if text_kind == "json":
         return value
-    if type(value) is int and value == 0:
+    if type(value) in (int, float) and text_kind == "string":
+        # zarr-python 2 writes 0 for text by default, and "0" is what it and later ones read.
+        value = str(value)
+    elif type(value) is int and value == 0:
         value = ""
     if not isinstance(value, str):
         raise TypeError

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.parquet_text import inline_text, is_parquet_references
@@ -80,6 +81,38 @@ def test_fsspec_reads_what_is_written(tmp_path: Path) -> None:
     assert mapper["g/a/2.1"] == b"\x80\x81\x82"
     assert mapper["g/a/2.0"] == b"inline"
     assert json.loads(mapper["g/a/.zattrs"]) == {"units": "m"}
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "said"),
+    [
+        ("data/f.bin", "", ""),
+        ("../../data/f.bin", "", "the folder of the array, as GDAL does"),
+        ("data/f.bin", "work", "the working directory, as fsspec does"),
+        ("nowhere.bin", "", ""),
+    ],
+)
+def test_relative_names_are_read_by_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, folder: str, said: str
+) -> None:
+    there = tmp_path / folder
+    (there / "data").mkdir(parents=True)
+    (there / "data/f.bin").write_bytes(bytes(range(8)))
+    (tmp_path / "elsewhere").mkdir()
+    array = json.dumps({**ARRAY, "shape": [4], "chunks": [2], "dtype": "|u1", "fill_value": 255})
+    refs = {".zgroup": '{"zarr_format": 2}', "a/.zarray": array, "a/0": [name, 0, 2], "a/1": [name, 4, 2]}
+    write_parquet(open_references(json.dumps(refs).encode()), tmp_path / "refs.parq", record_size=1)
+    monkeypatch.chdir(there if folder else tmp_path / "elsewhere")
+    with refbrowser.open(tmp_path / "refs.parq") as dataset:
+        if name == "nowhere.bin":
+            with pytest.raises(RefbrowserError, match="there is no such file"):
+                dataset["a"][:]
+        else:
+            assert dataset["a"][:].tolist() == [0, 1, 4, 5]
+    found = open_references(tmp_path / "refs.parq")
+    assert [note.message.partition(": ")[0] for note in found.notes] == (
+        [f"its file names are relative to {said}"] if said else []
+    )
 
 
 def test_edits_are_saved_as_json_or_as_a_new_folder(tmp_path: Path) -> None:

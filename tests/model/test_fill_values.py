@@ -19,6 +19,8 @@ from refbrowser.model.fill_values import parse_fill_value, plain_fill
         (-3, ">i2", -3),
         (-3.0, "<i4", -3),
         (2**64 - 1, "<u8", 2**64 - 1),
+        ("0", ">u2", 0),
+        ("-7", "<i4", -7),
         (1.5, "<f4", 1.5),
         (9.969209968386869e36, "<f4", np.float32(9.969209968386869e36)),
         (7, "<f8", 7.0),
@@ -73,7 +75,10 @@ def test_structures(order):
 
 
 def test_objects():
-    assert parse_fill_value(0, np.dtype(object)) == ""
+    # The number that zarr-python 2 writes for text is text to its readers.
+    assert parse_fill_value(0, np.dtype(object)) == "0"
+    assert parse_fill_value("0", np.dtype(object)) == "0"
+    assert parse_fill_value(0, np.dtype(object), "bytes") == b""
     assert parse_fill_value("é", np.dtype(object)) == "é"
     assert parse_fill_value("YWI=", np.dtype(object), "bytes") == b"ab"
     assert parse_fill_value([1, {}], np.dtype(object), "json") == [1, {}]
@@ -85,7 +90,9 @@ def test_objects():
         (2, "?"),
         (40_000, "<i2"),
         (1.5, "<i4"),
-        ("5", "<i4"),
+        ("1.5", "<i4"),
+        ("300", "|u1"),
+        ("5" * 30, "<i4"),
         ("one", "<f8"),
         (1e300, "<f4"),
         ("0x7f8000", "<f4"),
