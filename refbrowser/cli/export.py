@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
     from refbrowser.exporting.check import CheckReport
-    from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
+    from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 
 
 def check_as_json(checked: CheckReport) -> dict[str, Any]:
@@ -225,7 +226,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             tell_damage(damage_of(dataset, request.paths))
         if arguments.estimate:
             return _estimate(dataset, request, arguments, compute, token)
-        report = _export(dataset, request, arguments, compute, token)
+        before = _Before()
+        report = _export(dataset, request, arguments, compute, token, before)
         checked = _check(dataset, request, token) if arguments.check else None
         tell_findings(dataset.access.memory.warnings)
     for error in report.skipped:
@@ -233,7 +235,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     if arguments.json:
         write_json(_as_json(report) | ({} if checked is None else {"check": check_as_json(checked)}))
     else:
-        _write_text(report)
+        _write_text(report, before.news(report))
         if checked is not None:
             write_check(checked)
     code = lock_made([arguments.target], arguments, token) if arguments.lock else 0
@@ -246,6 +248,7 @@ def _export(
     arguments: argparse.Namespace,
     compute: Compute,
     token: CancelToken,
+    before: _Before,
 ) -> ExportReport:
     from refbrowser.exporting.exporter import run_export
 
@@ -257,7 +260,7 @@ def _export(
                 job_control(token, bar),
                 lambda error: ask(arguments, error),
                 # Programs find it in the report.
-                None if arguments.json else _tell_before,
+                None if arguments.json else before.tell,
                 compute,
             )
     except Cancelled:
@@ -294,15 +297,33 @@ def _estimate(
         f"{estimate.chunks} {units}, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
         f"to write {size_text(estimate.target_bytes)} at most"
     )
-    for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
+    for line in (*_ways(estimate), *_notes(estimate.losses)):
         write_line(line)
     return 0
 
 
-def _tell_before(estimate: ExportEstimate) -> None:
-    """Say what cannot be kept before it starts."""
-    for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
-        tell(f"refbrowser: {line}")
+def _notes(losses: Iterable[Loss]) -> list[str]:
+    """Return a line for each thing that is not as in the source."""
+    from refbrowser.exporting.request import loss_lines
+
+    return [f"note: {plain(line)}" for line in loss_lines(losses)]
+
+
+class _Before:
+    """What was said before an export began: its report does not say it again."""
+
+    def __init__(self) -> None:
+        self._losses: frozenset[Loss] = frozenset()
+
+    def tell(self, estimate: ExportEstimate) -> None:
+        """Say what will not be as in the source."""
+        self._losses = frozenset(estimate.losses)
+        for line in (*_ways(estimate), *_notes(estimate.losses)):
+            tell(f"refbrowser: {line}")
+
+    def news(self, report: ExportReport) -> list[str]:
+        """Return what was found out since."""
+        return _notes(loss for loss in report.losses if loss not in self._losses)
 
 
 #: What becomes of what an interrupted export left at the target, where it cannot go on.
@@ -345,7 +366,7 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
     return shape
 
 
-def _write_text(report: ExportReport) -> None:
+def _write_text(report: ExportReport, notes: Iterable[str]) -> None:
     units = form_named(report.format).units
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
@@ -353,7 +374,7 @@ def _write_text(report: ExportReport) -> None:
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
         f"read {size_text(report.read_bytes)}, written {size_text(report.written_bytes)}"
     )
-    for loss in report.losses:
-        write_line(f"not kept: {plain(loss)}")
+    for line in notes:
+        write_line(line)
     for line in report.opened_by:
         write_line(plain(line))

@@ -244,11 +244,13 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         elif row.kind is Kind.BYTES:
             compressors.append(_named(row.v3, _settings_v3(row, codec, itemsize)))
             if row.is_extension:
-                lost.append(f"codec {codec.name} is an extension of Zarr v3 that few programs know")
+                lost.append(f"codec {codec.name} is kept as an extension of Zarr v3 that few programs know")
         else:
             raise _none_in_v3(codec)
     lost += [
-        f"filter {entry['name']} is an extension of Zarr v3" for entry in filters if _is_extension(entry)
+        f"filter {entry['name']} is kept as an extension of Zarr v3"
+        for entry in filters
+        if _is_extension(entry)
     ]
     return CodecsV3(tuple(filters), serializer, tuple(compressors), tuple(lost))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import iadd
@@ -109,6 +110,23 @@ class Loss:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
+
+
+#: Paths that are named where one thing is lost of many.
+_NAMED = 3
+
+
+def loss_lines(losses: Iterable[Loss]) -> list[str]:
+    """Return a line for each thing that is lost: where, or how often and the first places."""
+    paths: dict[str, list[str]] = {}
+    for loss in dict.fromkeys(losses):
+        paths.setdefault(loss.what, []).append(loss.path)
+    lines = []
+    for what, of in paths.items():
+        more = ", …" if len(of) > _NAMED else ""
+        named = f"{what} ({len(of)} times: {', '.join(of[:_NAMED])}{more})"
+        lines.append(f"{of[0]}: {what}" if len(of) == 1 else named)
+    return lines
 
 
 class Leftover(StrEnum):

@@ -23,6 +23,7 @@ from refbrowser.exporting.request import (
     ExportRequest,
     Leftover,
     Loss,
+    loss_lines,
 )
 from refbrowser.formats.registry import form_named
 from refbrowser.views.computing import ComputeChoice
@@ -177,11 +178,9 @@ def report_text(report: ExportReport) -> str:
 def _losses(losses: tuple[Loss, ...]) -> list[str]:
     if not losses:
         return ["Nothing is lost in this format."]
-    lines = [
-        f"Changed or left out in this format ({len(losses)}):",
-        *(f"  {loss}" for loss in losses[:LISTED]),
-    ]
-    return [*lines, f"  and {len(losses) - LISTED} more"] if len(losses) > LISTED else lines
+    found = loss_lines(losses)
+    lines = [f"Changed or left out in this format ({len(found)}):", *(f"  {line}" for line in found[:LISTED])]
+    return [*lines, f"  and {len(found) - LISTED} more"] if len(found) > LISTED else lines
 
 
 def _free_space(target: str) -> int | None:

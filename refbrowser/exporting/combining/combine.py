@@ -31,7 +31,7 @@ from refbrowser.exporting.combining.mismatches import (
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
 from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
 from refbrowser.exporting.exporter import Exporter
-from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.making import FORMS, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
 from refbrowser.exporting.targets.references import ReferencesTarget
@@ -375,7 +375,7 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
         target.proof = proof
         done = exporter.run(control)
     report.references, report.compared, report.unread = done.chunks, proof.compared, proof.unread
-    report.losses += tuple(dict.fromkeys(str(each) for each in done.losses))
+    report.losses += tuple(loss_lines(done.losses))
     return report
 
 

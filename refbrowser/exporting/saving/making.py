@@ -13,7 +13,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
-from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.proving import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
@@ -330,7 +330,7 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         compared=proof.compared,
         unread=proof.unread,
         alone=proof.alone,
-        losses=tuple(dict.fromkeys(str(each) for each in report.losses)),
+        losses=tuple(loss_lines(report.losses)),
         held=tuple(_held(dataset, target.dataset)),
     )
 

@@ -230,7 +230,7 @@ class ZarrV3Layout(ZarrLayout):
         }
         fill_value = wanted.fill_value
         if fill_value is None:
-            lost.append("there is no fill value, Zarr v3 needs one: zero")
+            lost.append("it has no fill value and Zarr v3 needs one: 0 is written")
             if wanted.dtype is not None and wanted.dtype.names is not None:
                 # zarr-python makes none for fields of raw bytes.
                 fill_value = np.zeros((), self._plain_type(wanted.dtype))[()]
