@@ -33,6 +33,7 @@ from refbrowser.formats.format import Score, Seen
 from refbrowser.formats.registry import BUILT_IN
 from refbrowser.formats.sniffing import DOCUMENTS, looks_like_references
 from refbrowser.model.data_type import RowType, SequenceType, enum_name_of, names_of, rows_of, without_names
+from refbrowser.model.flavour import Flavour
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, HIDDEN, HIDDEN_PREFIXES, typed_attribute
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.fill import fill_attribute
@@ -240,10 +241,14 @@ class RefbrowserDataStore(AbstractDataStore):
         # Nobody described it in other words than Zarr's own.
         is_zarr = not dataset.document.described
         asked = self._fill_as_mask if is_zarr else None
-        fill = _fill_value(node, variable, node.fill_marks if asked is None else asked)
+        masks = node.fill_marks if asked is None else asked
+        fill = _fill_value(node, variable, masks)
         if fill is not None:
             attributes[FILL_ATTRIBUTE] = fill
         encoding: dict[str, Any] = {"source": dataset.path, "original_shape": node.shape}
+        if is_zarr and node.format == Flavour.ZARR_V3 and not masks and node.fill_value is not None:
+            # As xarray's own engine: written again, chunks that are not stored hold the same.
+            encoding["fill_value"] = node.fill_value
         if node.has_grid and node.shape and dataset.format != _CLASSIC:
             chunks = node.grid.chunk_shape
             encoding["chunks" if is_zarr else "chunksizes"] = chunks

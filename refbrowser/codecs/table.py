@@ -27,6 +27,11 @@ from refbrowser.limits import LIMITS
 if TYPE_CHECKING:
     from refbrowser.codecs.objects import ObjectCodec
 
+#: Codecs of images that imagecodecs has for numcodecs.
+_IMAGES = (
+    *("avif", "bmp", "heif", "jpeg", "jpeg2k", "jpegls", "jpegxl", "jpegxr", "lerc", "png", "qoi"),
+    *("tiff", "webp", "zfp"),
+)
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
     "FITSAscii": "kerchunk",
@@ -309,7 +314,7 @@ _ROWS = (
             package="imagecodecs",
             only_decodes=True,
         )
-        for name in ("imagecodecs_jpeg", "imagecodecs_jpeg2k", "imagecodecs_lerc", "imagecodecs_webp")
+        for name in (f"imagecodecs_{each}" for each in _IMAGES)
     ),
     Codec(name="shuffle", make=makers.shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
     Codec(name="base64", make=makers.made("elements.Base64")),
@@ -413,7 +418,8 @@ _ROWS = (
         make=makers.outside("zfpy"),
         v3="numcodecs.zfpy",
         module="zfpy",
-        package="numcodecs[zfpy]",
+        # numcodecs cannot be imported beside 1.0.1.post0, whose version it takes for a number.
+        package="zfpy==1.0.1",
     ),
     Codec(name="grib", kind=Kind.SERIALIZER, make=makers.grib, only_decodes=True),
 )

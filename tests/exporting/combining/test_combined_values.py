@@ -10,6 +10,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray
+import zarr
 
 import refbrowser
 from refbrowser.cli import main
@@ -247,3 +248,17 @@ def test_stores_of_both_versions_are_combined(tmp_path: Path) -> None:
         ours = xarray.open_zarr(store, zarr_format=version, consolidated=False).load()
         assert ours["time"].values.tolist() == list(range(1200))
         assert (ours["t"].values[600:] == np.arange(1200.0).reshape(600, 2) + 1).all()
+
+
+def test_zeros_of_zarr_v3_are_times_like_others(tmp_path: Path) -> None:
+    for number, day in enumerate((1, 3)):
+        store = zarr.create_group(tmp_path / f"n{number}.zarr", zarr_format=3)
+        units = {"units": f"days since 2001-01-0{day}"}
+        for name, attributes in (("time", units), ("v", {})):
+            made = store.create_array(
+                name, shape=(2,), chunks=(2,), dtype="i4", dimension_names=["time"], attributes=attributes
+            )
+            made[...] = [0, 1]
+    report = combine(request(tmp_path, "n?.zarr", time_units="hours since 2001-01-01"))
+    with refbrowser.open(report.target, allow=[str(tmp_path)]) as dataset:
+        assert dataset["/time"][:].tolist() == [0, 24, 48, 72]
