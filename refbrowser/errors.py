@@ -164,6 +164,14 @@ class OversizeError(DistinctError):
     """A whole object is larger than what was to be read of it at most; it was not read."""
 
 
+class ChangedError(DistinctError):
+    """A file or object is another one than when the document was opened: it has to be opened again."""
+
+
+class SpareCommaError(DistinctError):
+    """A JSON text has a comma before a closing bracket; without it there may be nothing wrong."""
+
+
 class StaleError(DistinctError):
     """A file is not the one of the lock, and such files are not to be read."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ChangedError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class ObjectIdentities:
                 return
             if not first.is_same(seen):
                 self._changed.add(url)
-                raise RefbrowserError(
+                raise ChangedError(
                     ErrorKind.SOURCE,
                     f"the object changed while it was read ({_difference(first, seen)})",
                     Place(url=url),

@@ -145,6 +145,35 @@ def open_document(
     return Opened(History(dataset.document), state_of(dataset, None), identity)
 
 
+def opened_without_commas(path: str, shared: SharedSession, control: TaskControl) -> Opened:
+    """Read a document whose JSON has commas before closing brackets, without them; it is in no file.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened without them either.
+    Cancelled
+        The task was cancelled.
+    """
+    from refbrowser.engine.opening import dataset_of
+    from refbrowser.formats.references import open_references
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import read_document
+    from refbrowser.references.edits.history import History
+    from refbrowser.references.text.spare_commas import without_spare_commas
+
+    access = Access.for_document(path, (), shared.settings)
+    fetcher = shared.get().fetcher
+    text = without_spare_commas(
+        bytes(read_document(path, access, fetcher=fetcher, cancel=control.token).data)
+    )
+    document = open_references(text, name=path, cancel=control.token)
+    dataset = dataset_of(path, document, access, shared.get(), control, stale="allow")
+    history = History(dataset.document)
+    history.mark_gone()
+    return Opened(history, state_of(dataset, None), None)
+
+
 def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
     from refbrowser.io.permissions import Permissions

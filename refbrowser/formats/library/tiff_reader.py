@@ -221,7 +221,7 @@ def _zstd(data: Any, *, out: Any = None) -> bytes:
 
 def _complete() -> None:
     """Give the library the codecs that it has from imagecodecs alone, where that is not installed."""
-    codecs = tifffile.tifffile.imagecodecs
+    codecs: Any = tifffile.tifffile.imagecodecs
     if codecs.__name__ == "imagecodecs":
         return
     codecs.lzw_decode, codecs.zstd_decode = _lzw, _zstd
