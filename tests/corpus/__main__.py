@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 #: What compares files of a format.
-COMPARED = {"grib": "compared_grib"}
+COMPARED = {"grib": "compared_grib", "tiff": "compared_tiff"}
 SECONDS, MEMORY = 120, 4 << 30
 Verdicts = list[tuple[str, str]]
 
