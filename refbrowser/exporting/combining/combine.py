@@ -41,6 +41,7 @@ from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
+from refbrowser.model.data_type import end_texts
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -512,6 +513,8 @@ class CombinedProof:
                     raise
                 self.unread += 1
                 continue
+            for values in (found, expected):
+                end_texts(values, source.known_dtype, ("space",))
             if array.role != "placed":
                 if plan.request.time_units or expected.dtype.hasobject:
                     return

@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import DataType, RowType, named_values, rows_type
+from refbrowser.model.data_type import DataType, RowType, ended_texts, named_values, rows_type
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind
@@ -36,6 +36,8 @@ def dtype_of(tree: Tree) -> np.dtype[Any]:
     kind = tree["kind"]
     if kind == "plain":
         dtype = np.dtype(tree["dtype"])
+        if "ending" in tree:
+            return ended_texts(dtype, tree["ending"])
         return named_values(dtype, dict(tree["names"])) if "names" in tree else dtype
     if kind == "array":
         return np.dtype((dtype_of(tree["of"]), tuple(tree["shape"])))
@@ -127,7 +129,8 @@ def _unpacked(tree: Tree, count: int, cursor: _Cursor) -> npt.NDArray[Any]:
         return np.frombuffer(cursor.take(count * dtype.itemsize), dtype, count)
     if kind == "array":
         shape = tuple(tree["shape"])
-        return _unpacked(tree["of"], count * prod(shape), cursor).reshape(count, *shape)
+        inner = _unpacked(tree["of"], count * prod(shape), cursor)
+        return inner.reshape(count, *shape, *inner.shape[1:])
     if kind == "structure":
         made = np.empty(count, dtype_of(tree))
         for name, _, of in tree["fields"]:
