@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -177,6 +177,8 @@ class LibrarySource:
         Of its elements; of arrays in arrays that of the elements of these.
     inner
         The shape of such arrays, the last sides of that of the grid.
+    look
+        Looks at what is to be warned of before values are read; None where nothing is known to look for.
     """
 
     file: LibraryFile
@@ -184,6 +186,7 @@ class LibrarySource:
     tree: Tree
     grid: RegularChunkGrid
     inner: tuple[int, ...] = ()
+    look: Callable[[], Finding | None] | None = None
 
     def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
         """Yield the one piece that gives the elements of a part."""
@@ -192,12 +195,14 @@ class LibrarySource:
         def decode(data: memoryview) -> npt.NDArray[Any]:
             return self._read(origin, extent)
 
+        look = self.look
         yield SourcePiece(
             reference=Inline(b""),
             shape=extent,
             inside=part.inside,
             target=part.target,
             decode=decode,
+            check=None if look is None else lambda data: look(),
             name=self.file.called,
             place=Place(path=self.path, url=self.file.url),
             how=(self.file.url, self.path, part.coords),
