@@ -91,8 +91,8 @@ class UnitSum:
         return Finding(
             severity=Severity.WARNING,
             kind=ErrorKind.DECODE,
-            message=f"the sum of its data is {total}, DATASUM says {self.expected}: bytes of it were changed, "
-            "or the sum is out of date",
+            message=f"the sum of its data is {total}, DATASUM says {self.expected}: "
+            "bytes of it were changed, or the sum is out of date",
             place=Place(url=self.file.url, path=self.path, start=self.offset, stop=self.offset + self.span),
         )
 
