@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.fits.fits_units import Told, Units, attributes_of
-from refbrowser.formats.fits.unit_sums import UnitSum
+from refbrowser.formats.fits.fits_units import Told, Units, UnitSum, attributes_of
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of, dtype_of
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.netcdf3.chunks import divided

@@ -12,7 +12,7 @@ import pytest
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.fits import unit_sums
+from refbrowser.formats.fits import fits_units
 
 fits = pytest.importorskip("astropy.io.fits")
 
@@ -147,9 +147,9 @@ def warned(dataset: refbrowser.Dataset) -> list[str]:
 def test_sums_of_sound_files_are_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_summed(tmp_path / "a.fits")
     judged: list[int] = []
-    judge = unit_sums.UnitSum._judged
+    judge = fits_units.UnitSum._judged
     monkeypatch.setattr(
-        unit_sums.UnitSum, "_judged", lambda self, total: judged.append(total) or judge(self, total)
+        fits_units.UnitSum, "_judged", lambda self, total: judged.append(total) or judge(self, total)
     )
     with refbrowser.open(str(tmp_path / "a.fits")) as dataset:
         for path in PATHS.values():
