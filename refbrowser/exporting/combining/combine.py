@@ -30,6 +30,7 @@ from refbrowser.exporting.combining.mismatches import (
 )
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
 from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
+from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
 from refbrowser.exporting.saving.making import FORMS, sources_of
@@ -516,8 +517,10 @@ class CombinedProof:
             for values in (found, expected):
                 end_texts(values, source.known_dtype, ("space",))
             if array.role != "placed":
-                if plan.request.time_units or expected.dtype.hasobject:
+                if expected.dtype.hasobject:
                     return
+                units = plan.units_of(array, number, told)
+                expected = expected if units is None else counted(expected, told, *units)
                 expected = expected.astype(found.dtype)
             if not is_same(found.reshape(expected.shape), expected):
                 raise different(array.path, f"{quoted(plan.files[number].source)} has other values")

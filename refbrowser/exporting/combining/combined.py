@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -16,8 +17,8 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, time_of
-from refbrowser.exporting.combining.placing import PlacedAxis, expressed
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch
+from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import (
     HELD,
     ArrayProperties,
@@ -28,12 +29,12 @@ from refbrowser.exporting.combining.properties import (
     all_coords,
     bounds_of,
 )
+from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
+from refbrowser.model.cf import DEFAULT_FILLS, TimeUnits
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import FileOrigin
 from refbrowser.references.document.table import WHOLE
@@ -75,6 +76,7 @@ class Plan:
     arrays: list[ArrayOfFiles] = field(default_factory=list)
     axes: list[PlacedAxis] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
+    _coordinates: dict[str, ArrayOfFiles] | None = None
 
     @property
     def blocking(self) -> list[Mismatch]:
@@ -85,6 +87,30 @@ class Plan:
         """Return the dimensions of an array of the result: new ones come first."""
         new = [axis.name for axis in self.axes if axis.is_new and array.role != "same"]
         return (*new, *array.first.dimensions)
+
+    def units_of(
+        self, array: ArrayOfFiles, number: int, told: ArrayProperties
+    ) -> tuple[TimeUnits, TimeUnits] | None:
+        """Return the units of times of a file, and those that all are written in; None of what is no time."""
+        if array.role != "inlined":
+            return None
+        coordinate, own = array, time_of(told)
+        if own is None and (found := self._coordinate(array.path)) is not None:
+            at = bisect_left(found.files, number)
+            if at < len(found.files) and found.files[at] == number:
+                coordinate, own = found, time_of(found.told[at])
+        if own is None or self.request.accepts("units", coordinate.path):
+            return None
+        target = target_units(coordinate.first, self.request)
+        return None if target is None else (own, target)
+
+    def _coordinate(self, path: str) -> ArrayOfFiles | None:
+        """Return the coordinate whose bounds are at a path."""
+        if self._coordinates is None:
+            by_path = {each.path: each for each in self.arrays}
+            owners = bounds_of([each.first for each in self.arrays])
+            self._coordinates = {path: by_path[owner] for path, owner in owners.items() if owner in by_path}
+        return self._coordinates.get(path)
 
     def axes_of(self, array: ArrayOfFiles) -> list[PlacedAxis | None]:
         """Return along which axis each dimension of an array lies."""
@@ -158,9 +184,6 @@ class _Combining:
         self.numbers: list[npt.NDArray[np.int32] | None] = [None] * len(plan.files)
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
-        bounds = bounds_of([each.first for each in plan.arrays])
-        by_path = {each.path: each for each in plan.arrays}
-        self.owners = {path: by_path[owner] for path, owner in bounds.items() if owner in by_path}
         self.held: list[tuple[str, bytes]] = []
 
     def _check_codecs(self) -> None:
@@ -218,9 +241,8 @@ class _Combining:
 
     def _attributes(self, array: ArrayOfFiles) -> dict[str, Any]:
         found = _common([(len(files), told.attributes) for told, files in array.groups().items()])
-        units = self.plan.request.time_units
-        if units and array.role == "inlined" and "units" in found and time_of(array.first) is not None:
-            found["units"] = units
+        if array.role == "inlined" and "units" in found and time_of(array.first) is not None:
+            found["units"] = self.plan.request.time_units or array.first.attribute("units")
         return {**found, **self.plan.request.sets(array.path)}
 
     def _metadata(self, array: ArrayOfFiles, shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
@@ -294,31 +316,10 @@ class _Combining:
         return whole
 
     def _told_values(self, array: ArrayOfFiles, number: int, told: ArrayProperties) -> Values:
-        """Return the values of one file, times in the units that are asked for."""
+        """Return the values of one file, times in the units in which those of all are written."""
         values = self.plan.files[number].values[told.path]
-        units = self.plan.request.time_units
-        if not units:
-            return values
-        owner = self.owners.get(array.path)
-        own = time_of(told)
-        if own is None and owner is not None and number in owner.files:
-            own = time_of(owner.told[owner.files.index(number)])
-        if own is None:
-            return values
-        target = TimeUnits.from_attributes({"units": units, "calendar": own.calendar})
-        if target is None or values.dtype.kind not in "iuf":
-            return values
-        attributes = {name: json.loads(text) for name, text in told.attributes}
-        fill = parse_fill_value(json.loads(told.fill), values.dtype)
-        marks = told.form == "zarr-v2"
-        packing = Packing.from_attributes(attributes, values.dtype, fill, fill_marks=marks)
-        if packing.is_scaled:
-            message = f"times of {quoted(told.path)} have a scale: they cannot be expressed anew"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=told.path))
-        # What is missing stays what it is.
-        missing = packing.missing_mask(values)
-        found = expressed(values, own, target)
-        return np.where(missing, values, found) if missing.any() else found
+        units = self.plan.units_of(array, number, told)
+        return values if units is None else counted(values, told, *units)
 
     def _inline(self, array: ArrayOfFiles, values: Values) -> None:
         fill = json.loads(array.first.fill)
