@@ -23,11 +23,13 @@ from refbrowser.exporting.combining.properties import (
     HELD,
     ArrayProperties,
     Attributes,
+    FileChunks,
     Ints,
     LookedAt,
     Values,
     all_coords,
     bounds_of,
+    coords_of,
 )
 from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -428,10 +430,21 @@ class _Rows:
 
     def add(self, number: int, told: ArrayProperties, at: int, begins: tuple[int, ...]) -> None:
         """Add the rows of one file; `begins` is its first chunk in the result."""
-        file, start, stop, numbers = self._combining.rows_of(number, at)
-        if start == stop:
-            return
-        columns = file.chunks
+        file, begin, end, numbers = self._combining.rows_of(number, at)
+        for start in range(begin, end, _ROWS):
+            self._add(file.chunks, numbers, told, at, begins, (begin, start, min(start + _ROWS, end)))
+
+    def _add(
+        self,
+        columns: FileChunks,
+        numbers: npt.NDArray[np.int32],
+        told: ArrayProperties,
+        at: int,
+        begins: tuple[int, ...],
+        rows: tuple[int, int, int],
+    ) -> None:
+        """Add some rows of an array of a file: where all begin, and where these begin and end."""
+        begin, start, stop = rows
         offset, length = (
             columns.offset[start:stop].astype(np.int64),
             columns.length[start:stop].astype(np.int64),
@@ -441,14 +454,18 @@ class _Rows:
             if columns.url is not None
             else np.full(stop - start, numbers[0] if len(numbers) else -1, np.int32)
         )
-        coords = self._coords(told)
-        if at in columns.positions:
-            coords = coords[columns.positions[at]]
+        positions = columns.positions.get(at)
+        coords = self._coords(
+            told,
+            np.arange(start - begin, stop - begin)
+            if positions is None
+            else positions[start - begin : stop - begin],
+        )
         held = np.flatnonzero(length == HELD)
         data = [columns.inline[start + row] for row in held.tolist()]
         if self._array.divided and self._array.role == "placed":
-            rows = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
-            coords, offset, length, of_row = rows
+            divided = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
+            coords, offset, length, of_row = divided
             url, held = url[of_row], np.flatnonzero(length == HELD)
             # Of rows that hold their bytes the offset is that in these.
             size = _size_of_rows(told, self._axis(told), self._array.divided)
@@ -484,14 +501,16 @@ class _Rows:
         names = {axis.name for axis in self._combining.plan.axes if not axis.is_new}
         return next(at for at, name in enumerate(told.dimensions) if name in names)
 
-    def _coords(self, told: ArrayProperties) -> Ints:
+    def _coords(self, told: ArrayProperties, positions: Ints) -> Ints:
         shape = told.grid.grid_shape
+        if told.grid.size > _ROWS:
+            return coords_of(shape, positions)
         found = self._grids.get(shape)
         if found is None:
             if len(self._grids) > 64:
                 self._grids.clear()
             found = self._grids[shape] = all_coords(shape)
-        return found
+        return found[positions]
 
 
 def _size_of_rows(told: ArrayProperties, axis: int, rows: int) -> int:
