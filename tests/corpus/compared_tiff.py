@@ -24,7 +24,10 @@ def compare(path: Path, dataset: Dataset) -> Iterator[tuple[str, str]]:
     if len(levels) != len(images):
         yield "missing", f"{len(images)} images of {len(levels)}"
         return
-    for array, level in zip(images, levels, strict=True):
+    for level in levels:
+        # Masks and smaller versions stand in another order here.
+        alike = [each for each in images if each.shape == level.shape] or images
+        images.remove(array := alike[0])
         try:
             theirs = level.asarray(maxworkers=1)
         except Exception as error:  # noqa: BLE001 - of foreign files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from math import prod
 from typing import Any
 
@@ -225,11 +226,13 @@ class TiffArrays:
         sides = tuple(told["sides"]) if told["sides"] else None
         grid = asked_grid(node.shape, sides, dtype.itemsize)
         if told["missing"]:
+            is_there = find_spec("imagecodecs") is not None
             error = RefbrowserError(
                 ErrorKind.META,
                 f"nothing that is installed decodes {quoted(told['missing'])}",
                 Place(path=path, url=self.file.url),
-                "pip install imagecodecs",
+                # It has all codecs that there are.
+                "" if is_there else "pip install 'refbrowser[tiff]'",
             )
             return replace(node, values=Chunks(grid=grid), unreadable=error)
         source = self._source(node, grid)
