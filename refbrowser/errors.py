@@ -160,6 +160,10 @@ class AbsentError(DistinctError):
     """
 
 
+class RefusedError(DistinctError):
+    """The server does not say whether there is such an object: it may not be read (status 401 or 403)."""
+
+
 class OversizeError(DistinctError):
     """A whole object is larger than what was to be read of it at most; it was not read."""
 

@@ -92,6 +92,8 @@ def lock_path(document: str) -> str:
 
 
 _NEVER = ("/proc", "/sys", "/dev")
+#: Below one of those, and a disk like others, in memory.
+_MEMORY = "/dev/shm"
 _AS_USUAL = ConnectionSettings()
 
 
@@ -536,7 +538,8 @@ def _local_at(real: str) -> Location:
 
 def _check_folder(real: str) -> None:
     """Raise E_UNSAFE for what lies among devices or the kernel's files."""
-    if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
+    is_device = any(is_below(real, folder) for folder in _NEVER) and not is_below(real, _MEMORY)
+    if os.name == "posix" and is_device:
         raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read")
 
 

@@ -166,6 +166,16 @@ class ReferencesTarget(Target):
 
     def write(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> None:
         """Write the document as other software reads it."""
+        try:
+            self._write_whole(made, tally, control)
+        except UnicodeEncodeError as error:
+            message = "the name of a file that is referred to is not UTF-8, and references are"
+            advice = "give the file another name, or a link to it, and open that"
+            raise RefbrowserError(
+                ErrorKind.USAGE, message, Place(document=self.dataset.path), advice
+            ) from error
+
+    def _write_whole(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> None:
         made.token = control.token
         self._make_portable(control)
         document, skipped = self._document(control.token)
