@@ -172,7 +172,7 @@ class ReferencesTarget(Target):
             message = "the name of a file that is referred to is not UTF-8, and references are"
             advice = "give the file another name, or a link to it, and open that"
             raise RefbrowserError(
-                ErrorKind.USAGE, message, Place(document=self.dataset.path), advice
+                ErrorKind.ENCODING, message, Place(document=self.dataset.path), advice
             ) from error
 
     def _write_whole(self, made: DocumentPlace | BucketDocument, tally: Tally, control: JobControl) -> None:
