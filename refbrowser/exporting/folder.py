@@ -306,6 +306,15 @@ class StorePlace(TargetPlace):
 
     goes_on = True
 
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        try:
+            str(self.target).encode()
+        except UnicodeEncodeError as error:
+            message = "what is written there could not be opened again: its path is not UTF-8"
+            place = Place(path=str(self.target))
+            raise RefbrowserError(ErrorKind.USAGE, message, place, "choose another name") from error
+
     def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
         """Write the metadata before all else; returns what `write` gives, by key."""
         return {key: self.write(key, [data], len(data)) for key, data in metadata.items()}

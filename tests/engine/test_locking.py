@@ -261,7 +261,7 @@ def test_a_change_in_the_middle_is_not_confirmed(tmp_path: Path) -> None:
         dataset["t"][0]
         locked = dataset.access.memory.locked
         doubt = locked.doubt_at(str(tmp_path / "a"))
-        assert (doubt.mark, doubt.now) == (Mark.TIME, '"1970-01-01T00:00:01Z"')
+        assert (doubt.mark, doubt.now) == (Mark.TIME, "'1970-01-01T00:00:01Z'")
         (warning,) = dataset.access.memory.warnings
         assert (warning.code, warning.place.url) == ("file-unconfirmed", "a")
         assert "not confirmed" in warning.message
