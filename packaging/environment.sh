@@ -139,6 +139,8 @@ install() {
         pip_install --no-compile --editable "$root[$1]"
         return
     fi
+    [ -e "$root/packaging/constraints.txt" ] ||
+        stop "there is no packaging/constraints.txt; sh packaging/lock.sh writes it"
     pip_install --no-compile --require-hashes --requirement "$root/packaging/constraints.txt" &&
         pip_install --no-compile --no-deps --no-build-isolation --editable "$root"
 }
@@ -147,7 +149,7 @@ install() {
 prepare() {
     stamp=$venv/installed-$1
     state="$2 $(cksum <"$root/pyproject.toml") $(cksum <"$root/packaging/environment.sh")"
-    [ -z "${REFBROWSER_LOCKED:-}" ] || state="$state $(cksum <"$root/packaging/constraints.txt")"
+    [ -z "${REFBROWSER_LOCKED:-}" ] || state="$state $(cksum "$root/packaging/constraints.txt" 2>/dev/null)"
     if [ -x "$venv/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$state" ]; then
         return
     fi
