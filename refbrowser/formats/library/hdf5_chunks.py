@@ -22,6 +22,8 @@ LEAST = 2_000
 #: Parts of the header of an array, and bytes of each, that are looked into.
 _PARTS, _LARGEST = 64, 1 << 20
 _LAYOUT, _CONTINUED = 0x08, 0x10
+#: What HDF5 says of a chunk that an array has not.
+_NOT_THERE = ("not allocated", "isn't defined", "beyond dataset size")
 #: Levels of a tree.
 _LEVELS = 32
 
@@ -184,7 +186,10 @@ def _placed(dataset: Any, sides: list[int], columns: list[Any]) -> list[Any]:
     last = int(np.argmax(numbers))
     try:
         dataset.read_direct_chunk(tuple(places[last].tolist()))
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError, RuntimeError) as error:
+        if not any(words in str(error) for words in _NOT_THERE):
+            # It is there, but cannot be read: the file was cut, for one.
+            return columns
         right = np.zeros_like(places)
         for number in reversed(others):
             right[:, number] = numbers % counts[number] * sides[number]

@@ -265,6 +265,18 @@ def test_chunks_of_extensible_arrays_are_where_hdf5_reads_them(tmp_path: Path) -
             assert not dataset[f"/{name}"].node.not_referencable
 
 
+def test_chunks_behind_a_cut_move_no_others(tmp_path: Path) -> None:
+    values = np.arange(6 * 80).reshape(6, 80)
+    with h5py.File(tmp_path / "a.h5", "w", libver="earliest") as file:
+        file.create_dataset("a", data=values, chunks=(2, 8), maxshape=(10, None))
+    data = (tmp_path / "a.h5").read_bytes()
+    (tmp_path / "a.h5").write_bytes(data[:-100])
+    with refbrowser.open(str(tmp_path / "a.h5")) as dataset:
+        assert (dataset["/a"][:4] == values[:4]).all()
+        with pytest.raises(RefbrowserError):
+            dataset["/a"][...]
+
+
 # Links
 
 
