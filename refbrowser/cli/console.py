@@ -30,8 +30,15 @@ def plain(text: object) -> str:
     return quoted(text, limit=16_384)[1:-1]
 
 
+def plain_whole(text: object) -> str:
+    """Return foreign text like `plain`, however long it is."""
+    shown = str(text)
+    return quoted(shown, limit=len(shown))[1:-1]
+
+
 def tell(line: str) -> None:
-    """Write one line to standard error, in one piece."""
+    """Write one line to standard error, in one piece; nothing in it acts on the terminal."""
+    line = plain_whole(line)
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stderr.flush()
@@ -230,7 +237,7 @@ class ProgressBar:
     def _line(self) -> str:
         done, total = self._values.get("done", 0), self._values.get("total")
         read = f"  {size_text(self._values['read_bytes'])}" if self._values.get("read_bytes") else ""
-        note = f"  {self._values['note']}" if self._values.get("note") else ""
+        note = f"  {plain(self._values['note'])}" if self._values.get("note") else ""
         if not total:
             return f"{self.title}{f'  {done}' if done or not note else ''}{read}{note}"
         filled = min(WIDTH, WIDTH * done // total)

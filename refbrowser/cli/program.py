@@ -178,7 +178,10 @@ def _run(arguments: list[str], token: CancelToken) -> int:
         module = import_module(f"refbrowser.cli.{verb}")
         parser = Parser(prog=f"refbrowser {verb}", description=module.__doc__, allow_abbrev=False)
         module.add_arguments(parser)
-        return int(module.run(_parsed(parser, arguments[1:]), token))
+        taken, as_is = _split(parser, arguments[1:])
+        found = _parsed(parser, taken)
+        found.as_is = as_is
+        return int(module.run(found, token))
     import refbrowser.cli.window as window
 
     parser = _WholeParser(
@@ -190,6 +193,16 @@ def _run(arguments: list[str], token: CancelToken) -> int:
     )
     window.add_arguments(parser)
     return int(window.run(_parsed(parser, arguments), token))
+
+
+def _split(parser: Parser, arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments that are parsed, and those behind an option whose arguments are taken as they are.
+
+    What git gives may be called like an option.
+    """
+    option = parser.get_default("as_is_after")
+    stop = arguments.index(option) + 1 if option in arguments else len(arguments)
+    return arguments[:stop], arguments[stop:]
 
 
 def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
