@@ -12,9 +12,11 @@ import sys
 import threading
 import types
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from importlib import import_module
+from typing import Any
 
-from refbrowser.cli.console import tell_error, tell_internal_error
+from refbrowser.cli.console import PlainStream, tell_error, tell_internal_error
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -89,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _collect_little()
     token = CancelToken()
     _open_missing_streams()
-    with _Interrupts(token):
+    errors: Any = PlainStream(sys.stderr)
+    with _Interrupts(token), redirect_stderr(errors):
         return _guarded(list(sys.argv[1:] if arguments is None else arguments), token)
 
 
