@@ -5,7 +5,7 @@ set -u
 
 # The tests need a hundred packages more than the window does. uv installs these in a fifth of pip's time; what it
 # cannot install, pip does.
-if [ ! -e "$venv/installed-test" ]; then
+if [ ! -e "$venv/installed-test" ] && [ -z "${REFBROWSER_LOCKED:-}" ]; then
     make_venv
     say "installing what the tests need"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv >/dev/null 2>&1 &&

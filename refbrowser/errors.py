@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -112,6 +113,25 @@ class Place:
 NOWHERE = Place()
 
 
+#: Options that are given or not.
+_SWITCHES = {"force", "resume", "skip_bad", "yes", "relative", "merge", "sort"}
+#: An option of the command line, and its value: a name in capitals, a number, a path or what is quoted.
+_OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?: ((?:[A-Z0-9/'{]|[a-z]+[=:])[^\s;)]*))?")
+
+
+def _in_python(advice: str) -> str:
+    """Return advice in the words of the Python API: ``--resume`` is ``resume=True`` there."""
+    if "in Python" in advice or "refbrowser " in advice:
+        return advice
+
+    def keyword(found: re.Match[str]) -> str:
+        name = found[1].replace("-", "_")
+        value: str | bool = found[2].strip("'") if found[2] else True
+        return f"{name}={value!r}" if found[2] or name in _SWITCHES else name
+
+    return _OPTION.sub(keyword, advice)
+
+
 class RefbrowserError(Exception):
     """Anything that refbrowser reports: a kind, what happened, where, and advice.
 
@@ -134,7 +154,7 @@ class RefbrowserError(Exception):
         self.place = place
         self.advice = advice
         if advice:
-            self.add_note(advice)  # a traceback of Python shows it below the message
+            self.add_note(_in_python(advice))  # a traceback of Python shows it below the message
 
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""
@@ -160,8 +180,20 @@ class AbsentError(DistinctError):
     """
 
 
+class RefusedError(DistinctError):
+    """The server does not say whether there is such an object: it may not be read (status 401 or 403)."""
+
+
 class OversizeError(DistinctError):
     """A whole object is larger than what was to be read of it at most; it was not read."""
+
+
+class ChangedError(DistinctError):
+    """A file or object is another one than when the document was opened: it has to be opened again."""
+
+
+class SpareCommaError(DistinctError):
+    """A JSON text has a comma before a closing bracket; without it there may be nothing wrong."""
 
 
 class StaleError(DistinctError):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.errors import ErrorKind
+from refbrowser.errors import ErrorKind, RefbrowserError
 
 
 @pytest.fixture
@@ -271,3 +271,19 @@ def test_an_object_stands_for_its_json_text(shared_data: Path) -> None:
     assert {key: ours[key] for key in ours if key not in texts} == {
         key: theirs[key] for key in theirs if key not in texts
     }
+
+
+def test_advice_is_in_the_words_of_python() -> None:
+    for advice, expected in (
+        (
+            "what is done is kept: --resume goes on from here",
+            "what is done is kept: resume=True goes on from here",
+        ),
+        ("read it all the same (--yes)", "read it all the same (yes=True)"),
+        ("leave the array out: --leave-out-var /a/b", "leave the array out: leave_out_var='/a/b'"),
+        ("for example --new-dim x=list:1,2", "for example new_dim='x=list:1,2'"),
+        ("leave them out, or say another --new-dim", "leave them out, or say another new_dim"),
+        ("accept it (refbrowser lock DOC --accept URL)", "accept it (refbrowser lock DOC --accept URL)"),
+    ):
+        error = RefbrowserError(ErrorKind.IO, "it failed", advice=advice)
+        assert (error.advice, error.__notes__) == (advice, [expected])

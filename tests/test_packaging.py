@@ -165,3 +165,37 @@ def test_a_wheel_holds_the_sample_and_the_desktop_entry(tmp_path: Path) -> None:
     assert "refbrowser/resources/sample/data/ice_2024.dat" in names
     assert any(name.endswith("share/applications/refbrowser.desktop") for name in names)
     assert not [name for name in names if name.startswith(("packaging/", "tests/"))]
+
+
+LOCKED = ["numpy==2.0.0 --hash=sha256:00", "zarr==3.0.8 --hash=sha256:11"]
+
+
+def test_a_report_of_pip_becomes_requirements_with_hashes(tmp_path: Path) -> None:
+    def item(name: str, version: str, digest: str | None) -> dict[str, object]:
+        info = {} if digest is None else {"archive_info": {"hashes": {"sha256": digest}}}
+        return {"metadata": {"name": name, "version": version}, "download_info": info}
+
+    report = tmp_path / "report.json"
+    items = [item("Zarr", "3.0.8", "11"), item("numpy", "2.0.0", "00"), item("refbrowser", "0.1.0", None)]
+    report.write_text(json.dumps({"install": items}))
+    command = [sys.executable, str(CHECKOUT / "packaging" / "constraints.py"), str(report)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert made.stdout.splitlines()[1:] == LOCKED
+    report.write_text(json.dumps({"install": [item("other", "1", None)]}))
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_what_is_locked_is_installed_by_its_hashes(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFBROWSER_LOCKED", "1")
+    locked = checkout / "packaging" / "constraints.txt"
+    locked.write_text("\n".join(LOCKED))
+    assert prepare(checkout, 'echo "$*" >>"$0.log"').returncode == 0
+    calls = [
+        line
+        for line in (checkout / ".venv" / "bin" / "python.log").read_text().splitlines()
+        if "install" in line
+    ]
+    assert f"--require-hashes --requirement {locked}" in calls[0]
+    assert "--no-deps" in calls[1]
+    assert len(calls) == 2

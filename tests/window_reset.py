@@ -35,7 +35,6 @@ from refbrowser.app.plot.colour_bar import DEFAULT_MAP, SPECIAL_MAPS
 from refbrowser.app.plot.header import ElementChoice
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.views.plot.colouring import Quantity
-from refbrowser.views.plot.slicing import SliceMemory
 
 #: The size of the window in tests.
 SIZE = (1280, 800)
@@ -205,7 +204,9 @@ class SharedWindow:
         plot = self.window.centre.plot
         assert plot is not None
         presenter, look = plot._presenter, plot.look()
-        presenter._memory, presenter._choice = SliceMemory(), ElementChoice()
+        presenter._choice = ElementChoice()
+        presenter._memories.clear()
+        plot.tools._kept.clear()
         presenter.pointing.forget()
         look._kept.clear()
         look._maps = {Quantity.PLAIN: DEFAULT_MAP, **SPECIAL_MAPS}
@@ -214,7 +215,8 @@ class SharedWindow:
         look.set_histogram(False)
 
     def _forget_places(self) -> None:
-        """Forget how servers are connected to, and where the last view was written."""
+        """Forget connections, where the last view was written, and what was opened together."""
+        self.window.settings._sets.clear()
         self.window.documents._session.settings = {}
         self.window.commands.values._folder = ""
 

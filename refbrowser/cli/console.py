@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from refbrowser.errors import Finding, RefbrowserError, Severity, quoted
 
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
 LOG_SIZE = 1024 * 1024
 #: Places of a damaged source that are told one by one.
 DAMAGE_SHOWN = 10
+#: Characters that act on a terminal, but for the end of a line and the tab; and those that turn text around.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Lines, and items of a list, that are written together.
 _TOGETHER = 4096
+
+
+def _escaped(text: str) -> str:
+    return text.encode("unicode_escape").decode("ascii")
 
 
 def plain(text: object) -> str:
@@ -30,8 +37,15 @@ def plain(text: object) -> str:
     return quoted(text, limit=16_384)[1:-1]
 
 
+def plain_whole(text: object) -> str:
+    """Return foreign text like `plain`, however long it is."""
+    shown = str(text)
+    return quoted(shown, limit=len(shown))[1:-1]
+
+
 def tell(line: str) -> None:
-    """Write one line to standard error, in one piece."""
+    """Write one line to standard error, in one piece; nothing in it acts on the terminal."""
+    line = plain_whole(line)
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stderr.flush()
@@ -107,9 +121,32 @@ def _log_file() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or default) / "refbrowser" / "errors.log"
 
 
+class PlainStream:
+    """A stream for a terminal: whatever is written to it, by libraries too, does not act on that.
+
+    What is meant to act, as a progress bar does, is written to `stream`.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text with its control characters escaped."""
+        return self.stream.write(without_controls(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def without_controls(text: str) -> str:
+    """Return lines of text in which what acts on a terminal, or turns the order of letters, is escaped."""
+    return _ACTING.sub(lambda found: _escaped(found[0]), text)
+
+
 def write_line(text: str) -> None:
-    """Write one line of text to standard output."""
+    """Write one line of text to standard output; nothing in it acts on the terminal."""
     encoding = sys.stdout.encoding or "utf-8"
+    text = without_controls(text)
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
@@ -184,6 +221,12 @@ INTERVAL = 0.1
 WIDTH = 30
 
 
+def _terminal() -> TextIO:
+    """Return standard error for what is to act on the terminal."""
+    stream: Any = sys.stderr
+    return stream.stream if isinstance(stream, PlainStream) else stream
+
+
 class ProgressBar:
     """Draws the progress that a job tells; silent where standard error is not a terminal.
 
@@ -209,7 +252,7 @@ class ProgressBar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            _terminal().write("\r\x1b[K")
             sys.stderr.flush()
 
     def update(self, changes: dict[str, Any]) -> None:
@@ -224,13 +267,13 @@ class ProgressBar:
             return
         self._last = now
         self._shown = True
-        sys.stderr.write("\r\x1b[K" + self._line())
+        _terminal().write("\r\x1b[K" + self._line())
         sys.stderr.flush()
 
     def _line(self) -> str:
         done, total = self._values.get("done", 0), self._values.get("total")
         read = f"  {size_text(self._values['read_bytes'])}" if self._values.get("read_bytes") else ""
-        note = f"  {self._values['note']}" if self._values.get("note") else ""
+        note = f"  {plain(self._values['note'])}" if self._values.get("note") else ""
         if not total:
             return f"{self.title}{f'  {done}' if done or not note else ''}{read}{note}"
         filled = min(WIDTH, WIDTH * done // total)

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import ProgressBar, tell_damage, write_json, write_line, write_lines
+from refbrowser.cli.console import ProgressBar, plain_whole, tell_damage, write_json, write_line, write_lines
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, job_control, opening_of
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _OF_GIT = (7, 9)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="the two datasets, A and B")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="the two datasets, A and B")
     parser.add_argument(
         "--values",
         choices=("auto", "none", "sample", "all"),
@@ -59,8 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--git",
         action="store_true",
-        help="take the arguments of git's external diff; exit code 0 when compared",
+        help="what follows are the arguments of git's external diff, whatever they are called: other options "
+        "come before it; exit code 0 when compared",
     )
+    parser.set_defaults(as_is_after="--git")
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -101,8 +103,13 @@ def _request(arguments: argparse.Namespace) -> CompareRequest:
 
 
 def _compared(
-    paths: list[str], request: CompareRequest, arguments: argparse.Namespace, token: CancelToken
+    paths: list[str],
+    request: CompareRequest,
+    arguments: argparse.Namespace,
+    token: CancelToken,
+    folder: str | None = None,
 ) -> Comparison:
+    """Compare what lies at two paths; of documents that are both of one folder, relative URLs begin there."""
     from refbrowser.engine.comparing.comparison import compare_datasets
     from refbrowser.engine.opening import open_dataset
 
@@ -111,6 +118,8 @@ def _compared(
         for path in paths:
             with ProgressBar("opening") as bar:
                 opened = open_dataset(opening_of(path, arguments), job_control(token, bar))
+            if folder is not None:
+                opened = opened.with_access(replace(opened.access, base=folder))
             datasets.append(stack.enter_context(opened))
             tell_damage(opened.damage)
         here, there = datasets
@@ -132,7 +141,7 @@ def _told(comparison: Comparison) -> Iterator[str]:
     from refbrowser.views.comparing.comparison_words import compared_of, nodes_of, row_of, summary_of
 
     for node in nodes_of(comparison):
-        yield _whole(node.path or "documents")
+        yield plain_whole(node.path or "documents")
         for row in node.rows:
             yield from _row(row)
     if comparison.spelled:
@@ -140,7 +149,7 @@ def _told(comparison: Comparison) -> Iterator[str]:
         for each in comparison.spelled:
             yield from _row(row_of(each))
     for note in comparison.notes:
-        yield f"note: {_whole(note)}"
+        yield f"note: {plain_whole(note)}"
     yield f"{summary_of(comparison)} ({compared_of(comparison.arrays)})"
 
 
@@ -149,16 +158,11 @@ def _row(row: ComparedRow) -> Iterator[str]:
 
     where = {Side.HERE: "only here", Side.THERE: "only there"}.get(row.side, "")
     words = ", ".join(each for each in (where, row.note) if each)
-    yield f"  {_whole(row.what)}{f': {_whole(words)}' if words else ''}"
+    yield f"  {plain_whole(row.what)}{f': {plain_whole(words)}' if words else ''}"
     if row.here:
-        yield f"    - {_whole(row.here)}"
+        yield f"    - {plain_whole(row.here)}"
     if row.there:
-        yield f"    + {_whole(row.there)}"
-
-
-def _whole(text: str) -> str:
-    """Return foreign text whole, as one line in which nothing acts on the terminal."""
-    return quoted(text, limit=len(text))[1:-1]
+        yield f"    + {plain_whole(row.there)}"
 
 
 # git
@@ -166,24 +170,42 @@ def _whole(text: str) -> str:
 
 def _for_git(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Tell what git's external diff is asked for; what cannot be compared is told, and does not end git."""
-    given = arguments.paths
+    given = arguments.as_is
     if len(given) not in _OF_GIT:
-        raise RefbrowserError(ErrorKind.USAGE, f"--git takes the arguments that git gives, not {len(given)}")
+        message = f"--git takes the arguments that git gives, not {len(given)}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="other options come before --git")
     name, old, new = given[0], given[1], given[4]
-    write_line(f"refbrowser diff {_whole(name)}")
-    if _NOTHING in (old, new):
-        write_line("  new file" if old == _NOTHING else "  removed file")
-        return 0
+    write_line(f"refbrowser diff {plain_whole(name)}")
+    write_lines(_git_lines(name, old, new, arguments, token))
+    return 0
+
+
+def _git_lines(
+    name: str, old: str, new: str, arguments: argparse.Namespace, token: CancelToken
+) -> Iterator[str]:
+    from refbrowser.cli.git_texts import reference_document, text_difference
+
+    # What git names is a file, also where it looks like a URL.
+    paths = [os.path.abspath(each) for each in (old, new) if each != _NOTHING]
+    with ProgressBar("opening") as bar:
+        control = job_control(token, bar)
+        are_documents = all(reference_document(opening_of(each, arguments), control) for each in paths)
+    if not are_documents:
+        yield from text_difference(name, old, new)
+        return
+    if len(paths) < 2:
+        yield "  new file" if old == _NOTHING else "  removed file"
+        return
+    # Git shows what a document says: its data is not read for that, unless it is asked for.
+    request = _request(arguments)
+    request = replace(request, values="none") if request.values == "auto" else request
     try:
-        # Git shows what a document says: its data is not read for that, unless it is asked for.
-        request = _request(arguments)
-        request = replace(request, values="none") if request.values == "auto" else request
-        comparison = _compared([old, new], request, arguments, token)
+        comparison = _compared(
+            paths, request, arguments, token, folder=os.path.dirname(os.path.abspath(name))
+        )
     except RefbrowserError as error:
-        write_line(f"  cannot be compared: {_whole(str(error))}")
-        return 0
+        yield f"  cannot be compared: {plain_whole(str(error))}"
+        return
     if arguments.html:
         _write_html(os.fspath(arguments.html), comparison)
-    # Git has the old file in a folder of its own: nothing is to be noted of that.
-    write_lines(_told(replace(comparison, notes=())))
-    return 0
+    yield from _told(comparison)

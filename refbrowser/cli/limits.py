@@ -1,10 +1,11 @@
-"""Print the limits in force, one a line: name, value, unit, meaning."""
+"""Print the limits in force, one a line: name, value, unit, meaning; then those of libraries' processes."""
 
 from __future__ import annotations
 
 import argparse
 
 from refbrowser.cli.console import write_json, write_line
+from refbrowser.codecs.confinement import in_force
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import table
 
@@ -18,11 +19,16 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Print the limits."""
     rows = table()
     if arguments.json:
-        write_json(
-            {name: {"value": value, "unit": unit, "meaning": meaning} for name, value, unit, meaning in rows}
-        )
+        told: dict[str, object] = {
+            name: {"value": value, "unit": unit, "meaning": meaning} for name, value, unit, meaning in rows
+        }
+        write_json(told | {"library_processes": in_force()})
         return 0
     width = max(len(name) for name, *_ in rows)
     for name, value, unit, meaning in rows:
         write_line(f"{name:{width}}  {value:>20} {unit:12} {meaning}")
+    write_line("")
+    write_line("Processes in which libraries read files (HDF5, GRIB, TIFF, FITS, codecs) have:")
+    for name, words in in_force().items():
+        write_line(f"{name:{width}}  {words}")
     return 0

@@ -12,9 +12,11 @@ import sys
 import threading
 import types
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from importlib import import_module
+from typing import Any
 
-from refbrowser.cli.console import tell_error, tell_internal_error
+from refbrowser.cli.console import PlainStream, tell_error, tell_internal_error
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -89,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _collect_little()
     token = CancelToken()
     _open_missing_streams()
-    with _Interrupts(token):
+    errors: Any = PlainStream(sys.stderr)
+    with _Interrupts(token), redirect_stderr(errors):
         return _guarded(list(sys.argv[1:] if arguments is None else arguments), token)
 
 
@@ -178,7 +181,10 @@ def _run(arguments: list[str], token: CancelToken) -> int:
         module = import_module(f"refbrowser.cli.{verb}")
         parser = Parser(prog=f"refbrowser {verb}", description=module.__doc__, allow_abbrev=False)
         module.add_arguments(parser)
-        return int(module.run(_parsed(parser, arguments[1:]), token))
+        taken, as_is = _split(parser, arguments[1:])
+        found = _parsed(parser, taken)
+        found.as_is = as_is
+        return int(module.run(found, token))
     import refbrowser.cli.window as window
 
     parser = _WholeParser(
@@ -190,6 +196,16 @@ def _run(arguments: list[str], token: CancelToken) -> int:
     )
     window.add_arguments(parser)
     return int(window.run(_parsed(parser, arguments), token))
+
+
+def _split(parser: Parser, arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments that are parsed, and those behind an option whose arguments are taken as they are.
+
+    What git gives may be called like an option.
+    """
+    option = parser.get_default("as_is_after")
+    stop = arguments.index(option) + 1 if option in arguments else len(arguments)
+    return arguments[:stop], arguments[stop:]
 
 
 def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.codecs.confinement import clean_environment
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Child:
         self._ended = False
         #: Whether it has opened its file, and whether it was told to end.
         self.is_open = self.was_killed = False
+        #: What it may open: a file, or a folder. It cannot be told of another.
+        self.opens = ""
 
     def kill(self) -> None:
         """Have it end at once, from any thread."""
@@ -156,6 +159,7 @@ def _popen(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
 
     return subprocess.Popen(
         [sys.executable, "-P", str(_WORKER), *arguments],
+        env=clean_environment() | _ALONE,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -173,7 +177,6 @@ class _Nursery:
             self._process = _popen(
                 [str(script), str(theirs.fileno())],
                 pass_fds=(theirs.fileno(),),
-                env={**os.environ, **_ALONE},
             )
 
     def child(self) -> Child:
@@ -203,7 +206,7 @@ class _Nursery:
         return Child(requests, answers, kill, lambda: os.close(handle))
 
     def end(self) -> None:
-        """End it, and wait until it has ended: it waits for its copies, but not for long."""
+        """End it, and its copies with it."""
         import subprocess
 
         self._control.close()

@@ -25,7 +25,8 @@ class GribDecoder:
         dtype = np.dtype(request["dtype"])
         handle = eccodes.codes_new_from_message(request["data"])
         try:
-            points = eccodes.codes_get_long(handle, "numberOfDataPoints")
+            # What says of itself how many there are may be wrong (grids that are told by their numbers).
+            points = eccodes.codes_get_size(handle, key)
             if not 0 <= points * dtype.itemsize <= request["most"]:
                 raise ValueError(
                     f"a field of {points} points where there is room for {request['most']} bytes"

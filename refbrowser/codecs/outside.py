@@ -81,7 +81,14 @@ class _Worker:
             The process is gone, or made more.
         """
         if not self._is_open:
-            self._child.send({"memory": LIMITS.decoding_memory, "path": self.codec})
+            self._child.send(
+                {
+                    "memory": LIMITS.decoding_memory,
+                    "time": LIMITS.outside_time,
+                    "opens": [],
+                    "path": self.codec,
+                }
+            )
             self._answer(0)
             self._is_open = True
         self._child.send(request, data.data)

@@ -2,10 +2,11 @@
 
 It is started with the path of a script, whose ``Reader`` knows the library. Requests come from standard
 input, answers go to standard output: each is a line of JSON, whose member ``bytes`` tells how many bytes
-follow it. The first request tells how much memory there is, and which file is read: its path, or its size
-where its bytes are asked for as they are needed; where chunks are decoded, by which codec. Another one of
-that kind has another file read instead. A request whose member ``each`` has many of its kind is answered as
-all of these are. The last answer to a request is ``{"done": true}`` or has a ``fault``.
+follow it. The first request tells how much memory there is, how long a question may take, which files may be
+opened at all, and which file is read: its path, or its size where its bytes are asked for as they are needed;
+where chunks are decoded, by which codec. Another one of that kind has another file read instead. A request
+whose member ``each`` has many of its kind is answered as all of these are. The last answer to a request is
+``{"done": true}`` or has a ``fault``.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import json
 import os
 import socket
 import sys
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, BinaryIO
@@ -143,62 +145,83 @@ class AskedFile(io.RawIOBase):
 
 def main() -> None:
     """Answer requests until there are no more; or make copies of this process that do."""
-    spec = spec_from_file_location("library", sys.argv[1])
-    if spec is None or spec.loader is None:
-        raise SystemExit(2)
-    library = module_from_spec(spec)
-    spec.loader.exec_module(library)
+    library = _loaded("library", sys.argv[1])
     if len(sys.argv) > 2:
         _make_copies(library, socket.socket(fileno=int(sys.argv[2])))
     else:
         answers = os.fdopen(os.dup(1), "wb")
         # What a library prints must not stand among the answers.
         os.dup2(2, 1)
-        _serve(library, Link(sys.stdin.buffer, answers))
+        confinement = _confinement()
+        _serve(
+            library, Link(sys.stdin.buffer, answers), partial(confinement.confine, confinement.libraries())
+        )
+
+
+def _loaded(name: str, path: str) -> Any:
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(2)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _make_copies(library: Any, control: socket.socket) -> None:
     """Make a copy for each socket that comes; each answers what comes by its own."""
     os.dup2(2, 1)
+    confinement, own_number = _confinement(), os.getpid()
+    confine = partial(confinement.confine, confinement.libraries())
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 1, 1)
-        _reap(os.WNOHANG)
+        _reap()
         if not message:
-            _reap(0)
-            return
+            # Whom copies work for is gone, or needs none of them: they end with this process.
+            os._exit(0)
         if not os.fork():
+            confinement.end_with_parent()
+            if os.getppid() != own_number:
+                os._exit(1)
             control.close()
             try:
                 own = socket.socket(fileno=sockets[0])
                 answers = own.makefile("wb")
                 answers.write(b"%d\n" % os.getpid())
                 answers.flush()
-                _serve(library, Link(own.makefile("rb"), answers))
+                _serve(library, Link(own.makefile("rb"), answers), confine)
             finally:
                 os._exit(0)
         os.close(sockets[0])
 
 
-def _reap(how: int) -> None:
+def _confinement() -> Any:
+    return _loaded("confinement", os.path.join(os.path.dirname(__file__), "confinement.py"))
+
+
+def _reap() -> None:
     """Let copies that have ended be gone."""
     try:
-        while os.waitpid(-1, how)[0]:
+        while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
         return
 
 
-def _serve(library: Any, link: Link) -> None:
+def _serve(library: Any, link: Link, confine: Callable[[list[str]], None]) -> None:
     """Answer requests until there are no more; one that names a file has that read from then on."""
     reader: Any = None
+    seconds = 0.0
     while (request := link.receive()) is not None:
         asked = {**request[0], "data": request[1]}
+        seconds = float(asked.get("time", seconds))
+        limit_time(seconds)
         if "operation" in asked:
             _answer(link, partial(_answers, reader, asked))
             continue
         if reader is None:
             limit_memory(int(asked["memory"]))
             limit_files()
+            confine(asked["opens"])
         elif hasattr(reader, "close"):
             with contextlib.suppress(Exception):
                 reader.close()
@@ -242,7 +265,29 @@ def limit_memory(size: int) -> None:
             has = int(status.read().split()[0]) * resource.getpagesize()
     except OSError:  # Only Linux tells it so.
         return
-    resource.setrlimit(resource.RLIMIT_AS, (has + size, has + size))
+    _lower(resource, resource.RLIMIT_AS, has + size)
+
+
+def limit_time(seconds: float) -> None:
+    """Let this process have so many seconds of a processor from now on, until the next call: it dies then.
+
+    Who asks ends it after that time; where that one is gone, nobody else does.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    if seconds:
+        most = int(time.process_time() + seconds) + 2
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
+
+
+def _lower(resource: Any, which: int, most: int) -> None:
+    """Set a limit: one that holds already may be lower, as on clusters, and cannot be raised."""
+    hard = resource.getrlimit(which)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(which, (most, most))
 
 
 def limit_files() -> None:

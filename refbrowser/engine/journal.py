@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -274,11 +274,13 @@ class Recovery:
     operations
         What was done.
     history
-        The document's history with them; None where they were made to another state of the document.
+        The document's history with them; None where they were made to another state and do not all fit this.
     error
         Why not all of them can be done again, or read.
     typed
         What was typed and not applied, as `Keepable.to_json` gave it.
+    is_moved
+        They were made to another state of the document than this one.
     """
 
     path: Path
@@ -287,6 +289,7 @@ class Recovery:
     history: History | None = None
     error: Exception | None = None
     typed: tuple[Any, ...] = ()
+    is_moved: bool = False
 
     @property
     def titles(self) -> list[str]:
@@ -351,10 +354,12 @@ def _read(journal: Path, state: str, document: Document) -> Recovery | None:
     if not operations and not typed:
         return None
     recovery = Recovery(journal, content.modified, tuple(operations), None, error, typed)
-    if not isinstance(head, dict) or (head.get("refbrowser_journal"), head.get("state")) != (_VERSION, state):
+    if not isinstance(head, dict) or head.get("refbrowser_journal") != _VERSION:
         return recovery
+    is_moved = head.get("state") != state
     history, fault = replayed(document, operations)
-    return Recovery(journal, content.modified, tuple(operations), history, fault or error, typed)
+    fitting = None if is_moved and (fault or error) else history
+    return replace(recovery, history=fitting, error=fault or error, is_moved=is_moved)
 
 
 @dataclass(frozen=True, slots=True)

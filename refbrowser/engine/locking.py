@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
+from refbrowser.errors import (
+    AbsentError,
+    ErrorKind,
+    Finding,
+    Place,
+    RefbrowserError,
+    RefusedError,
+    Severity,
+    quoted,
+)
+from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import failed, open_regular, read_bytes
@@ -25,6 +34,8 @@ from refbrowser.io.locks.lock import (
     compared_digests,
     digest,
     entry_of,
+    in_doubt,
+    unconfirmed_finding,
 )
 from refbrowser.io.locks.lock_format import parse_lock, read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
@@ -451,7 +462,12 @@ def write_lock_of(
     before = read_lock(target) if order.accept else None
     urls = files_of(document, control.check)
     if order.accept:
-        urls = urls_named(order.accept, urls, access, path)
+        known = set(urls)
+        unknown = next((url for url in order.accept if url not in known), None)
+        if unknown is not None:
+            message = f"the document does not refer to {quoted(unknown)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), _AS_SPELLED)
+        urls = sorted(set(order.accept))
     made = make_lock(urls, access, fetcher, control)
     if before is not None:
         if not made.lock.entries:
@@ -464,6 +480,9 @@ def write_lock_of(
         return LockWritten(target, made, None)
     write_lock(target, made.lock, cancel=control.token)
     return LockWritten(target, made, made.lock)
+
+
+_AS_SPELLED = "name files as the document spells them, once templates are rendered"
 
 
 def _unseen(url: str) -> RefbrowserError:
@@ -506,17 +525,23 @@ def hold_against_lock(
     except AbsentError:
         return
     except RefbrowserError as error:
+        is_read = scheme_of(path) is None or error.kind is not ErrorKind.SOURCE
         access.memory.lock_fault = Finding(
             severity=Severity.WARNING,
             kind=error.kind,
-            message=f"the lock beside the document is not used: {error.message}",
+            message=f"the lock beside the document {_IS_INVALID if is_read else _IS_UNREAD}: {error.message}",
             place=Place(url=place),
-            advice="write it anew (refbrowser lock DOC), or remove it",
-            code="lock-invalid",
+            advice=_OF_INVALID if is_read else "open the document again when the server answers",
+            code="lock-invalid" if is_read else "lock-unread",
             is_anywhere=True,
         )
         return
     access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
+
+
+_IS_INVALID = "is not used"
+_OF_INVALID = "write it again (refbrowser lock DOC), or remove it"
+_IS_UNREAD = "cannot be read, so no file is held against it"
 
 
 def refusing_stale(dataset: Dataset) -> Dataset:
@@ -551,13 +576,13 @@ def hold_against(access: Access, lock: Lock) -> None:
 
 
 def _read_remote(place: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Lock:
-    """Read the lock at a URL; there is none where the server does not say that there is."""
+    """Read the lock at a URL; there is none where the server says so, or says nothing to who may not know."""
     from refbrowser.io.fetch import read_document
 
     try:
         own = replace(access, memory=AccessMemory())
         found = read_document(place, own, fetcher=fetcher, cancel=token, size_limit=LIMITS.lock_size)
-    except RefbrowserError as error:
+    except RefusedError as error:
         # Stores that do not let their keys be listed answer 403 where there is none.
         raise AbsentError(error.kind, error.message, error.place) from error
     return parse_lock(found.data)
@@ -600,7 +625,8 @@ def lock_findings(
     """Compare files with a lock, some at a time and concurrently; yield what is to be told of them.
 
     Codes: ``stale-file`` (what differs, by value), ``file-gone``, ``file-undecided`` (it could not be looked
-    at: `kind` says why, `E_BLOCKED` where it may not be), ``file-not-locked``.
+    at: `kind` says why, `E_BLOCKED` where it may not be), ``file-not-locked``, ``file-unconfirmed`` (its ends
+    agree, its time or ETag does not; the last two once, for all such files).
 
     Parameters
     ----------
@@ -614,6 +640,7 @@ def lock_findings(
     """
     control = control or JobControl()
     known = [url for url in urls if url in lock.entries]
+    doubts: list[Stale] = []
     for look in _looks(known, access, fetcher, control):
         files = [*zip(look.urls, look.found, strict=True)]
         verdicts = [_by_marks(url, lock.entries[url], looked) for url, looked in files]
@@ -622,6 +649,11 @@ def lock_findings(
             finding = _finding(url, lock.entries[url], looked, verdict)
             if finding is not None:
                 yield finding
+            elif verdict is False and looked.identity is not None:
+                doubt = in_doubt(url, lock.entries[url], looked.identity)
+                doubts += [] if doubt is None else [doubt]
+    if doubts:
+        yield unconfirmed_finding(doubts)
     yield from _not_locked(urls, lock)
 
 

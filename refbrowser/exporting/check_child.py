@@ -288,7 +288,10 @@ def main() -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+        # A limit that holds already may be lower, and cannot be raised.
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = request["memory"] if hard == resource.RLIM_INFINITY else min(request["memory"], hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = sys.stdout
     # What libraries print is no answer.

@@ -288,8 +288,17 @@ class Exporter:
             The export was cancelled; the target is as it was.
         """
         place = self.target.place()
-        tally = self.target.compared(place, control) if self.request.resume else None
+        tally = self._compared(place, control) if self.request.resume else None
         return self._report(tally or self._written(place, control, question))
+
+    def _compared(self, place: TargetPlaced, control: JobControl) -> Tally | None:
+        """Verify a complete target; None where there is none, or another dataset that is to be replaced."""
+        try:
+            return self.target.compared(place, control)
+        except RefbrowserError:
+            if not self.request.force:
+                raise
+            return None
 
     def _written(self, place: TargetPlaced, control: JobControl, question: Question) -> Tally:
         target, request = self.target, self.request

@@ -151,13 +151,15 @@ class Making:
 
     def leave(self) -> None:
         """Let another export write this target, from its beginning where none goes on with what is there."""
-        if not self.goes_on:
-            remove(self.partial)
-        with suppress(OSError):
-            # Where nothing was begun.
-            self.partial.rmdir()
-        with _active_lock:
-            _active.discard(str(self.partial))
+        try:
+            if not self.goes_on:
+                remove(self.partial)
+            with suppress(OSError):
+                # Where nothing was begun.
+                self.partial.rmdir()
+        finally:
+            with _active_lock:
+                _active.discard(str(self.partial))
 
     def fill(self, work: Callable[[Any], object], *, resume: bool, force: bool) -> None:
         """Have `work` write and verify the target, and give it its name.
@@ -243,6 +245,7 @@ class TargetPlace(Making):
                 "written to s3, gs and abfs",
             )
         super().__init__(Path(os.path.realpath(target)), partial_of(target))
+        check_name(str(self.target))
         parent = self.target.parent
         if not parent.is_dir():
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(parent)))
@@ -302,6 +305,15 @@ class StorePlace(TargetPlace):
     """What takes the objects of a store, from any thread."""
 
     goes_on = True
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        try:
+            str(self.target).encode()
+        except UnicodeEncodeError as error:
+            message = "what is written there could not be opened again: its path is not UTF-8"
+            place = Place(path=str(self.target))
+            raise RefbrowserError(ErrorKind.USAGE, message, place, "choose another name") from error
 
     def described(self, metadata: Mapping[str, bytes]) -> dict[str, Any]:
         """Write the metadata before all else; returns what `write` gives, by key."""
@@ -472,6 +484,18 @@ class CompleteFolder:
             It is not there.
         """
         return StoredFile(self.folder.joinpath(*key.split("/")))
+
+
+def check_name(path: str) -> None:
+    """Raise `E_USAGE` where what has this path could not be opened again.
+
+    In references ``::`` links an archive with its member, and no URL holds control characters.
+    """
+    try:
+        split_url(path)
+    except RefbrowserError as error:
+        message = f"what is written there could not be opened again: {error.message}"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(path=path), "choose another name") from error
 
 
 def check_space(folder: Path, size: int) -> None:

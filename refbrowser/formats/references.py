@@ -19,21 +19,26 @@ from refbrowser.formats.format import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
     DOCUMENTS,
     HEAD,
+    SHOWN,
     ConflictListError,
+    FileKind,
     Found,
     NotReferencesError,
     NotThisError,
     data_error,
     found_in_file,
     found_in_folder,
+    json_kind,
     lists_conflicts,
     looks_like_references,
+    other_error,
 )
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken, linked
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.document.reader import PORTION, ReadProgress, read_source
 
 if TYPE_CHECKING:
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
+#: Keys of an object that are looked at to see whose it is.
+_OWN_KEYS = 100
 #: Text of more bytes leaves enough free memory behind to be worth giving back.
 _LARGE = 8 * 1024 * 1024
 _SUFFIXES: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
@@ -86,7 +93,18 @@ def open_named_references(opening: Opening) -> Opened:
         cancel=opening.token,
         confirm=opening.confirm,
     )
+    kind = _kind_of_others(document)
+    if kind is not None:
+        raise other_error(Found(kind, bytes(opening.seen.head or b"")[:SHOWN]), opening.path)
     return Opened(document, access, identity)
+
+
+def _kind_of_others(document: ReferenceDocument) -> FileKind | None:
+    """Return what a document is that only looks like references of Version 0: JSON of other software."""
+    few = document.refs.keys(0, min(len(document.refs), _OWN_KEYS))
+    if document.version != 0 or any(map(is_metadata_key, few)):
+        return None
+    return json_kind(frozenset(few))
 
 
 def _document_at(opening: Opening, access: Access) -> DocumentBytes:
@@ -250,6 +268,8 @@ class _Opening:
         except RefbrowserError as error:
             if found is None:
                 raise
+            if found.kind not in (FileKind.UNKNOWN, FileKind.TEXT, FileKind.EMPTY):
+                raise other_error(found, self._name) from error
             raise NotReferencesError(error, found) from error
 
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:

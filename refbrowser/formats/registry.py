@@ -495,6 +495,11 @@ def openable() -> tuple[Format, ...]:
     return tuple(each for each in formats() if each.opener)
 
 
+def data_suffixes() -> tuple[str, ...]:
+    """Return what the names of files of data end with, of which references can be made."""
+    return tuple(suffix for each in formats() if each.is_data for suffix in each.suffixes)
+
+
 def written() -> dict[str, Written]:
     """Return the forms in which datasets are written, by name; those of other packages last."""
     return _forms(formats())

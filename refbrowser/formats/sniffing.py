@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,6 +44,10 @@ class FileKind(StrEnum):
     PICTURE = "picture"
     PDF = "PDF"
     PAGE = "web page"
+    GEOJSON = "GeoJSON file"
+    STAC = "STAC document"
+    NOTEBOOK = "Jupyter notebook"
+    PACKAGE = "package description of npm"
     TEXT = "text"
     EMPTY = "empty file"
     UNKNOWN = "unknown"
@@ -79,6 +83,13 @@ _BEGINNINGS = (
     (b"GIF8", FileKind.PICTURE),
     (b"%PDF", FileKind.PDF),
 )
+#: JSON objects of other software: what their keys have, and of which they have one at least.
+_OBJECTS: tuple[tuple[FileKind, Set[str], Set[str]], ...] = (
+    (FileKind.STAC, {"stac_version", "type"}, frozenset()),
+    (FileKind.GEOJSON, {"type"}, {"features", "geometry", "coordinates", "geometries"}),
+    (FileKind.NOTEBOOK, {"nbformat", "cells"}, frozenset()),
+    (FileKind.PACKAGE, {"name", "version"}, {"dependencies", "devDependencies", "scripts", "main"}),
+)
 _SPACE = b" \t\n\r"
 _PAGES = (b"<!doctype", b"<html", b"<?xml")
 
@@ -95,11 +106,17 @@ class Found:
         Its first bytes, at most `SHOWN`.
     documents
         Of a folder: names of files in it that may be reference documents, at most `NAMED`.
+    names
+        Of a folder: names of what lies in it, those of the first `ENTRIES`; hidden ones are left out.
+    is_cut
+        Of a folder: it has more entries than were looked at.
     """
 
     kind: FileKind
     head: bytes = b""
     documents: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    is_cut: bool = False
 
     @property
     def is_data(self) -> bool:
@@ -149,6 +166,14 @@ def looks_like_references(head: bytes) -> bool:
 def lists_conflicts(head: bytes) -> bool:
     """Return whether a file that begins with `head` lists the conflicts of a merge."""
     return _CONFLICTS.match(head) is not None
+
+
+def json_kind(keys: Set[str]) -> FileKind | None:
+    """Return what a JSON object is by its keys, where it is a known one without references."""
+    for kind, needed, one_of in _OBJECTS:
+        if needed <= keys and (not one_of or one_of & keys):
+            return kind
+    return None
 
 
 def file_kind(head: bytes) -> FileKind:
@@ -204,16 +229,19 @@ def found_in_folder(path: str | os.PathLike[str]) -> Found:
     OSError
         It cannot be listed.
     """
-    names = []
+    names, is_cut = [], False
     with os.scandir(path) as entries:
         for number, entry in enumerate(entries):
             if entry.name in _ZARR:
                 return Found(FileKind.ZARR)
             if number >= ENTRIES:
+                is_cut = True
                 break
-            if entry.name.lower().endswith(DOCUMENTS) and not entry.name.startswith("."):
+            if not entry.name.startswith("."):
                 names.append(entry.name)
-    return Found(FileKind.FOLDER, documents=tuple(sorted(names)[:NAMED]))
+    names.sort()
+    documents = [name for name in names if name.lower().endswith(DOCUMENTS)]
+    return Found(FileKind.FOLDER, documents=tuple(documents[:NAMED]), names=tuple(names), is_cut=is_cut)
 
 
 def data_error(found: Found, name: str | None) -> NotReferencesError:
@@ -225,6 +253,12 @@ def data_error(found: Found, name: str | None) -> NotReferencesError:
         "References to it are made with a few lines of Python; the window shows them.",
     )
     return NotReferencesError(error, found)
+
+
+def other_error(found: Found, name: str | None) -> NotReferencesError:
+    """Return the error for a file of other software: neither data that can be read nor references."""
+    message = f"the file is a {found.kind}: it holds no references"
+    return NotReferencesError(RefbrowserError(ErrorKind.FORMAT, message, Place(document=name)), found)
 
 
 def hex_lines(head: bytes, width: int = 16) -> Sequence[str]:

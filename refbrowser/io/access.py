@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
@@ -13,7 +12,7 @@ from urllib.parse import urljoin
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
@@ -93,6 +92,8 @@ def lock_path(document: str) -> str:
 
 
 _NEVER = ("/proc", "/sys", "/dev")
+#: Below one of those, and a disk like others, in memory.
+_MEMORY = "/dev/shm"
 _AS_USUAL = ConnectionSettings()
 
 
@@ -537,7 +538,8 @@ def _local_at(real: str) -> Location:
 
 def _check_folder(real: str) -> None:
     """Raise E_UNSAFE for what lies among devices or the kernel's files."""
-    if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
+    is_device = any(is_below(real, folder) for folder in _NEVER) and not is_below(real, _MEMORY)
+    if os.name == "posix" and is_device:
         raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read")
 
 
@@ -568,38 +570,3 @@ def sources_in(columns: ReferenceColumns) -> list[Source]:
 
 def _is_private(origin: Origin) -> bool:
     return origin.scheme in DEFAULT_PORTS and is_private_name(origin.host)
-
-
-def urls_named(names: Sequence[str], urls: Sequence[str], access: Access, path: str) -> list[str]:
-    """Return the URLs of a document that some names mean: as it spells them, or any path to the same file.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_USAGE`: one means none of them.
-    """
-    known = set(urls)
-    found = {name for name in names if name in known}
-    others = [name for name in names if name not in known]
-    by_place: dict[str, list[str]] = {}
-    for url in urls if others else ():
-        with suppress(RefbrowserError):
-            by_place.setdefault(_place_of(access.locate(url)), []).append(url)
-    for name in others:
-        places = [] if scheme_of(name) is not None else [os.path.realpath(os.path.expanduser(name))]
-        with suppress(RefbrowserError):
-            places.append(_place_of(access.locate(name)))
-        meant = next((by_place[place] for place in places if place in by_place), None)
-        if meant is None:
-            message = f"the document does not refer to {quoted(name)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), _ADVICE)
-        found.update(meant)
-    return sorted(found)
-
-
-def _place_of(location: Location) -> str:
-    """Return where something is: of a local file its path with links resolved."""
-    return os.path.realpath(location.path) if location.scheme == "file" else location.url
-
-
-_ADVICE = "refbrowser move DOC lists where its files lie"

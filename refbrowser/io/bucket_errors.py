@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, RefusedError, quoted
 from refbrowser.io.origins import ConnectionSettings, Origin
 
 #: Statuses after which the same request may succeed; 409 where the code says so.
@@ -87,7 +87,7 @@ class Failure:
                 if settings.anonymous
                 else ""
             )
-            return RefbrowserError(
+            return RefusedError(
                 ErrorKind.SOURCE, f"the store refuses to {to}: {self.said}{again}", place, advice
             )
         if self.status == 416:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ChangedError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, Location, is_chained
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -533,7 +533,7 @@ def _from_file(path: str, size_limit: int, progress: Progress | None) -> Documen
         count = read_exactly(descriptor, [data], 0)
         if count != identity.size or FileIdentity.of(os.fstat(descriptor)) != identity:
             message = "the file changed while it was read"
-            raise RefbrowserError(ErrorKind.SOURCE, message, Place(document=path))
+            raise ChangedError(ErrorKind.SOURCE, message, Place(document=path))
     if progress is not None:
         progress(identity.size, identity.size)
     return DocumentBytes(data, identity)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ChangedError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,30 @@ class ObjectIdentity:
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """State of a local file: where it lies on the disk, its size and time of change."""
+    """State of a local file: where it lies on the disk, its size and time of change.
+
+    Attributes
+    ----------
+    changed_ns
+        Time that the system itself keeps (``ctime``): who sets the other one back cannot set this.
+    """
 
     device: int
     inode: int
     size: int
     modified_ns: int
+    changed_ns: int = 0
 
     @classmethod
     def of(cls, status: os.stat_result) -> FileIdentity:
         """Return the identity in a stat result."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return cls(status.st_dev, status.st_ino, status.st_size, *times)
 
     def as_object(self) -> ObjectIdentity:
-        """Return it as an object's identity: size and time."""
-        return ObjectIdentity(self.size, None, f"{self.device}:{self.inode}:{self.modified_ns}")
+        """Return it as an object's identity: size and times."""
+        marks = (self.device, self.inode, self.modified_ns, self.changed_ns)
+        return ObjectIdentity(self.size, None, ":".join(map(str, marks)))
 
 
 #: Where there is no file: what is made there next is somebody's.
@@ -121,10 +130,16 @@ def _etags(seen: ObjectIdentity) -> set[str]:
     """Return what an entity tag of an object may be; of a file, as object stores in folders make it."""
     if seen.etag is not None:
         return {seen.etag.removeprefix("W/").strip('"')}
-    parts = (seen.modified or "").split(":")
-    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+    parts = _file_marks(seen.modified)
+    if parts is None:
         return set()
     return {f"{int(parts[1]):x}-{int(parts[2]) // 1000:x}-{seen.total or 0:x}"}
+
+
+def _file_marks(said: Any) -> list[str] | None:
+    """Return what `FileIdentity.as_object` put together; None of anything else."""
+    parts = str(said or "").split(":")
+    return parts if len(parts) == 4 and all(part.isdigit() for part in parts) else None
 
 
 def _seconds(seen: ObjectIdentity) -> int | None:
@@ -147,8 +162,8 @@ def moment_of(seen: ObjectIdentity) -> Moment | None:
     said = seen.changed if seen.changed is not None else seen.modified
     if isinstance(said, datetime):
         return Moment(int(said.timestamp()))
-    parts = str(said or "").split(":")
-    if len(parts) == 3 and all(part.isdigit() for part in parts):
+    parts = _file_marks(said)
+    if parts is not None:
         return Moment(int(parts[2]) // 1_000_000_000, f"{int(parts[2]) % 1_000_000_000:09d}")
     try:
         return Moment(int(parsedate_to_datetime(str(said)).timestamp()))
@@ -215,7 +230,7 @@ class ObjectIdentities:
                 return
             if not first.is_same(seen):
                 self._changed.add(url)
-                raise RefbrowserError(
+                raise ChangedError(
                     ErrorKind.SOURCE,
                     f"the object changed while it was read ({_difference(first, seen)})",
                     Place(url=url),

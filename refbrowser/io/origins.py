@@ -323,7 +323,13 @@ def _check_text(text: str) -> None:
 
 
 def _has_controls(text: str) -> bool:
+    if scheme_of(text) is None:
+        # Names of files may be no text: Python has a character for each of their bytes.
+        text = _BYTES.sub("", text)
     return any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text)
+
+
+_BYTES = re.compile("[\udc80-\udcff]")
 
 
 def _unsafe(text: str, message: str) -> RefbrowserError:

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from refbrowser.errors import AbsentError, ErrorKind, OversizeError, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ChangedError, ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import failed, open_regular, opened, read_bytes, read_exactly, read_ranges
@@ -364,7 +364,7 @@ def _lost(error: RefbrowserError) -> RefbrowserError:
 
 def file_changed(url: str) -> RefbrowserError:
     """Return the error of a file that changed while it was read."""
-    return RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
+    return ChangedError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
 
 
 def _fail(segment: Segment, error: RefbrowserError, identity: FileIdentity | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,48 @@ def names_of(dtype: np.dtype[Any]) -> dict[int, str]:
 def enum_name_of(dtype: np.dtype[Any]) -> str:
     """Return the name of the enumeration that values of a type are of; empty where it has none."""
     return str(_facts(dtype).get("enum_name", ""))
+
+
+def ended_texts(dtype: np.dtype[Any], ending: str) -> np.dtype[Any]:
+    """Return a type of texts of a fixed length that end before it.
+
+    Parameters
+    ----------
+    ending
+        ``space``: spaces fill them up; ``null``: they end at a NUL, and whatever follows is not of them.
+    """
+    return np.dtype(dtype, metadata={"ending": ending})
+
+
+def endings_in(dtype: np.dtype[Any]) -> set[str]:
+    """Return how texts of a type, or in its structures, end before their length does; see `ended_texts`."""
+    return {str(_facts(each)["ending"]) for _, each in leaf_fields(dtype) if "ending" in _facts(each)}
+
+
+def end_texts(values: npt.NDArray[Any], dtype: np.dtype[Any], endings: Collection[str]) -> None:
+    """Take off what is behind the ends of texts, in place.
+
+    Parameters
+    ----------
+    values
+        Elements of `dtype`, or what they were copied to; only texts of a fixed length are changed.
+    endings
+        The ways in which texts end that are looked at.
+    """
+    base = dtype.base
+    if base.names is not None and base.fields is not None:
+        for name in base.names if values.dtype.names == base.names else ():
+            end_texts(values[name], base.fields[name][0], endings)
+        return
+    ending = _facts(base).get("ending")
+    if ending not in endings or values.dtype.kind != "S" or not values.size:
+        return
+    if ending == "space":
+        values[...] = np.char.rstrip(values, b" ")
+        return
+    longer = np.char.find(values, b"\0") >= 0
+    if longer.any():
+        values[longer] = [text.partition(b"\0")[0] for text in values[longer].tolist()]
 
 
 def leaf_fields(dtype: np.dtype[Any], above: str = "") -> Iterator[tuple[str, np.dtype[Any]]]:

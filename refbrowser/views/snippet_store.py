@@ -138,7 +138,7 @@ def store_lines(
         told = f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them."
         return [*notes, told, f"store = {_opened(source, modules)}.store()"]
     modules.add("import fsspec")
-    lines = [*notes, *_secrets_note(source), "fs = fsspec.filesystem("]
+    lines = [*notes, *_templates_note(source), *_secrets_note(source), "fs = fsspec.filesystem("]
     lines += [f"    {argument}," for argument in _arguments(source, modules)]
     lines.append(")")
     if source.is_folder:
@@ -170,6 +170,16 @@ def _opened(source: SnippetSource, modules: set[str]) -> str:
     if source.values:
         arguments.append(f"templates={literal(source.values)}")
     return f"refbrowser.open({', '.join(arguments)})"
+
+
+def _templates_note(source: SnippetSource) -> list[str]:
+    """Return lines about what fsspec does with templates, which this program never runs."""
+    if not source.is_templated:
+        return []
+    return [
+        "# fsspec gives the templates of the document to jinja2. Before fsspec 2026.6 they can run any code:",
+        "# use an older one with documents that you trust alone.",
+    ]
 
 
 def _arguments(source: SnippetSource, modules: set[str]) -> list[str]:

@@ -99,6 +99,16 @@ class TestTree:
         user.settle()
         assert 'path="line"' in user.copied(menu, "copy_python")
 
+    def test_a_document_has_its_own_commands(self, user: User) -> None:
+        tree = user.window.hierarchy.tree
+        root = tree.visualRect(user.window.hierarchy.model.index(0, 0)).center()
+        own = {"save", "reload", "compare_with", "write_lock", "show_audit", "close_document", "close_all"}
+        assert own <= set(names(user.right_click(tree, root)))
+        user.menu().close()  # type: ignore[union-attr]
+        user.qtbot.waitUntil(lambda: user.menu() is None)
+        menu = user.right_click(tree, self.place(user, "flags"))
+        assert not own & set(names(menu))
+
     def test_what_is_no_array_has_no_slice(self, user: User) -> None:
         user.show("flags")
         tree = user.window.hierarchy.tree

@@ -225,10 +225,17 @@ def test_the_table_is_written_with_all_columns_while_one_is_plotted(
     plot = shown(window, settle, "/obs")
     plot.choose_part("height")
     settle()
-    window.commands.values.write_view(str(tmp_path / "plot.csv"))
+    values = window.commands.values
+
+    def export(name: str) -> None:
+        view = values.freeze()
+        assert view is not None
+        values.write(view, str(tmp_path / name))
+
+    export("plot.csv")
     window.centre.show_tab(TABLE)
     settle()
-    window.commands.values.write_view(str(tmp_path / "table.csv"))
+    export("table.csv")
     settle()
     assert (tmp_path / "plot.csv").read_text().splitlines()[2] == "1,2962"
     assert (tmp_path / "table.csv").read_text().splitlines()[2] == "1,16,2962,-7.25,Zugspitze,12.0 4.0"

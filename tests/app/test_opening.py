@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button, drop
 
+from refbrowser.app.combining.combine_sheet import CombineSheet
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.make_sheet import MakeSheet
 from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
@@ -95,6 +97,57 @@ class TestFilesOfData:
         button(window, "foundOpenButton").click()
         qtbot.waitUntil(lambda: all(document.is_open for document in window.documents.all()))
         assert [document.title for document in window.documents.all()] == ["a.json", "b.json"]
+
+    def test_folder_of_data_is_combined_and_does_not_stay(
+        self, window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        folder = tmp_path / "monthly"
+        folder.mkdir()
+        for name in ("tas_02.nc", "tas_01.nc", "notes.txt", "all.json"):
+            (folder / name).write_bytes(b"CDF\x01")
+        opened(folder)
+        card = window.centre.found
+        assert card is not None
+        assert "2 files of data are in it" in card.text()
+        assert "1 file in it may be reference documents" in card.text()
+        assert button(window, "foundCombineButton").isDefault()
+        wanted = [str(folder / "tas_01.nc"), str(folder / "tas_02.nc")]
+        with qtbot.waitSignal(card.makeWanted) as made:
+            button(window, "foundMakeButton").click()
+        assert made.args == [wanted]
+        sheet = window.findChild(MakeSheet)
+        assert sheet is not None
+        sheet.close()
+        assert window.documents.all() == [], "the folder is nothing to be opened"
+        opened(folder)
+        button(window, "foundCombineButton").click()
+        combine = window.findChild(CombineSheet)
+        assert combine is not None
+        assert combine._sources == wanted
+        combine.close()
+        assert window.documents.all() == []
+
+    def test_what_is_nothing_to_be_opened_goes_when_it_was_seen(
+        self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        for name, content, words in (
+            ("photo.png", b"\x89PNG\r\n\x1a\n", "The file is a picture: it holds no references"),
+            ("area.json", b'{"type": "FeatureCollection", "features": []}', "a GeoJSON file"),
+            (
+                "package.json",
+                b'{"name": "x", "version": "1.0", "main": "a.js"}',
+                "package description of npm",
+            ),
+        ):
+            path = tmp_path / name
+            path.write_bytes(content)
+            opened(path)
+            card = window.centre.found
+            assert card is not None
+            assert words in card.text()
+            assert "value should stand" not in card.text()
+        opened(small)
+        qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
 
     @pytest.mark.fresh
     def test_broken_json_is_told_as_before(self, window: MainWindow, opened: Open, tmp_path: Path) -> None:

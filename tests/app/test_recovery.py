@@ -193,10 +193,12 @@ def test_a_program_that_still_runs_keeps_its_edits(
         program.kill()
 
 
-def test_edits_of_another_state_can_only_be_looked_at(
+def test_edits_that_do_not_fit_the_changed_file_can_only_be_looked_at(
     lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
 ) -> None:
-    small.write_bytes(small.read_bytes() + b"\n")
+    changed = json.loads(small.read_bytes())
+    changed["gen"] = []
+    small.write_text(json.dumps(changed))
     document = opened(small)
     settle()
     assert "changed since" in bar_of(window).text()
@@ -239,20 +241,41 @@ def test_discard_asks_and_removes_the_journal(
     assert not document.is_dirty
 
 
-def test_nothing_is_restored_over_other_edits(
+def test_edits_follow_those_that_were_made_before_they_were_restored(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, killed: Killed
+) -> None:
+    document = opened(small)
+    settle()
+    document.apply(SetReference("mine", "x"))
+    click(window, "recoveryRestoreButton")
+    settle()
+    text = json.loads(text_of(document))
+    assert text["refs"]["mine"] == "x"
+    restored = json.loads(lost)
+    del text["refs"]["mine"]
+    assert text == restored
+    assert document.history is not None
+    assert document.history.entries[-1] == "Restore 3 edits"
+    assert not bar_of(window).isVisible()
+    qtbot.waitUntil(lambda: not (journal_folder() / killed.name).exists())
+    document.undo()
+    assert json.loads(text_of(document))["refs"]["mine"] == "x"
+
+
+def test_a_save_of_other_edits_loses_nothing(
     lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
 ) -> None:
     document = opened(small)
     settle()
-    button = window.findChild(QPushButton, "recoveryRestoreButton")
-    document.apply(SetReference("mine", "x"))
-    assert not button.isEnabled()
-    document.undo()
-    assert button.isEnabled()
     document.apply(SetReference("mine", "x"))
     document.saving.save()
     settle()
-    assert "changed since" in bar_of(window).text()
+    assert "The file has changed since" in bar_of(window).text()
+    click(window, "recoveryRestoreButton")
+    text, restored = json.loads(text_of(document)), json.loads(lost)
+    assert text["refs"].pop("mine") == "x"
+    assert text == restored
+    settle()
 
 
 def test_a_closed_document_leaves_no_journal(

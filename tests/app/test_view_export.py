@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -49,9 +50,16 @@ def show(window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_pat
 
 
 def write(window: MainWindow, settle: Settle, path: Path) -> Path:
-    window.commands.values.write_view(str(path))
+    write_now(window, path)
     settle()
     return path
+
+
+def write_now(window: MainWindow, path: Path) -> None:
+    values = window.commands.values
+    view = values.freeze()
+    assert view is not None
+    values.write(view, str(path))
 
 
 def rows(path: Path) -> list[list[str]]:
@@ -105,13 +113,105 @@ class TestDialog:
         path = write(window, settle, tmp_path / "cube.xls")
         assert not path.exists()
         assert "ends with none of" in window.status.text()
+        dialog = window.findChild(QFileDialog, "exportViewDialog")
+        assert isinstance(dialog, QFileDialog)
+        assert Path(dialog.selectedFiles()[0]) == path, "the name that was typed is kept"
+        assert ".pdf" in dialog.labelText(QFileDialog.DialogLabel.FileName)
+        dialog.reject()
+
+
+class TestFrozen:
+    """The view goes on after it was asked for: what is written is what was seen then."""
+
+    def test_play_stops_before_the_dialog(
+        self, window: MainWindow, show: Show, settle: Settle, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        show("cube")
+        plot = window.centre.plot
+        assert plot is not None
+        plot.tools.animation.set_speed(60)
+        plot.tools.animation.play(0)
+        qtbot.waitSignal(plot.tools.animation.frameShown).wait()
+        window.commands.values.export_view()
+        assert not plot.tools.is_playing
+        picture = plot.picture()
+        assert picture is not None
+        run, level = picture.plan.slice.indices[:2]
+        dialog = window.findChild(QFileDialog, "exportViewDialog")
+        assert isinstance(dialog, QFileDialog)
+        assert Path(dialog.selectedFiles()[0]).name == f"cube_{run}_{level}.png"
+        assert f"run {run}" in dialog.windowTitle()
+        dialog.reject()
+
+    @pytest.mark.parametrize("suffix", [".csv", ".npy", ".npz", ".png", ".svg"])
+    def test_what_was_seen_is_written(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, suffix: str
+    ) -> None:
+        show("cube")
+        values, plot = window.commands.values, window.centre.plot
+        view, first = values.freeze(), tmp_path / f"first{suffix}"
+        assert plot is not None
+        assert view is not None
+        values.write(view, str(first))
+        settle()
+        plot.set_index(0, 1)
+        settle()
+        values.write(view, str(tmp_path / f"later{suffix}"))
+        write(window, settle, tmp_path / f"now{suffix}")
+        contents = [
+            without_numbers((tmp_path / f"{name}{suffix}").read_bytes()) for name in ("first", "later", "now")
+        ]
+        assert contents[0] == contents[1]
+        assert contents[0] != contents[2]
+
+    def test_a_frame_that_has_not_come_is_not_what_is_seen(
+        self, window: MainWindow, show: Show, settle: Settle
+    ) -> None:
+        show("cube")
+        plot = window.centre.plot
+        assert plot is not None
+        plot.set_index(0, 1)
+        view = window.commands.values.freeze()
+        assert view is not None
+        assert view.shown.name == "cube_0_0"
+        settle()
+        view = window.commands.values.freeze()
+        assert view is not None
+        assert view.shown.name == "cube_1_0"
+
+
+def without_numbers(content: bytes) -> bytes:
+    """Return an SVG without the numbers that Qt gives to its patterns."""
+    return re.sub(rb"texpattern_[0-9a-f]+", b"", content)
+
+
+class TestNames:
+    """What is written says of which array and at what it is, inside."""
+
+    def test_in_pictures(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("cube")
+        image = QImage(str(write(window, settle, tmp_path / "out.png")))
+        assert image.text("Title") == "cube [K]"
+        assert image.text("Description") == "/cube   run 0   lev 0"
+        root = ET.parse(write(window, settle, tmp_path / "out.svg")).getroot()
+        assert [each.text for each in root.iter(f"{SVG}title")] == ["cube [K]"]
+        assert [each.text for each in root.iter(f"{SVG}desc")] == ["/cube   run 0   lev 0"]
+        assert write(window, settle, tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-")
+
+    def test_in_an_archive(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("cube")
+        found = np.load(write(window, settle, tmp_path / "out.npz"))
+        assert str(found["selection"]) == "cube [K] at run 0, lev 0"
+        assert found["values"].shape == (4, 5)
+        assert found["coordinate_lat"].shape == (4,)
 
 
 class TestValues:
     def test_csv(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
         show("cube")
         found = rows(write(window, settle, tmp_path / "out.csv"))
-        assert found[0][:2] == [r"lat [degrees_north] \ lon [degrees_east]", "0.0"]
+        held = "cube [K] at run 0, lev 0: "
+        assert found[0][:2] == [held + r"lat [degrees_north] \ lon [degrees_east]", "0.0"]
         assert found[2] == ["20.0", "5.5", "5.6", "", "5.8", "5.9"]
 
     def test_npy_is_what_is_drawn(
@@ -143,8 +243,8 @@ class TestValues:
 
     def test_two_at_once(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
         show("cube")
-        window.commands.values.write_view(str(tmp_path / "a.csv"))
-        window.commands.values.write_view(str(tmp_path / "b.csv"))
+        write_now(window, tmp_path / "a.csv")
+        write_now(window, tmp_path / "b.csv")
         settle()
         assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 

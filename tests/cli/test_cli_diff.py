@@ -232,11 +232,13 @@ def git(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         pytest.skip("git is not installed")
     program = f'"{sys.executable}" -m refbrowser'
     config = tmp_path / "gitconfig"
-    driver = f"{program} merge %O %A %B -o %A --name %P --conflicts %P.conflicts".replace('"', '\\"')
+    quoted = program.replace('"', '\\"')
     config.write_text(
         "[user]\nname = a\nemail = a@b.c\n[init]\ndefaultBranch = main\n"
-        f'[diff "refbrowser"]\ncommand = "{program.replace(chr(34), chr(92) + chr(34))} diff --git"\n'
-        f'[merge "refbrowser"]\nname = refbrowser\ndriver = "{driver}"\n'
+        f'[diff "refbrowser"]\ncommand = "{quoted} diff --git"\n'
+        f'[merge "refbrowser"]\nname = refbrowser\ndriver = "{quoted} merge --git %O %A %B %P"\n'
+        f'[merge "listed"]\nname = listed\n'
+        f'driver = "{quoted} merge --conflicts=%P.conflicts --git %O %A %B %P"\n'
     )
     folder = tmp_path / "repository"
     folder.mkdir()
@@ -280,29 +282,121 @@ def test_git_compares_and_merges(git: Callable[..., Any], tmp_path: Path) -> Non
     git("merge", "-q", "longer")
     refs = json.loads(path.read_text())["refs"]
     assert (json.loads(refs["a/.zattrs"]), len(refs)) == ({"units": "degC"}, 7)
-    # Both change one place: git tells of a conflict, and what is there stays a document.
-    git("checkout", "-qb", "other")
-    write(path, "m", count=4)
-    git("commit", "-qam", "other")
-    git("checkout", "-q", "main")
-    write(path, "mm", count=4)
-    git("commit", "-qam", "main")
-    done = git("merge", "other", code=1)
-    assert "CONFLICT" in done.stdout
-    assert "ours: mm" in done.stderr
-    assert git("ls-files", "-u").stdout.count("a document.json") == 3
-    with refbrowser.open(path) as merged:
-        assert merged["/a"].attrs["units"] == "mm"
-    beside = json.loads((path.parent / "a document.json.conflicts").read_text())
-    assert [each["pointer"] for each in beside["conflicts"]] == ["/refs/a~1.zattrs"]
-    git("commit", "-qam", "settled")
     # What is no document does not end git's diff of others.
     path.write_text("{")
     write(path.parent / "new.json")
     git("add", "-A")
     told = git("diff", "--cached").stdout
-    assert "cannot be compared" in told
+    assert "+++ b/sub/a document.json" in told
+    assert "\n+{" in told
     assert "new file" in told
+
+
+def diverge(git: Callable[..., Any], path: Path, *texts: str, attributes: str = "") -> None:
+    """Commit the base, and what the branches ``other`` and ``main`` make of it; the last is checked out."""
+    base, other, mine = texts
+    if attributes:
+        (path.parent / ".gitattributes").write_text(attributes)
+    path.write_text(base)
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("checkout", "-qb", "other")
+    path.write_text(other)
+    git("commit", "-qam", "other")
+    git("checkout", "-q", "main")
+    path.write_text(mine)
+    git("commit", "-qam", "mine")
+
+
+def document_text(tmp_path: Path, *how: Any, **more: Any) -> str:
+    return write(tmp_path / "made.json", *how, **more).read_text()
+
+
+def test_a_conflict_leaves_both_sides_in_the_file(git: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "repository" / "--favor=theirs.json"
+    diverge(git, path, *(document_text(tmp_path, each) for each in ("K", "m", "mm")))
+    done = git("merge", "other", code=1)
+    assert "CONFLICT" in done.stdout
+    assert "ours: mm" in done.stderr
+    text = path.read_text()
+    assert "<<<<<<< --favor=theirs.json (ours)" in text
+    # Each side is a document by itself.
+    before, between = text.split("<<<<<<< --favor=theirs.json (ours)\n")
+    ours, between = between.split("=======\n")
+    theirs, after = between.split(">>>>>>> --favor=theirs.json (theirs)\n")
+    for side, units in ((ours, "mm"), (theirs, "m")):
+        said = json.loads(before + side + after)["refs"]
+        assert json.loads(said["a/.zattrs"]) == {"units": units}
+
+
+def test_conflicts_that_are_listed_leave_a_document(git: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "repository" / "a.json"
+    texts = [document_text(tmp_path, each) for each in ("K", "m", "mm")]
+    diverge(git, path, *texts, attributes="*.json merge=listed\n")
+    git("merge", "other", code=1)
+    with refbrowser.open(path) as merged:
+        assert merged["/a"].attrs["units"] == "mm"
+    beside = json.loads((path.parent / "a.json.conflicts").read_text())
+    assert [each["pointer"] for each in beside["conflicts"]] == ["/refs/a~1.zattrs"]
+    # A link that somebody put in its place is not followed, and no side is lost for it.
+    git("merge", "--abort")
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (path.parent / "a.json.conflicts").unlink()
+    (path.parent / "a.json.conflicts").symlink_to(precious)
+    git("merge", "other", code=1)
+    assert precious.read_text() == "mine"
+    assert path.read_text().index("<<<<<<<") < path.read_text().index(">>>>>>>")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["[1,\n2,\n3]\n", "[1,\n2,\n4]\n", "[1,\n2,\n5]\n"], ["<<<<<<<", "4]", "=======", "5]", ">>>>>>>"]),
+        (['{"a": 1}', '{"a": 2}', '{"a": 3}'], ["<<<<<<<", '"a": 2', '"a": 3', ">>>>>>>"]),
+        (["no JSON\n", "other\n", "mine\n"], ["<<<<<<<", "other", "mine", ">>>>>>>"]),
+    ],
+)
+def test_other_json_is_merged_and_compared_by_lines(
+    git: Callable[..., Any], tmp_path: Path, texts: list[str], expected: list[str]
+) -> None:
+    path = tmp_path / "repository" / "other.json"
+    diverge(git, path, *texts)
+    told = git("diff", "HEAD~1").stdout
+    assert "+++ b/other.json" in told
+    assert "cannot be" not in told
+    done = git("merge", "other", code=1)
+    assert "CONFLICT" in done.stdout
+    assert all(each in path.read_text() for each in expected)
+    assert git("ls-files", "-u").stdout.count("other.json") == 3
+
+
+def test_other_json_without_conflicts_is_merged(git: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "repository" / "list.json"
+    lines = [f"{number},\n" for number in range(9)]
+    sides = [lines, ["new,\n", *lines[1:]], [*lines[:-1], "last,\n"]]
+    diverge(git, path, *("".join(each) for each in sides))
+    git("merge", "-q", "other")
+    assert path.read_text() == "".join(["new,\n", *lines[1:-1], "last,\n"])
+
+
+def test_what_git_gives_are_paths_whatever_they_are_called(git: Callable[..., Any], tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    folder = tmp_path / "repository"
+    (folder / f"--html={tmp_path}").mkdir(parents=True)
+    path = folder / f"--html={tmp_path}" / "precious"
+    (folder / ".gitattributes").write_text("* diff=refbrowser\n")
+    write(path)
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("mv", "--", str(path.relative_to(folder)), "./--yes")
+    write(folder / "--yes", "degC")
+    git("add", "-A")
+    git("commit", "-qm", "renamed")
+    told = git("diff", "-M", "HEAD~1", "HEAD").stdout
+    assert '+ "degC"' in told
+    assert precious.read_text() == "mine"
 
 
 def test_git_merges_what_both_added(git: Callable[..., Any], tmp_path: Path) -> None:

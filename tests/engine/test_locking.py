@@ -7,6 +7,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +32,16 @@ from refbrowser.errors import AbsentError, ErrorKind, Finding, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.looking import LookTask, look_at
 from refbrowser.exporting.combining.properties import LookedAt
-from refbrowser.io.access import Access
+from refbrowser.io.access import Access, Source
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.http import host
 from refbrowser.io.locks.lock import Lock, LockEntry, Mark, digest
 from refbrowser.io.locks.lock_format import read_lock, write_lock
 from refbrowser.io.locks.lock_watch import LockWatch
 from refbrowser.io.origins import Origin, parse_storage_options
 from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.views.moving.health import Health, health_judge
 
 SIZE = 8000
 LATER = "Thu, 02 Jan 2025 00:00:00 GMT"
@@ -208,6 +211,8 @@ def test_each_state_is_told_where_it_is_read(files: Files, document: Path, state
         if mark is None:
             assert dataset["t"][2, 5] == 7
             assert dataset.access.memory.locked.stale == {}
+            doubted = ["file-unconfirmed"] * (state == "touched")
+            assert [each.code for each in dataset.access.memory.warnings] == doubted
             return
         for _ in range(2):
             with pytest.raises(RefbrowserError, match="not the one that was locked") as caught:
@@ -235,12 +240,65 @@ def test_each_state_is_found_when_all_are_compared(files: Files, document: Path,
     before = files.requests()
     (document.parent / "doc.json.lock.json").rename(document.parent / "kept")
     found = findings(files, document, read_lock(document.parent / "kept")[0])
-    code = "file-gone" if state == "gone" else None if STATES[state][1] is None else "stale-file"
+    codes = {"gone": "file-gone", "same": None, "touched": "file-unconfirmed"}
+    code = codes.get(state, "stale-file")
     assert [each.code for each in found] == [code] * (code is not None)
     assert all(each.place.url == files.url("f2.bin") for each in found)
     if files.is_counted:
         # One for each file, and one more where only its last bytes tell.
         assert files.requests() - before == 4 + (state in ("touched", "tail"))
+
+
+def test_a_change_in_the_middle_is_not_confirmed(tmp_path: Path) -> None:
+    """Size and ends are those of the lock: nothing but the time tells that the middle may be another one."""
+    big = content(1) + bytes(5000) + content(2)
+    (tmp_path / "a").write_bytes(big)
+    document = write_document(tmp_path, ["a"])
+    refbrowser.lock(document)
+    (tmp_path / "a").write_bytes(big[:3000] + b"other" + big[3005:])
+    os.utime(tmp_path / "a", (1, 1))
+    with refbrowser.open(document) as dataset:
+        dataset["t"][0]
+        locked = dataset.access.memory.locked
+        doubt = locked.doubt_at(str(tmp_path / "a"))
+        assert (doubt.mark, doubt.now) == (Mark.TIME, "'1970-01-01T00:00:01Z'")
+        (warning,) = dataset.access.memory.warnings
+        assert (warning.code, warning.place.url) == ("file-unconfirmed", "a")
+        assert "not confirmed" in warning.message
+        assert health_judge(dataset.access, [])(Source("a")) is Health.UNCONFIRMED
+        urls = files_of(dataset.document)
+        (finding,) = lock_findings(urls, locked.lock, dataset.access, dataset.session.fetcher)
+        assert finding == warning
+    refbrowser.lock(document, accept=["a"])
+    with refbrowser.open(document) as dataset:
+        dataset["t"][0]
+        assert dataset.access.memory.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Fault("status", value=500), "lock-unread"),
+        (Fault("truncate", value=20), "lock-unread"),
+        (Fault("status", value=403), None),
+        (Fault("status", value=404), None),
+    ],
+)
+def test_a_lock_that_a_server_does_not_give_is_told(
+    tmp_path: Path, fault: Fault, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "LIMITS", replace(host.LIMITS, http_wait_start=0.001))
+    (tmp_path / "a").write_bytes(content(0))
+    document = write_document(tmp_path, ["a"])
+    refbrowser.lock(document)
+    with HttpServer() as server:
+        for name in ("a", "doc.json", "doc.json.lock.json"):
+            server.files[f"/{name}"] = (tmp_path / name).read_bytes()
+        server.faults["/doc.json.lock.json"] = fault
+        with refbrowser.open(f"{server.origin}/doc.json", allow=[server.origin]) as dataset:
+            assert dataset["t"][0, 1] == 1
+            assert [each.code for each in dataset.access.memory.warnings] == [code] * (code is not None)
+            assert dataset.access.memory.locked is None
 
 
 def findings(files: Files, document: Path, lock: Lock) -> list[Finding]:

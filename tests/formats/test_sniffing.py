@@ -17,6 +17,7 @@ from refbrowser.formats.sniffing import (
     file_kind,
     found_in_folder,
     hex_lines,
+    json_kind,
 )
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -67,7 +68,7 @@ def test_data_is_told_whatever_its_name(tmp_path: Path, head: bytes, is_packed: 
 
 
 @pytest.mark.parametrize(("data", "error"), [
-    (b"", "E_JSON"), (b"[1, 2]", None), (b"\x00\x01\x02", None), (b"<html>not found</html>", "E_JSON"),
+    (b"", "E_JSON"), (b"[1, 2]", None), (b"\x00\x01\x02", None), (b"<html>not found</html>", "E_FORMAT"),
 ])  # fmt: skip
 def test_other_files_keep_their_error_and_show_their_beginning(data: bytes, error: str | None) -> None:
     with pytest.raises(NotReferencesError) as told:
@@ -88,7 +89,10 @@ def test_broken_documents_are_documents(data: bytes) -> None:
 def test_folders(tmp_path: Path) -> None:
     for name in ("b.json", "a.json.gz", ".hidden.json", "notes.txt"):
         (tmp_path / name).write_text("{}")
-    assert found_in_folder(tmp_path) == Found(FileKind.FOLDER, documents=("a.json.gz", "b.json"))
+    documents = ("a.json.gz", "b.json")
+    assert found_in_folder(tmp_path) == Found(
+        FileKind.FOLDER, documents=documents, names=(*documents, "notes.txt")
+    )
     with pytest.raises(NotReferencesError) as told:
         open_references(tmp_path)
     assert told.value.found.documents == ("a.json.gz", "b.json")
@@ -100,3 +104,19 @@ def test_hex_lines_are_aligned() -> None:
     lines = hex_lines(bytes(range(60, 80)))
     assert lines[0].endswith("<=>?@ABCDEFGHIJK")
     assert lines[1].index("LMNO") == lines[0].index("<=>?")
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [
+        ({"type", "features"}, FileKind.GEOJSON),
+        ({"type", "stac_version", "geometry"}, FileKind.STAC),
+        ({"name", "version", "scripts"}, FileKind.PACKAGE),
+        ({"nbformat", "cells", "metadata"}, FileKind.NOTEBOOK),
+        ({"type", "a/0.0"}, None),
+        ({"name", "version"}, None),
+        (set(), None),
+    ],
+)
+def test_objects_of_other_software(keys: set[str], kind: FileKind | None) -> None:
+    assert json_kind(keys) is kind

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.io.identity import ObjectIdentities, ObjectIdentity
+from refbrowser.io.identity import FileIdentity, ObjectIdentities, ObjectIdentity, moment_of
 
 FIRST = ObjectIdentity(100, '"a"', "Monday")
 URL = "http://data.example/a"
@@ -63,3 +66,21 @@ def test_what_is_learned_later_is_kept() -> None:
     identities.confirm(URL, ObjectIdentity(100, '"a"', None))
     with pytest.raises(RefbrowserError):
         identities.confirm(URL, ObjectIdentity(99, '"a"', None))
+
+
+def test_a_change_that_sets_the_time_back_is_a_change(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    before = path.stat()
+    was = FileIdentity.of(before)
+    while True:
+        # Clocks of file systems are coarse.
+        path.write_bytes(b"new")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        if path.stat().st_ctime_ns != before.st_ctime_ns:
+            break
+    now = FileIdentity.of(path.stat())
+    assert (now.size, now.modified_ns) == (was.size, was.modified_ns)
+    assert now != was
+    assert not now.as_object().is_same(was.as_object())
+    assert moment_of(now.as_object()) == moment_of(was.as_object())

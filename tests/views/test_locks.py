@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterator
@@ -206,15 +207,30 @@ def test_explain_tells_what_the_lock_says(dataset: Dataset) -> None:
     assert pointed.kind is VerdictKind.STALE
 
 
-def test_explain_tells_where_only_bytes_settle_it(dataset: Dataset, tmp_path: Path) -> None:
+def test_explain_tells_where_time_speaks_against_a_file(dataset: Dataset, tmp_path: Path) -> None:
     os.utime(tmp_path / "f0", (1, 1))
     step = explain(dataset, Question(key="t/0.0")).step("lock")
     assert step is not None
-    assert "by its first and last bytes alone" in step.lines[-1].text
+    assert step.lines[-1].text.startswith(
+        "not confirmed: its size and ends are those of the lock, but time of"
+    )
+    assert step.state is StepState.WARNING
+    assert step.facts["state"] == "not confirmed"
+    assert [link.kind for link in step.links] == [LinkKind.ACCEPT]
     (line,) = (
         each for each in explain(dataset, Question(key="t/1.1")).step("lock").lines if each.name == "Compared"
     )
     assert line.text == "the file is the one of the lock"
+
+
+def test_explain_tells_where_only_bytes_settle_it(dataset: Dataset, tmp_path: Path) -> None:
+    lock = dataset.access.memory.locked.lock
+    entries = {url: dataclasses.replace(entry, modified=None) for url, entry in lock.entries.items()}
+    dataset.access.memory.locked.replace(type(lock)(entries))
+    step = explain(dataset, Question(key="t/0.0")).step("lock")
+    assert step is not None
+    assert "by its first and last bytes alone" in step.lines[-1].text
+    assert step.facts["state"] == "same"
 
 
 def test_explain_tells_what_is_not_in_the_lock(dataset: Dataset) -> None:

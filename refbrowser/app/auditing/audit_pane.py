@@ -140,8 +140,9 @@ class AuditPane(QWidget):
         layout.setSpacing(theme.SMALL)
         layout.addWidget(self.order)
         layout.addLayout(found)
-        layout.addWidget(self._stale)
         layout.addWidget(self._pages, 1)
+        # Below the list, which stays under the pointer when this comes.
+        layout.addWidget(self._stale)
 
     def _make_about(self) -> QWidget:
         box = QWidget()

@@ -28,9 +28,10 @@ from refbrowser.exporting.combining.combine import (
 )
 from refbrowser.exporting.combining.combined import Plan, blocked
 from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
-from refbrowser.exporting.combining.mismatches import Mismatch, time_of
-from refbrowser.exporting.combining.placing import PlacedAxis, target_units
+from refbrowser.exporting.combining.mismatches import Mismatch
+from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import FileSet, short
+from refbrowser.exporting.combining.times import target_units, time_of
 from refbrowser.exporting.saving.making import sources_of
 from refbrowser.io.origins import Origin, local_path
 from refbrowser.references.document.document import Document

@@ -31,6 +31,16 @@ TREE_MENU: Names = (
     None,
     "export",
     "export_view",
+    None,
+    "save",
+    "reload",
+    "compare_with",
+    "write_lock",
+    "show_audit",
+    None,
+    "close_document",
+    "close_others",
+    "close_all",
 )
 KEYS_MENU: Names = (
     "copy_key",
@@ -62,6 +72,8 @@ PLOT_MENU: Names = (
 CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
 #: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
 _OF_ARRAYS = ("copy_python", "copy_xarray", "export_view")
+#: What the menu of a document alone has.
+_OF_DOCUMENTS = TREE_MENU[TREE_MENU.index("save") :]
 
 
 class ContextMenus(QObject):
@@ -120,7 +132,8 @@ class ContextMenus(QObject):
         item = self._hierarchy.current_item()
         if item is None or not tree.indexAt(place).isValid():
             return
-        left_out = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
+        left_out: Names = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
+        left_out += () if item.kind is ItemKind.DOCUMENT else _OF_DOCUMENTS
 
         def fits(action: QAction) -> bool:
             return action.objectName().removeprefix("action_") not in left_out

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.reference import Reference
     from refbrowser.views.plot.picture import Picture
+    from refbrowser.views.plot.slicing import SliceState
     from refbrowser.views.plot.table import TableLayout
 
 
@@ -60,25 +61,20 @@ class Shown:
     @property
     def text(self) -> str:
         """The slice in words: what each index that is held stands for."""
-        layout = self.layout
-        held = []
-        for axis in layout.slice.sliders:
-            index = layout.slice.indices[axis]
-            held.append(f"{layout.slice.names[axis]} {layout.coordinates[axis].text(index) or index}")
-        return "   ".join(held)
+        return "   ".join(self.layout.held)
 
 
 def shown_by(plot: PlotPane | None) -> Shown | None:
-    """Return what a plot shows, None where it shows no array."""
-    return None if plot is None else _shown(plot, plot.array())
+    """Return what a plot shows, the picture on the screen and not one that is to come; None for no array."""
+    return None if plot is None else _shown(plot, plot.array(), plot.picture())
 
 
 def shown_beside(plot: PlotPane | None) -> Shown | None:
     """Return what the table beside a plot shows: whole elements, also where a part of each is plotted."""
-    return None if plot is None else _shown(plot, plot.whole())
+    return None if plot is None else _shown(plot, plot.whole(), None)
 
 
-def _shown(plot: PlotPane, node: ArrayNode | None) -> Shown | None:
+def _shown(plot: PlotPane, node: ArrayNode | None, picture: Picture | None) -> Shown | None:
     from refbrowser.views.plot.interpretation import Interpretation
     from refbrowser.views.plot.table import TableLayout
 
@@ -86,14 +82,25 @@ def _shown(plot: PlotPane, node: ArrayNode | None) -> Shown | None:
     if node is None or state is None or source is None or source.dataset is None:
         return None
     shown = Interpretation(node, plot.is_decoded())
-    layout = TableLayout(node, state, plot.coordinates(), shown)
     ranges = tuple(range(state.shape[axis]) for axis in state.axes)
-    picture = plot.picture()
-    same = picture is not None and picture.node.path == node.path and picture.plan.slice.axes == state.axes
-    same = same and picture is not None and picture.node.dtype == node.dtype
-    if picture is not None and same and shown.is_number:
-        ranges = picture.plan.ranges
-    return Shown(cast("OpenDocument", source), layout, ranges, picture if same else None)
+    if picture is not None and not _is_of(picture, node, state):
+        picture = None
+    if picture is not None:
+        state = picture.plan.slice
+        ranges = picture.plan.ranges if shown.is_number else ranges
+    layout = TableLayout(node, state, plot.coordinates(), shown)
+    return Shown(cast("OpenDocument", source), layout, ranges, picture)
+
+
+def _is_of(picture: Picture, node: ArrayNode, state: SliceState) -> bool:
+    """Whether a picture is of an array with these axes."""
+    before, plan = picture.node, picture.plan.slice
+    return (before.path, before.dtype, plan.shape, plan.axes) == (
+        node.path,
+        node.dtype,
+        state.shape,
+        state.axes,
+    )
 
 
 _NOTHING_MEANT = "Select a key, or put the cursor on an element of the plot, to copy from it"

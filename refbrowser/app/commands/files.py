@@ -149,11 +149,29 @@ class FileCommands(CommandGroup):
 
     def open_files(self) -> None:
         """Ask for documents and open them."""
-        self._frame.questions.open_files(self._frame.open_all)
+
+        def chosen(paths: Sequence[str]) -> None:
+            self._settings.set_folder(str(Path(paths[0]).parent))
+            self._frame.open_all(paths)
+
+        self._frame.questions.open_files(chosen, self._folder())
 
     def open_store(self) -> None:
         """Ask for the folder of a store and open it."""
-        self._frame.questions.open_store(self._frame.open_path)
+
+        def chosen(path: str) -> None:
+            self._settings.set_folder(str(Path(path).parent))
+            self._frame.open_path(path)
+
+        self._frame.questions.open_store(chosen, self._folder())
+
+    def _folder(self) -> str:
+        """Return the folder to look in: where something was opened last, else of what is shown, else home."""
+        kept, document = self._settings.folder(), self._current
+        if kept:
+            return kept
+        is_here = document is not None and "://" not in document.path
+        return str(Path(document.path).parent if document is not None and is_here else Path.home())
 
     def open_as(self, flavour: str) -> None:
         """Read the current store by the rules of a flavour, a value of `Flavour`; found out when empty."""
@@ -189,10 +207,24 @@ class FileCommands(CommandGroup):
 
     def open_instead(self, paths: list[str]) -> None:
         """Open documents in place of the current one, which could not be opened."""
+        self._close_failed()
+        self._frame.open_all(paths)
+
+    def combine_instead(self, paths: list[str]) -> None:
+        """Show the sheet that combines the files of a folder; the folder itself is nothing to be opened."""
+        self._close_failed()
+        self.combine_of(paths)
+
+    def make_instead(self, paths: list[str]) -> None:
+        """Show the sheet that makes references of the files of a folder."""
+        self._close_failed()
+        self.make_of(paths)
+
+    def _close_failed(self) -> None:
+        """Close the current document where it could not be opened."""
         failed = self._current
         if failed is not None and not failed.is_open:
             self._frame.documents.close(failed)
-        self._frame.open_all(paths)
 
     def look_for_references(self, to_open: bool) -> None:
         """Look for references to the file of data that the card shows, and offer or open them."""
@@ -387,6 +419,7 @@ class RecentMenu(QObject):
             name = one_line(path)
             shown = name if len(name) <= _SHOWN else f"…{name[1 - _SHOWN :]}"
             mark = f"&{number + 1}  " if number < 9 else ""
+            shown += self._settings.more_words(path)
             action = QAction(mark + shown.replace("&", "&&"), self._menu)
             action.setObjectName(f"action_recent_{number}")
             action.setToolTip(plain_tooltip(path))

@@ -152,6 +152,19 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
+    ActionSpec(
+        "close_others",
+        "Close other &documents",
+        when="has_others",
+        tip="Close all documents but this one; unsaved edits are asked about",
+    ),
+    ActionSpec(
+        "close_all",
+        "Close all documen&ts",
+        shortcut="Ctrl+Shift+W",
+        when="has_document",
+        tip="Close all documents; unsaved edits are asked about",
+    ),
     ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),
 )
 

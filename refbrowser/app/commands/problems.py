@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.centre import RAW, REFERENCES
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.views.hierarchy import ItemKind
+from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.commands.references import PrefixCommands
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.work import Opened
     from refbrowser.app.panes.attributes_pane import AttributesPane
     from refbrowser.app.panes.hierarchy_pane import HierarchyPane
     from refbrowser.app.panes.history_pane import HistoryPane
@@ -153,10 +156,34 @@ class ProblemCommands(CommandGroup):
             self._permissions.review_trust()
         elif fix.remedy is Remedy.ACCEPT:
             self._accept_stale(document, fix.text)
+        elif fix.remedy is Remedy.COMMAS:
+            self._open_without_commas(document)
         elif fix.remedy is Remedy.PREFIX:
             self._prefixes.begin(document, fix.text)
         elif document.problems.fix(problem):
             self._frame.say(f"{fix.title}: Undo takes it back")
+
+    def _open_without_commas(self, document: OpenDocument) -> None:
+        """Open what a document holds without the commas that JSON does not have, as a copy in no file yet."""
+        path, shared = document.path, self._frame.documents.shared
+
+        def read(control: TaskControl) -> Opened:
+            from refbrowser.app.controller.work import opened_without_commas
+
+            return opened_without_commas(path, shared, control)
+
+        def done(opened: Opened) -> None:
+            self._frame.documents.add_made(path, opened)
+            if document in self._frame.documents.all():
+                self._frame.documents.close(document)
+            self._frame.say(
+                f"A copy of {one_line(path)} without the commas is open; Save asks where to write it"
+            )
+
+        def failed(error: BaseException) -> None:
+            self._frame.show_error(f"{document.title} cannot be opened without the commas either", error)
+
+        self._frame.tasks.run(f"commas: {path}", f"Read {one_line(document.title)}", read, done, failed)
 
 
 def _node_of_metadata(document: OpenDocument, key: str) -> str | None:

@@ -52,7 +52,8 @@ class SaveCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
-        return {**by_name(*own, self.close_document), "quit": self._frame.window().close}
+        closing = (self.close_document, self.close_others, self.close_all)
+        return {**by_name(*own, *closing), "quit": self._frame.window().close}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
@@ -60,6 +61,7 @@ class SaveCommands(CommandGroup):
         is_open = document is not None and document.is_open
         return {
             # What is in no file has nothing to go back to.
+            "has_others": len(self._frame.documents.all()) > 1,
             "can_revert": document is not None and document.is_dirty and not document.is_new,
             "can_reload": document is not None and not document.is_new,
             "can_save": document is not None and document.is_pending and not document.saving.is_running,
@@ -74,6 +76,40 @@ class SaveCommands(CommandGroup):
         document = self._current
         if document is not None:
             self._settle(document, lambda: self._frame.documents.close(document))
+
+    def close_others(self) -> None:
+        """Close all documents but the current one; those with edits that were not saved are asked about."""
+        self._close_several(
+            [document for document in self._frame.documents.all() if document is not self._current]
+        )
+
+    def close_all(self) -> None:
+        """Close all documents; those with edits that were not saved are asked about."""
+        self._close_several(self._frame.documents.all())
+
+    def _close_several(self, gone: list[OpenDocument]) -> None:
+        documents, kept = self._frame.documents, self._current
+
+        def close() -> None:
+            self._closing = False
+            if kept is not None and kept not in gone:
+                # Saving shows what is saved.
+                documents.set_current(kept)
+            # What is shown comes last: none of the others is shown on the way.
+            for document in sorted(gone, key=lambda each: each is documents.current):
+                if document in documents.all():
+                    documents.close(document)
+
+        dirty = [document for document in gone if document.is_pending]
+        if self._closing:
+            return
+        if not dirty:
+            close()
+            return
+        self._closing = True
+        self._frame.questions.unsaved_documents(
+            dirty, lambda chosen: self._save_all(chosen, close), self._stay
+        )
 
     def may_close(self) -> bool:
         """Tell whether the window may close now; else a question is asked, and closing goes on after it."""

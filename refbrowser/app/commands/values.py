@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QImage, QImageWriter, QPainter, QRegion
-from PySide6.QtWidgets import QFileDialog, QGraphicsView, QWidget
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from refbrowser.app.commands.copying import Shown, shown_beside, shown_by
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.commands.view_picture import ViewPicture, png_bytes
 from refbrowser.app.shell.tasks import TaskControl
-from refbrowser.app.widgets import theme
 from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from refbrowser.app.commands.files import PermissionCommands
     from refbrowser.app.shell.centre import Centre
     from refbrowser.app.shell.frame import Frame
@@ -26,132 +24,36 @@ if TYPE_CHECKING:
     from refbrowser.views.plot.saving import ShownValues
 
 
-#: Pixels of a picture for each of the screen.
-SCALE = 2
-_MARGIN = theme.LARGE
-
-
-class ViewPicture:
-    """Widgets side by side under two lines of text.
-
-    Parameters
-    ----------
-    title, subtitle
-        What is shown; the second line is left out where it is empty.
-    parts
-        The widgets, left to right.
-    """
-
-    def __init__(self, title: str, subtitle: str, parts: Sequence[QWidget]) -> None:
-        self._title, self._subtitle, self._parts = title, subtitle, parts
-        self._heading, self._small = theme.heading_font(2), theme.mono_font(-0.5)
-        self._top = _MARGIN + QFontMetrics(self._heading).height() + theme.SMALL
-        if subtitle:
-            self._top += QFontMetrics(self._small).height() + theme.SMALL
-
-    def size(self) -> QSize:
-        """Return the size in device independent pixels."""
-        width = sum(part.width() for part in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
-        height = max((self._drop(part) + part.height() for part in self._parts), default=0)
-        return QSize(width + 2 * _MARGIN, self._top + height + _MARGIN)
-
-    def _drop(self, part: QWidget) -> int:
-        """Return how much lower than the first part another one stands."""
-        first = self._parts[0]
-        return max(0, part.mapToGlobal(QPoint()).y() - first.mapToGlobal(QPoint()).y())
-
-    def image(self) -> QImage:
-        """Return the picture in pixels, `SCALE` for each of the screen."""
-        image = self._painted(SCALE)
-        return image.copy(0, 0, image.width(), _height_used(image, _MARGIN * SCALE))
-
-    def _painted(self, scale: int) -> QImage:
-        image = QImage(self.size() * scale, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(scale)
-        painter = QPainter(image)
-        self._paint(painter)
-        painter.end()
-        return image
-
-    def svg(self) -> bytes:
-        """Return the picture as an SVG file: lines and text can be edited, an image is one picture in it."""
-        from PySide6.QtSvg import QSvgGenerator
-
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        # Axes are recordings of what was painted: they are scaled where a device has another resolution.
-        generator.setResolution(self._parts[0].logicalDpiX())
-        size = self.size()
-        size.setHeight(_height_used(self._painted(1), _MARGIN))
-        generator.setSize(size)
-        generator.setViewBox(QRect(QPoint(0, 0), size))
-        generator.setTitle(self._title)
-        painter = QPainter(generator)
-        self._paint(painter)
-        painter.end()
-        return bytes(buffer.data().data())
-
-    def _paint(self, painter: QPainter) -> None:
-        colors, size = theme.colors(), self.size()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(QRect(QPoint(0, 0), size), QColor(colors.surface))
-        room = size.width() - 2 * _MARGIN
-        line = QRect(_MARGIN, _MARGIN, room, QFontMetrics(self._heading).height())
-        self._paint_text(painter, line, self._title, colors.text, heading=True)
-        if self._subtitle:
-            height = QFontMetrics(self._small).height()
-            line = QRect(_MARGIN, line.bottom() + 1 + theme.SMALL, room, height)
-            self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
-        left = _MARGIN
-        for part in self._parts:
-            top = self._top + self._drop(part)
-            painter.save()
-            if isinstance(part, QGraphicsView):
-                part.render(painter, QRectF(left, top, part.width(), part.height()), part.viewport().rect())
-            else:
-                painter.translate(left, top)
-                # Without the background: it is that of the picture.
-                part.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
-            painter.restore()
-            left += part.width() + theme.MEDIUM
-
-    def _paint_text(self, painter: QPainter, line: QRect, text: str, color: str, *, heading: bool) -> None:
-        font = self._heading if heading else self._small
-        painter.setFont(font)
-        painter.setPen(QColor(color))
-        fitting = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, fitting)
-
-
-def png_bytes(image: QImage) -> bytes:
-    """Return an image as a PNG file; on any thread."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    QImageWriter(buffer, QByteArray(b"png")).write(image)
-    return bytes(buffer.data().data())
-
-
-def _height_used(image: QImage, margin: int) -> int:
-    """Return the height of an image without what is empty below a margin at its end."""
-    import numpy as np
-
-    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width())
-    used = np.flatnonzero((pixels != pixels[-1, 0]).any(axis=1))
-    return min(image.height(), int(used[-1]) + 1 + margin) if len(used) else image.height()
-
-
+#: Forms of a picture: the suffix, the words of the dialog, and what draws it.
+_PICTURES: dict[str, tuple[str, Callable[[ViewPicture], QImage | bytes]]] = {
+    ".png": ("Picture (*.png)", ViewPicture.image),
+    ".svg": ("Drawing (*.svg)", ViewPicture.svg),
+    ".pdf": ("Page (*.pdf)", ViewPicture.pdf),
+}
 #: What a view can be written as: the suffix, and the words of the dialog.
 FORMS = {
-    ".png": "Picture (*.png)",
-    ".svg": "Drawing (*.svg)",
+    **{suffix: words for suffix, (words, _make) in _PICTURES.items()},
     ".csv": "Values with coordinates (*.csv)",
     ".npy": "Values for numpy (*.npy)",
+    ".npz": "Values with coordinates for numpy (*.npz)",
 }
-_PICTURES = (".png", ".svg")
 #: Cells that Copy values puts on the clipboard at most.
 COPY_CELLS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenView:
+    """A view as it was when a dialog opened: the view itself may go on behind it.
+
+    Attributes
+    ----------
+    read
+        Reads its values, of the document as it was then.
+    """
+
+    shown: Shown
+    picture: ViewPicture
+    read: Callable[[TaskControl], ShownValues]
 
 
 class ValueCommands(CommandGroup):
@@ -218,20 +120,34 @@ class ValueCommands(CommandGroup):
     # Files
 
     def export_view(self) -> None:
-        """Ask where to write what is on the screen, and as what."""
-        shown = self._shown()
-        if shown is None:
-            return
+        """Ask where to write what is on the screen now, and as what."""
+        if self._centre.plot is not None:
+            # Nothing moves behind the dialog either.
+            self._centre.plot.tools.animation.pause()
+        view = self.freeze()
+        if view is not None:
+            first = ".csv" if self._centre.table_is_shown() else ".png"
+            self._ask_where(view, view.shown.name + first)
+
+    def freeze(self) -> FrozenView | None:
+        """Return the view that is in front as it is on the screen; None where no array is shown."""
+        shown, picture = self._shown(), self._picture()
+        return None if shown is None or picture is None else FrozenView(shown, picture, self._reading(shown))
+
+    def _ask_where(self, view: FrozenView, name: str) -> None:
+        """Ask for a file; the name that is proposed may have a suffix that nothing is written as."""
+        shown = view.shown
         path = shown.document.path
         folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
-        dialog = QFileDialog(self._frame.window(), "Export view", folder)
+        dialog = QFileDialog(self._frame.window(), f"Export view: {shown.text or shown.name}", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([*FORMS.values()])
-        first = ".csv" if self._centre.table_is_shown() else ".png"
+        dialog.setLabelText(QFileDialog.DialogLabel.FileName, f"File name ({', '.join(FORMS)}):")
+        first = Path(name).suffix if Path(name).suffix in FORMS else next(iter(FORMS))
         dialog.selectNameFilter(FORMS[first])
         dialog.setDefaultSuffix(first)
-        dialog.selectFile(shown.name + first)
+        dialog.selectFile(name)
 
         def filtered(chosen: str) -> None:
             suffix = next(suffix for suffix, words in FORMS.items() if words == chosen)
@@ -240,25 +156,25 @@ class ValueCommands(CommandGroup):
             dialog.selectFile(Path(named[0]).stem + suffix if named else shown.name + suffix)
 
         dialog.filterSelected.connect(filtered)
-        dialog.fileSelected.connect(self.write_view)
+        dialog.fileSelected.connect(lambda chosen: self.write(view, chosen))
         dialog.setModal(True)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()
 
-    def write_view(self, path: str) -> None:
-        """Write what is on the screen to a file; its suffix tells as what."""
+    def write(self, view: FrozenView, path: str) -> None:
+        """Write a view to a file; its suffix says as what."""
         suffix = Path(path).suffix.lower()
         self._folder = str(Path(path).parent)
         if suffix not in FORMS:
-            self._frame.say(f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}")
+            name = Path(path).name
+            self._frame.say(f"Not written: {one_line(name)} ends with none of {', '.join(FORMS)}")
+            self._ask_where(view, name)
         elif suffix in _PICTURES:
-            picture = self._picture()
-            if picture is not None:
-                self._write_picture(path, picture.image() if suffix == ".png" else picture.svg())
+            self._write_picture(view, path, _PICTURES[suffix][1](view.picture))
         else:
-            self._write_values(path, suffix)
+            self._write_values(view, path, suffix)
 
-    def _write_picture(self, path: str, drawn: QImage | bytes) -> None:
+    def _write_picture(self, view: FrozenView, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
             from refbrowser.io.atomic import write_atomically
 
@@ -269,26 +185,22 @@ class ValueCommands(CommandGroup):
             f"Write {path}",
             write,
             lambda _none: self._written(path),
-            lambda: self.write_view(path),
+            lambda: self.write(view, path),
         )
 
-    def _write_values(self, path: str, suffix: str) -> None:
-        shown = self._shown()
-        if shown is None:
-            return
-        read = self._reading(shown)
-
+    def _write_values(self, view: FrozenView, path: str, suffix: str) -> None:
         def write(control: TaskControl) -> str:
             from refbrowser.io.atomic import write_atomically
-            from refbrowser.views.plot.saving import csv_blocks, npy_bytes
+            from refbrowser.views.plot.saving import csv_blocks, npy_bytes, npz_bytes
 
-            values = read(control)
-            blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
+            values = view.read(control)
+            forms = {".npy": npy_bytes, ".npz": npz_bytes}
+            blocks = [forms[suffix](values)] if suffix in forms else csv_blocks(values)
             write_atomically(path, blocks, cancel=control.token)
             return values.reserve
 
-        title = f"Export {shown.layout.node.path} to {path}"
-        self._run(title, write, lambda reserve: self._written(path, reserve), lambda: self.write_view(path))
+        title = f"Export {view.shown.layout.node.path} to {path}"
+        self._run(title, write, lambda reserve: self._written(path, reserve), lambda: self.write(view, path))
 
     def _written(self, path: str, reserve: str = "") -> None:
         self._frame.say(f"Written: {one_line(path)}{reserve}")
@@ -298,8 +210,10 @@ class ValueCommands(CommandGroup):
     def copy_values(self) -> None:
         """Put the values of the view on the clipboard, with their coordinates, tabs between the cells."""
         shown = self._shown()
-        if shown is None:
-            return
+        if shown is not None:
+            self._copy(shown)
+
+    def _copy(self, shown: Shown) -> None:
         count = 1
         for taken in shown.ranges:
             count *= len(taken)
@@ -319,9 +233,10 @@ class ValueCommands(CommandGroup):
             text, reserve = answer
             QGuiApplication.clipboard().setText(text)
             sizes = " × ".join(count_text(len(taken)) for taken in shown.ranges) or "1"
-            self._frame.say(f"{sizes} values copied, with their coordinates{reserve}")
+            at = f" at {shown.text}" if shown.text else ""
+            self._frame.say(f"{sizes} values copied{at}, with their coordinates{reserve}")
 
-        self._run(f"Copy values of {shown.layout.node.path}", make, copied, self.copy_values)
+        self._run(f"Copy values of {shown.layout.node.path}", make, copied, lambda: self._copy(shown))
 
     def copy_picture(self) -> None:
         """Put a picture of the view on the clipboard."""

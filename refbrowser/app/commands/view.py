@@ -55,14 +55,26 @@ class ViewCommands(CommandGroup):
         """Return what each action of this group does."""
         own = by_name(self.find_node, self.plot_alone, self.reset_layout, self.show_jobs)
         own |= by_name(self.next_pane, self.previous_pane, self.show_byte_map, self.show_cost)
-        return {**own, **self._centre.tab_commands(), "cancel_newest": self._jobs.cancel_newest}
+        return {**own, **self._centre.tab_commands(), **by_name(self.cancel_newest)}
 
     def conditions(self) -> dict[str, bool]:
         """Return whether the plot is alone, and whether anything runs."""
         return {
             "is_plot_alone": self._plot_alone.is_on,
-            "is_busy": self._frame.tasks.busy(),
+            "is_busy": self._is_playing() or self._frame.tasks.busy(),
         }
+
+    def cancel_newest(self) -> None:
+        """Stop the animation; where none plays, cancel the newest job."""
+        plot = self._centre.plot
+        if plot is not None and self._is_playing():
+            plot.tools.animation.pause()
+        else:
+            self._jobs.cancel_newest()
+
+    def _is_playing(self) -> bool:
+        plot = self._centre.plot
+        return plot is not None and plot.tools.is_playing
 
     def find_node(self) -> None:
         """Put the cursor in the tree's filter."""

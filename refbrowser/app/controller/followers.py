@@ -228,17 +228,40 @@ class DocumentJournal(QObject):
         self._search.run(self._document, f"Look for unsaved edits of {self._document.title}", find, found)
 
     def can_restore(self, recovery: Recovery) -> bool:
-        """Tell whether the edits can be made now: on the state that they were made to, with no others."""
-        return recovery.history is not None and not self._document.is_pending
+        """Tell whether the edits fit the document as it was opened or last saved."""
+        return recovery.history is not None
 
     def restore(self, recovery: Recovery) -> None:
-        """Make the edits again, so that undo works through them; the file is not written."""
-        if recovery.history is None or not self.can_restore(recovery):
+        """Make the edits again, so that undo works through them; the file is not written.
+
+        Other edits that were made since stay: those of the lost process follow them as one step. Where that
+        cannot be, the document tells why, and what was left stays on offer.
+        """
+        if recovery.history is None:
             return
+        # After a save, until what fits it is looked for again, the history is that of the state before.
+        if not self._document.is_pending and recovery.history.saved is self._document.saved_document:
+            self._forget(recovery)
+            self._replaced = recovery.path
+            self._document.go_on_with(recovery.history)
+            self.typedRestored.emit(recovery.typed)
+            return
+        edits = recovery.history.edits_made()
+        if edits:
+            from refbrowser.references.edits.edits import Compound
+
+            count = len(edits)
+            step = Compound(f"Restore {count} edit{'' if count == 1 else 's'}", edits)
+            self._document.apply_later(step, lambda: self._restored_beside(recovery))
+        else:
+            self._restored_beside(recovery)
+
+    def _restored_beside(self, recovery: Recovery) -> None:
+        """Put back what was typed; from now on all is kept in the journal of this process."""
         self._forget(recovery)
-        self._replaced = recovery.path
-        self._document.go_on_with(recovery.history)
         self.typedRestored.emit(recovery.typed)
+        self._replaced = recovery.path
+        self._follow()
 
     def discard(self, recovery: Recovery) -> None:
         """Give the edits up."""
@@ -292,9 +315,7 @@ class DocumentJournal(QObject):
     def _saved(self) -> None:
         self._follow()
         if self.recoveries:
-            # They belong to the state before.
-            self.recoveries = ()
-            self.recoveriesChanged.emit()
+            # They were made to the state before: whether they fit this one too is looked at.
             self.search()
 
 

@@ -145,6 +145,35 @@ def open_document(
     return Opened(History(dataset.document), state_of(dataset, None), identity)
 
 
+def opened_without_commas(path: str, shared: SharedSession, control: TaskControl) -> Opened:
+    """Read a document whose JSON has commas before closing brackets, without them; it is in no file.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened without them either.
+    Cancelled
+        The task was cancelled.
+    """
+    from refbrowser.engine.opening import dataset_of
+    from refbrowser.formats.references import open_references
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import read_document
+    from refbrowser.references.edits.history import History
+    from refbrowser.references.text.spare_commas import without_spare_commas
+
+    access = Access.for_document(path, (), shared.settings)
+    fetcher = shared.get().fetcher
+    text = without_spare_commas(
+        bytes(read_document(path, access, fetcher=fetcher, cancel=control.token).data)
+    )
+    document = open_references(text, name=path, cancel=control.token)
+    dataset = dataset_of(path, document, access, shared.get(), control, stale="allow")
+    history = History(dataset.document)
+    history.mark_gone()
+    return Opened(history, state_of(dataset, None), None)
+
+
 def _with_kept_permission(path: str, access: Access, document: Document, identity: Identity | None) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
     from refbrowser.io.permissions import Permissions
@@ -249,10 +278,8 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
-    from refbrowser.exporting.saving.lock_beside import take_lock_along
     from refbrowser.exporting.saving.save import write_document
     from refbrowser.io.permissions import Permissions
-    from refbrowser.references.edits.many_edits import RebaseUrls
 
     kept = expected if isinstance(expected, FileIdentity) else None
     version = document.version if order.version is None else order.version
@@ -262,14 +289,10 @@ def save_document(
         # What is open goes on to know of its store.
         same = document if written.edit is None else document.apply(written.edit)
         written = replace(written, document=same)
-    if order.path != dataset.path:
-        access = _moved_access(dataset.access, order.path)
-        moved = RebaseUrls(order.prefix).moved if order.prefix else str
-        state = document if written.document is None else written.document
-        take_lock_along(dataset.path, order.path, moved, dataset.access, state, access, control)
-        return Saved(written, None if order.is_copy else access, losses)
     if order.is_copy:
         return Saved(written, losses=losses)
+    if order.path != dataset.path:
+        return Saved(written, _moved_access(dataset.access, order.path), losses)
     if isinstance(before, FileIdentity) and written.identity is not None:
         Permissions().saved(order.path, before, written.identity)
     return Saved(written, losses=losses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
 
 from PySide6 import __version__ as pyside_version
@@ -15,24 +16,23 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.app.widgets.resources import resource
 
-#: Packages whose version matters when something goes wrong.
-PACKAGES = (
-    "numpy",
-    "pyqtgraph",
-    "zarr",
-    "numcodecs",
-    "deflate",
-    "zstandard",
-    "fsspec",
-    "jinja2",
-    "cftime",
-    "pyarrow",
-    "h5py",
-    "s3fs",
-    "gcsfs",
-    "adlfs",
-)
+#: Extras whose packages are for those who work on the program.
+_NOT_OURS = ("test", "benchmark")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _ICON = 56
+
+
+def packages() -> list[str]:
+    """Return the packages that the program uses, those of its extras too, as its own metadata names them."""
+    from importlib.metadata import requires
+
+    found: dict[str, None] = {}
+    for requirement in requires("refbrowser") or ():
+        name, extra = _NAME.match(requirement), _EXTRA.search(requirement)
+        if name is not None and name[0] != "refbrowser" and (extra is None or extra[1] not in _NOT_OURS):
+            found.setdefault(name[0])
+    return list(found)
 
 
 def versions() -> str:
@@ -45,7 +45,7 @@ def versions() -> str:
         f"Qt {qVersion()}, PySide {pyside_version}, {QGuiApplication.platformName()}",
         f"{platform.system()} {platform.release()} {platform.machine()}",
     ]
-    for name in PACKAGES:
+    for name in packages():
         try:
             lines.append(f"{name} {version(name)}")
         except PackageNotFoundError:

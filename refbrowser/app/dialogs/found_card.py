@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.cards import Card, error_kind, error_text
-from refbrowser.views.words import one_line
+from refbrowser.formats.sniffing import ENTRIES, NAMED
+from refbrowser.views.words import count_text, one_line
 
 if TYPE_CHECKING:
     from refbrowser.formats.sniffing import Found
@@ -35,17 +36,23 @@ class FoundCard(Card):
         Open these documents instead.
     referencesWanted(bool)
         Look for references to the file of data that is shown, to offer them; true: to open what was made.
+    combineWanted(list), makeWanted(list)
+        Make one dataset of the files of data in a folder, or references of each.
     """
 
     retry = Signal()
     openPaths = Signal(list)
     referencesWanted = Signal(bool)
+    combineWanted = Signal(list)
+    makeWanted = Signal(list)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("document", "", "", parent)
         self.setObjectName("card")
         self.setMaximumWidth(_WIDTH)
         self._paths: list[str] = []
+        #: Files of data in a folder.
+        self._data: list[str] = []
         self._made = ""
         self._said = ""
         self._report = ""
@@ -56,6 +63,12 @@ class FoundCard(Card):
         self._lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._lines.setFont(theme.mono_font())
         self.add_widget(self._lines)
+        self._combine = self.add_button(
+            "Combine into one…", "foundCombineButton", lambda: self.combineWanted.emit(self._data)
+        )
+        self._make = self.add_button(
+            "Make references…", "foundMakeButton", lambda: self.makeWanted.emit(self._data)
+        )
         self._open = self.add_button("Open", "foundOpenButton", self._open_clicked)
         self._retry = self.add_button("Try again", "foundRetryButton", self.retry.emit)
         self._copy = self.add_button("Copy", "foundCopyButton", self._copy_lines, default=True)
@@ -67,6 +80,7 @@ class FoundCard(Card):
 
         name = one_line(path.rstrip("/").rsplit("/", 1)[-1] or path)
         self._paths = [f"{path.rstrip('/')}/{document}" for document in found.documents]
+        self._data = [f"{path.rstrip('/')}/{data}" for data in _data_in(found)]
         if found.is_data:
             heading = f"{name} holds data, not references"
             what = f"{_article(found.kind)}{'' if found.kind is FileKind.ZARR else ' file'}"
@@ -79,29 +93,35 @@ class FoundCard(Card):
             self._made, self._said = made or "", text
             lines, described, verb = python_lines(found.kind, path), "Lines of Python", "Copy lines"
         elif found.kind is FileKind.FOLDER:
-            heading = f"{name} is a folder"
-            count = len(self._paths)
-            text = "It is not the parquet form of references. " + (
-                f"{count} file{'' if count == 1 else 's'} in it may be reference documents."
-                if count
-                else f"There are no reference documents in it.\n{_openable()}"
-            )
-            lines, described, verb = "\n".join(map(one_line, found.documents)), "Files", "Copy names"
+            heading, text = f"{name} is a folder", _folder_words(found, len(self._data))
+            listed = found.names if self._data else found.documents
+            lines, described, verb = "\n".join(map(one_line, listed[:NAMED])), "Files", "Copy names"
         else:
             heading = f"{name} cannot be opened"
-            text = f"{_kind_words(found.kind)}{error_text(error)}\n{_openable()}"
+            empty = "The file is empty. " if found.kind is FileKind.EMPTY else ""
+            text = f"{empty}{error_text(error)}\n{_openable()}"
             lines, described, verb = "\n".join(hex_lines(found.head)), "First bytes", "Copy"
-        self.set_content("document" if found.is_data else "warning", heading, text, _role(found))
+        is_known = found.is_data or bool(self._data)
+        self.set_content(
+            "document" if is_known else "warning", heading, text, "accent" if is_known else "warning"
+        )
         self._show_lines(lines, described)
         self._report = (
             lines if found.is_data or self._paths else f"{heading}\n{error_kind(error)}: {text}\n{lines}"
         )
         self._copy.setText(verb)
         self._open.setVisible(bool(self._paths or (found.is_data and self._made)))
-        several = f"Open {len(self._paths)} documents" if len(self._paths) > 1 else "Open it"
+        one = f"Open {one_line(found.documents[0])}" if self._data and found.documents else "Open it"
+        several = f"Open {len(self._paths)} documents" if len(self._paths) > 1 else one
         self._open.setText("Open what they made" if found.is_data else several)
-        self._open.setDefault(bool(found.documents))
-        self._copy.setDefault(not found.documents)
+        for button in (self._combine, self._make):
+            button.setVisible(bool(self._data))
+        # There is room for three.
+        for button in (self._retry, self._copy):
+            button.setVisible(not self._data)
+        self._combine.setDefault(bool(self._data))
+        self._open.setDefault(bool(found.documents) and not self._data)
+        self._copy.setDefault(not found.documents and not self._data)
         if found.is_data and "://" not in path:
             self.referencesWanted.emit(False)
 
@@ -165,16 +185,32 @@ def _openable() -> str:
     return f"What can be opened: {', '.join(most)}, and {last}."
 
 
-def _role(found: Found) -> str:
-    return "accent" if found.is_data else "warning"
+def _data_in(found: Found) -> list[str]:
+    """Return the names of files of data in a folder, by what they end with."""
+    from refbrowser.formats.registry import data_suffixes
+
+    suffixes = data_suffixes()
+    return [name for name in found.names if name.lower().endswith(suffixes)]
 
 
-def _kind_words(kind: str) -> str:
-    from refbrowser.formats.sniffing import FileKind
-
-    if kind in (FileKind.UNKNOWN, FileKind.TEXT, FileKind.EMPTY):
-        return {FileKind.EMPTY: "The file is empty. "}.get(FileKind(kind), "")
-    return f"It looks like {_article(kind)}. "
+def _folder_words(found: Found, data: int) -> str:
+    """Return what is in a folder, and what can be done with it."""
+    documents, first = (
+        len(found.documents),
+        f"its first {count_text(ENTRIES)} entries" if found.is_cut else "it",
+    )
+    lines = []
+    if data:
+        files = "1 file of data is" if data == 1 else f"{count_text(data)} files of data are"
+        lines.append(
+            f"{files} in {first}. Combine makes one dataset of them along a dimension; "
+            "Make references writes a document for each. The files stay as they are."
+        )
+    if documents:
+        lines.append(f"{documents} file{'' if documents == 1 else 's'} in it may be reference documents.")
+    if not lines:
+        lines = [f"There are no files of data and no reference documents in {first}.", _openable()]
+    return "\n".join(lines)
 
 
 def _article(kind: str) -> str:

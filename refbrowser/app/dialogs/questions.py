@@ -144,19 +144,17 @@ class Questions(QObject):
         super().__init__(window)
         self._window = window
 
-    def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
-        """Ask for documents to open."""
-        dialog = QFileDialog(
-            self._window, "Open documents, zipped stores, streams and Awkward 0 files", "", open_filter()
-        )
+    def open_files(self, chosen: Callable[[Sequence[str]], object], folder: str) -> None:
+        """Ask for documents to open, first in a folder."""
+        dialog = QFileDialog(self._window, "Open", folder, open_filter())
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(chosen)
         self._show(dialog)
 
-    def open_store(self, chosen: Callable[[str], object]) -> None:
-        """Ask for the folder of a store."""
-        dialog = QFileDialog(self._window, "Open the folder of a store")
+    def open_store(self, chosen: Callable[[str], object], folder: str) -> None:
+        """Ask for the folder of a store, first in another folder."""
+        dialog = QFileDialog(self._window, "Open the folder of a store", folder)
         dialog.setObjectName("openStoreDialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)

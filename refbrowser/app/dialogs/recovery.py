@@ -49,7 +49,12 @@ def recovery_text(recovery: Recovery) -> str:
     if not recovery.operations and not typed and recovery.error is not None:
         return f"Unsaved edits from {when} were kept, but cannot be read: {error_text(recovery.error)}"
     if recovery.history is None:
-        return f"{edits} from {when} {were} kept, but the file has changed since: nothing fits it any more."
+        return f"{edits} from {when} {were} kept, but the file has changed since, and they do not fit it."
+    if recovery.is_moved:
+        return (
+            f"{edits} from {when} {were} kept. The file has changed since; they can still be made: "
+            "look at the preview first."
+        )
     if recovery.error is not None:
         done = recovery.history.position
         return (
@@ -101,8 +106,7 @@ class RecoveryBar(QFrame):
         self._text.setText(recovery_text(recovery))
         self._preview.setEnabled(bool(recovery.operations or recovery.typed))
         self._restore.setVisible(recovery.history is not None)
-        self._restore.setEnabled(document.journal.can_restore(recovery))
-        hint = "" if self._restore.isEnabled() else "Undo, or reset, what was edited here first"
+        hint = "They follow what was edited here since, as one step" if document.is_pending else ""
         self._restore.setToolTip(hint)
 
     def text(self) -> str:

@@ -144,14 +144,22 @@ class SnapshotsPane(QWidget):
         row = self.rows.currentItem()
         return "" if row is None else str(row.data(0, _ID))
 
-    def set_names(self, names: Sequence[tuple[str, str, str]], current: tuple[str, str]) -> None:
+    def ids(self) -> set[str]:
+        """Return the identifiers of the snapshots that are listed."""
+        rows = (self.rows.topLevelItem(row) for row in range(self.rows.topLevelItemCount()))
+        return {str(row.data(0, _ID)) for row in rows if row is not None}
+
+    def set_names(self, names: Sequence[tuple[str, str, str]], current: tuple[str, str], newest: str) -> None:
         """Show the branches and tags: kind, name, and snapshot of each.
 
         Parameters
         ----------
         current
             Kind and name of what is open.
+        newest
+            The snapshot whose history is listed.
         """
+        before = self._names.currentData()
         self._names.clear()
         for kind, name, led in names:
             self._names.addItem(f"{kind} {one_line(name)}", (kind, name, led))
@@ -160,6 +168,9 @@ class SnapshotsPane(QWidget):
         if current[0] == "snapshot":
             self._names.addItem(f"snapshot {current[1]}", ("snapshot", current[1], current[1]))
             self._names.setCurrentIndex(self._names.count() - 1)
+        if before is not None and before[2] == newest:
+            # Also where several names lead to it.
+            self._names.setCurrentIndex(max(0, self._names.findText(f"{before[0]} {one_line(before[1])}")))
         self._named = [*names]
         self._seen.clear()
         self._set_others()
@@ -261,6 +272,8 @@ class SnapshotsPage(FormatPage):
         super().__init__(host, self.pane)
         self._document: OpenDocument | None = None
         self._origin: IcechunkOrigin | None = None
+        #: The snapshot whose history is listed.
+        self._newest = ""
         self._history, self._changes = Latest(self, "snapshots"), Latest(self, "changes")
         self._comparing = Latest(self, "compare snapshots")
         self.pane.nameChosen.connect(self._show_history)
@@ -272,18 +285,22 @@ class SnapshotsPage(FormatPage):
         """Show the history of what is open of a repository."""
         state = None if document is None else document.document
         origin = None if state is None else state.made_from(IcechunkOrigin)
-        self._document = document
+        is_same, self._document = document is self._document, document
         if origin is self._origin or origin is None:
             return
         self._origin = origin
         kind, _, name = origin.chosen.partition(" ")
-        self.pane.set_names(named_snapshots(origin), (kind, name))
-        self._show_history(origin.snapshot.facts.id)
+        opened = origin.snapshot.facts.id
+        # Of one that was opened from the list the list stays: what came after it is there to go back to.
+        newest = self._newest if is_same and opened in self.pane.ids() else opened
+        self.pane.set_names(named_snapshots(origin), (kind, name), newest)
+        self._show_history(newest)
 
     def _show_history(self, snapshot: str) -> None:
         document, origin = self._document, self._origin
         if document is None or origin is None:
             return
+        self._newest = snapshot
 
         def read(_control: TaskControl) -> SnapshotHistory:
             return snapshot_history(origin, snapshot)

@@ -44,6 +44,7 @@ HEALTH_LOOKS = {
     Health.SIZE: ("fault", "fault"),
     Health.STALE: ("warning", "warning"),
     Health.CHANGED: ("retry", "warning"),
+    Health.UNCONFIRMED: ("warning", "warning"),
     Health.MOVED: ("link", "warning"),
     Health.WHOLE: ("warning", "warning"),
     Health.BLOCKED: ("lock", "warning"),

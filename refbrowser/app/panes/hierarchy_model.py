@@ -132,6 +132,8 @@ class HierarchyModel(QAbstractItemModel):
         self._next = 1
         self._filter = ""
         self._shown: set[Identity] | None = None
+        #: Numbers of the documents that a filter shows whole.
+        self._called_so: set[int] = set()
 
     # Documents
 
@@ -247,7 +249,7 @@ class HierarchyModel(QAbstractItemModel):
         node: Node | None = None,
         dimension: Dimension | None = None,
     ) -> None:
-        if self._shown is not None and kind is not ItemKind.DOCUMENT:
+        if self._shown is not None and document.number not in self._called_so:
             identity = (document.number, str(kind), place)
             if identity not in self._shown:
                 return
@@ -303,9 +305,16 @@ class HierarchyModel(QAbstractItemModel):
     def _root_node(document: OpenDocument) -> Node | None:
         return None if document.hierarchy is None else document.hierarchy.root
 
+    def is_called_so(self, document: OpenDocument) -> bool:
+        """Whether a document is shown whole by a filter, as its own name holds the text."""
+        return document.number in self._called_so
+
     def _matches(self) -> set[Identity]:
+        """Return what a filter shows; a document is shown whole where its name matches and nothing in it."""
         shown: set[Identity] = set()
+        self._called_so = set()
         for document in self._documents:
+            before = len(shown)
             for node in document.hierarchy.walk() if document.hierarchy is not None else ():
                 if self._filter in _searched_text(node.path, node).casefold():
                     kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
@@ -316,6 +325,10 @@ class HierarchyModel(QAbstractItemModel):
                         shown.add((document.number, str(ItemKind.DIMENSION), path))
                         self._show_above(document, f"{node.path.rstrip('/')}/", shown)
             self._match_references(document, shown)
+            if len(shown) > before:
+                shown.add((document.number, str(ItemKind.DOCUMENT), ""))
+            elif self._filter in document.title.casefold():
+                self._called_so.add(document.number)
         return shown
 
     @staticmethod
@@ -428,7 +441,8 @@ def detail_of(item: Item) -> str:
     document = item.document.document
     if item.kind is ItemKind.DOCUMENT:
         if item.document.error is not None:
-            return "not opened"
+            found = getattr(item.document.error, "found", None)
+            return "folder" if found is not None and found.kind == "folder" else "not opened"
         if document is None:
             return "opening…"
         count = item.document.pending_count + item.document.draft_count
@@ -458,6 +472,8 @@ def _filtered_text(item: Item) -> str:
     state = item.document.document
     if item.kind is ItemKind.RULE and state is not None:
         return state.rules[int(item.place)].key or ""
+    if item.kind is ItemKind.DOCUMENT:
+        return item.document.title
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
         return _searched_text(str(item.place), item.node)
     if item.dimension is not None:

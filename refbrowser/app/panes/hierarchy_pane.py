@@ -211,7 +211,7 @@ class HierarchyPane(QWidget):
         with _Kept(self):
             self.model.set_filter(self._filter.text())
         if self.model.is_filtered():
-            self.tree.expandAll()
+            self._expand_matches()
             for index in without_named_parts(self.model, self._filter.text().strip().casefold()):
                 self.tree.collapse(index)
             return
@@ -221,6 +221,16 @@ class HierarchyPane(QWidget):
         self._before_filter = None
         if self.tree.currentIndex().isValid():
             self.tree.scrollTo(self.tree.currentIndex())
+
+    def _expand_matches(self) -> None:
+        """Unfold what a filter found; of a document that is shown for its name, itself alone."""
+        for row in range(self.model.rowCount(QModelIndex())):
+            root = self.model.index(row, 0)
+            item = self.model.item(root)
+            if item is not None and self.model.is_called_so(item.document):
+                self.tree.expand(root)
+            else:
+                self.tree.expandRecursively(root)
 
     def _go_to_match(self) -> None:
         """Go from the filter to the tree: to the first match, or to where the tree was."""
@@ -315,7 +325,9 @@ class _Tree(QTreeView):
             painter.setPen(QColor(theme.colors().muted))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             area = self.viewport().rect().adjusted(theme.HUGE, 0, -theme.HUGE, 0)
-            painter.drawText(area, flags, hint_of("hierarchyDock"))
+            is_filtered = getattr(self.model(), "is_filtered", bool)()
+            words = "Nothing is called so" if is_filtered else hint_of("hierarchyDock")
+            painter.drawText(area, flags, words)
             painter.end()
 
     def drawBranches(

@@ -349,9 +349,9 @@ class ProblemsPane(QWidget):
     # What is shown
 
     def refresh(self) -> None:
-        """Show the newest problems of all documents, those of the current one first."""
+        """Show the newest problems of all documents, in the order of the tree: a click moves none of them."""
         current = self.current()
-        documents = sorted(self._documents.all(), key=lambda each: each is not self._document)
+        documents = self._documents.all()
         rows = [Row(document, problem) for document in documents for problem in document.problems.found.items]
         self.model.set_rows(rows, name_documents=len(documents) > 1)
         self._keep(current)

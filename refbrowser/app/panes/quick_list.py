@@ -319,7 +319,10 @@ class CommandPalette(QuickList):
         answers = [
             Answer(title, keys, matched.places, icon, act) for (title, keys, icon, act), matched in found
         ]
-        self.set_answers(answers, "" if answers else "No matching action can be used now")
+        words = (
+            f"No command is called so: {one_line(text)}. Help lists the keys, the manual says what does what."
+        )
+        self.set_answers(answers, "" if answers else words)
 
 
 def _carry_out(answer: Answer) -> None:

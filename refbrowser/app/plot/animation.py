@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 
 from refbrowser.app.plot.reader import AHEAD_OF_FRAME, HOLD, read_ahead
@@ -67,7 +66,6 @@ class Animation(QObject):
         self._timer.timeout.connect(self._advance)
         self._stage.settled.connect(self._settled)
         presenter.changed.connect(self._follow)
-        self._stage.drawing.canvas.installEventFilter(self)
 
     # Playing
 
@@ -247,14 +245,6 @@ class Animation(QObject):
         ):
             self.pause()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if is_key and self.is_playing and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            # It ends the animation; the shortcut of the window would cancel a job.
-            event.accept()
-            return True
-        return super().eventFilter(watched, event)
-
 
 #: A speed below this part of the one that is wanted is worth a word.
 _SLOW = 0.8
@@ -347,12 +337,3 @@ class AnimationBar(QWidget):
 
     def _ending_chosen(self, row: int) -> None:
         self._animation.set_ending(Ending(self.ending.itemData(row)))
-
-    def event(self, event: QEvent) -> bool:
-        kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
-        if event.type() in kinds and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            if event.type() == QEvent.Type.KeyPress:
-                self._animation.pause()
-            event.accept()
-            return True
-        return super().event(event)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app.widgets.cards import Card, ErrorCard, centred
 from refbrowser.app.widgets.parts import scrolled
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ChangedError, ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 from refbrowser.views.plot.plan import ViewPlan
@@ -46,6 +47,14 @@ class PlotCards(QStackedWidget):
         self._blocked = Card("lock", "Data is not read until you allow it")
         self._question = Card("warning", "This picture is large")
         self._error.retry.connect(self.retryRequested)
+        self._audit = self._error.add_button(
+            "Audit", f"{prefix}AuditButton", lambda: self._trigger("show_audit")
+        )
+        self._audit.setToolTip("Look for what is wrong with the references, and for what repairs them")
+        self._reload = self._error.add_button(
+            "Reload", f"{prefix}ReloadButton", lambda: self._trigger("reload"), default=True
+        )
+        self._reload.setToolTip("Read the document again, and the files as they are now (F5)")
         review = self._blocked.add_button(
             "Review what it reads…", f"{prefix}TrustButton", self.trustReviewRequested.emit, default=True
         )
@@ -67,8 +76,17 @@ class PlotCards(QStackedWidget):
 
     def show_error(self, heading: str, error: BaseException, *, can_retry: bool = True) -> None:
         """Show an error where it arose."""
-        self._error.set_error(heading, error, can_retry=can_retry)
+        is_changed = isinstance(error, ChangedError)
+        self._error.set_error(heading, error, can_retry=can_retry and not is_changed)
+        self._reload.setVisible(is_changed)
+        self._audit.setVisible(not isinstance(error, ChangedError | Cancelled))
         self.setCurrentIndex(1)
+
+    def _trigger(self, name: str) -> None:
+        """Do what an action of the window does (`refbrowser.app.commands.menus`)."""
+        action = self.window().findChild(QAction, f"action_{name}")
+        if action is not None:
+            action.trigger()
 
     def show_failure(self, path: str, error: BaseException) -> None:
         """Say why nothing of an array could be read: an error, a permission that is missing, or Cancel."""

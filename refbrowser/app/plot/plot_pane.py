@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
@@ -91,6 +91,8 @@ class PlotKeys:
             look.set_aspect(not look.options.aspect)
 
 
+#: Keys of the plot that also work while one of its sliders or buttons has the keyboard.
+_ALSO_FROM_CONTROLS = (Qt.Key.Key_Space, Qt.Key.Key_Escape, Qt.Key.Key_P, Qt.Key.Key_S)
 #: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.
 _ROOMY = 640
 
@@ -375,7 +377,7 @@ class PlotPane(QWidget):
         look.changed.connect(self.optionsChanged)
         self.header.resetRequested.connect(presenter.reset_view)
         self.sliders.indexChanged.connect(presenter.set_index)
-        self.sliders.playAsked.connect(self.tools.animation.toggle)
+        self.sliders.playAsked.connect(self._play)
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
         self.tools.changed.connect(self._show_status)
@@ -411,6 +413,19 @@ class PlotPane(QWidget):
         keys.add(Qt.Key.Key_Space, tools.play)
         keys.add(Qt.Key.Key_Escape, tools.escape)
         self.canvas.shift_keys.add(Qt.Key.Key_S)
+
+    def _play(self, dimension: int) -> None:
+        self.tools.animation.toggle(dimension)
+        # The keys that the button's tip names are those of the plot.
+        self.page().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Use the plot's own keys that a slider or a button has no use for."""
+        key = Qt.Key(event.key())
+        if key in _ALSO_FROM_CONTROLS and not event.modifiers():
+            self.keys.use(event.keyCombination().toCombined())
+        else:
+            super().keyPressEvent(event)
 
     def _show_playing(self) -> None:
         animation = self.tools.animation

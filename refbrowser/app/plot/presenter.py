@@ -53,7 +53,9 @@ class Presenter(QObject):
         self.reads_ahead = True
         #: Whether an animation moves the slider: it knows better what comes next.
         self.is_animated = False
-        self._memory, self._choice = SliceMemory(), ElementChoice()
+        #: Where the user was in each document, by its name among the jobs.
+        self._memories: dict[str, SliceMemory] = {}
+        self._choice = ElementChoice()
         self.coordinates = CoordinateReader(self)
         self._auxiliary = AuxiliaryReader(self)
         self.stage = Stage(pane, self.subject, self.coordinates, self)
@@ -117,7 +119,8 @@ class Presenter(QObject):
     def _begin(self, document: PlotSource, node: ArrayNode) -> None:
         assert document.hierarchy is not None
         self.coordinates.begin(node)
-        state = self._memory.first(node, roles_of(coordinate_nodes(document.hierarchy, node)))
+        memory = self._memories.setdefault(document.owner("plot"), SliceMemory())
+        state = memory.first(node, roles_of(coordinate_nodes(document.hierarchy, node)))
         self.subject.slice = state if self.subject.is_plot else state.with_y(None)
         self.stepped = state.sliders[-1] if state.sliders else None
         self.subject.view_is_new = True
@@ -155,6 +158,7 @@ class Presenter(QObject):
         else:
             subject.kept_view = self.drawing.canvas.view()
         subject.node, subject.slice = node, state
+        self._pane.header.set_title(subject.label, node.path)
         self.refiner.drop()
         self.coordinates.begin(node)
         self.coordinates.read(document, node)
@@ -165,6 +169,7 @@ class Presenter(QObject):
         """Show the same array of a changed document; what it reads as before is not read again."""
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
+        self._pane.header.set_title(self.subject.label, node.path)
         state, names = self.subject.slice, dimension_names(node)
         is_renamed = state is not None and state.names != names
         if state is not None and is_renamed:
@@ -235,8 +240,11 @@ class Presenter(QObject):
 
     def _take_slice(self) -> None:
         pane, state, node = self._pane, self.subject.slice, self.subject.node
-        if state is not None and node is not None:
-            self._memory.keep(state, node.dimensions)
+        memory = (
+            None if self.subject.document is None else self._memories.get(self.subject.document.owner("plot"))
+        )
+        if state is not None and node is not None and memory is not None:
+            memory.keep(state, node.dimensions)
         # Charts are of all elements.
         seen = None if self.subject.is_charted else state
         pane.header.set_slice(seen, image_possible=self.subject.is_plot)

@@ -385,6 +385,9 @@ class CoordinateReader(QObject):
             self.waits = not self._has_values()
             self._timer.start()
             read_coordinates(self._latest, document, node, arrays, self._came)
+        else:
+            self._latest.cancel()
+            self.begin(node)
 
     def _has_values(self) -> bool:
         return any(coordinate.values is not None for coordinate in self.coordinates)

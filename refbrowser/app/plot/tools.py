@@ -50,6 +50,10 @@ class PlotTools(QObject):
         self.bar = AnimationBar(self.animation)
         self._buttons: dict[str, QToolButton] = {}
         self._told: tuple[bool, ...] = ()
+        #: The document that is shown, by its name among the jobs; and which charts others had.
+        self._shown = ""
+        self._kept: dict[str, tuple[bool, bool]] = {}
+        presenter.changed.connect(self._follow_document)
         self.animation.changed.connect(self._tell)
         presenter.changed.connect(self._tell)
         presenter.stage.controlsChanged.connect(self._tell)
@@ -161,6 +165,20 @@ class PlotTools(QObject):
         profile.clicked.connect(lambda _checked=False: self.toggle_profile())
         series.clicked.connect(lambda _checked=False: self.toggle_series())
         self._tell()
+
+    def _follow_document(self) -> None:
+        """Show the charts that were shown of this document: none of one that was not seen before."""
+        document = self._presenter.subject.document
+        name = self._shown if document is None else document.owner("plot")
+        if name == self._shown:
+            return
+        self._kept[self._shown] = self.is_profile, self.is_series
+        self._shown = name
+        profile, series = self._kept.get(name, (False, False))
+        if profile != self.is_profile:
+            self.profile().set_on(profile)
+        if series != self.is_series:
+            self.series().set_on(series)
 
     def _add(self, pane: QWidget, place: int) -> None:
         pane.hide()

@@ -189,9 +189,12 @@ class NoteBar(QFrame):
     -------
     wanted()
         What the button offers.
+    dismissed()
+        The user does not want to be told.
     """
 
     wanted = Signal()
+    dismissed = Signal()
 
     def __init__(self, name: str, icon: tuple[str, str], role: str, verb: str, title: str) -> None:
         super().__init__()
@@ -216,6 +219,7 @@ class NoteBar(QFrame):
 
     def _dismiss(self) -> None:
         self._dismissed = self._about
+        self.dismissed.emit()
         self.hide()
 
 
@@ -251,11 +255,17 @@ class LockBar(NoteBar):
 
 
 class MakeBar(NoteBar):
-    """Says that a document is a file of data, of which references can be made; dismissed once for all."""
+    """Offers to make references of a file of data, until that is dismissed, which is for good.
+
+    Why an array cannot be referenced is said all the same.
+    """
 
     def __init__(self) -> None:
         super().__init__("make", ("link", "accent"), "noteStrip", "Make", "Make references…")
         self._is_data, self._why_not = False, ""
+        #: Whether the user wants no such offers.
+        self.is_declined = False
+        self.dismissed.connect(self._decline)
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Say it of this document; nothing where it is none."""
@@ -267,9 +277,18 @@ class MakeBar(NoteBar):
         self._why_not = f"{one_line(path)} cannot be referenced: {one_line(why_not)}." if why_not else ""
         self._tell()
 
+    def decline(self, *, is_declined: bool) -> None:
+        """Offer it no more, or again."""
+        self.is_declined = is_declined
+        self._tell()
+
+    def _decline(self) -> None:
+        self.is_declined = self.is_declined or not self._why_not
+
     def _tell(self) -> None:
-        words = self._why_not or "Other software reads this file through references."
-        self.show_for(MakeBar, words if self._is_data else "")
+        offer = "" if self.is_declined else "Other software reads this file through references."
+        words = (self._why_not or offer) if self._is_data else ""
+        self.show_for(self._why_not and MakeBar, words)
 
 
 #: Losses that are named.

@@ -61,12 +61,19 @@ class Centre(QWidget):
         Documents of a folder are to be opened in its place.
     referencesWanted(bool)
         References to the file of data that is shown are looked for; true: what was made is to be opened.
+    fixWanted(object, object)
+        A `Problem` of a document that could not be opened is to be repaired.
+    combineWanted(list), makeWanted(list)
+        One dataset is to be made of the files of data in a folder, or references of each.
     """
 
     plotMade = Signal(object)
     restyled = Signal()
     openPaths = Signal(list)
     referencesWanted = Signal(bool)
+    fixWanted = Signal(object, object)
+    combineWanted = Signal(list)
+    makeWanted = Signal(list)
 
     def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,6 +121,7 @@ class Centre(QWidget):
         self.loading.cancelled.connect(self._cancel)
         self.strip.cancelled.connect(self._cancel)
         self.error.retry.connect(self._retry)
+        self.error.fixWanted.connect(self._fix)
 
     def _make_tabs(self) -> QTabWidget:
         tabs = QTabWidget()
@@ -201,6 +209,11 @@ class Centre(QWidget):
         """Whether the tab of a pane that was added is in front."""
         return self._added.get(self.tabs.currentIndex()) is pane
 
+    def begin_document(self) -> None:
+        """Bring the plot to the front where the text of the document before is."""
+        if self.tabs.currentIndex() in (RAW, CDL):
+            self.tabs.setCurrentIndex(PLOT)
+
     def table_is_shown(self) -> bool:
         """Whether the table of values is in front."""
         return self.tabs.currentIndex() == TABLE
@@ -254,6 +267,8 @@ class Centre(QWidget):
         found = getattr(error, "found", None)
         if found is None:
             self.error.set_error(f"{document.title} could not be opened", error)
+            fix = document.problems.found.items[0].fix if document.problems.found.items else None
+            self.error.offer_fix("" if fix is None else fix.title)
             return self._error_page
         if self.found is None:
             from refbrowser.app.dialogs.found_card import FoundCard
@@ -264,6 +279,8 @@ class Centre(QWidget):
             self.found.retry.connect(self._retry)
             self.found.openPaths.connect(self.openPaths)
             self.found.referencesWanted.connect(self.referencesWanted)
+            self.found.combineWanted.connect(self.combineWanted)
+            self.found.makeWanted.connect(self.makeWanted)
         self.found.set_found(document.path, error, found)
         return self._found_page
 
@@ -310,6 +327,11 @@ class Centre(QWidget):
     def _cancel(self) -> None:
         if self._document is not None:
             self._document.cancel_open()
+
+    def _fix(self) -> None:
+        document = self._document
+        if document is not None and document.problems.found.items:
+            self.fixWanted.emit(document, document.problems.found.items[0])
 
     def _retry(self) -> None:
         if self._document is not None:

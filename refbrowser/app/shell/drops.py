@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDragMoveEvent, QDropEvent, Q
 from PySide6.QtWidgets import QFrame, QWidget
 
 from refbrowser.app.widgets import icons, theme
-from refbrowser.formats.registry import REFERENCES, formats, openable
+from refbrowser.formats.registry import REFERENCES, data_suffixes, formats, openable
 from refbrowser.views.words import one_line
 
 if TYPE_CHECKING:
@@ -50,8 +51,13 @@ class Drop:
     @property
     def is_data(self) -> bool:
         """Whether these are several files of data, by their names: references can be made of them."""
-        suffixes = tuple(suffix for each in formats() if each.is_data for suffix in each.suffixes)
+        suffixes = data_suffixes()
         return len(self.targets) > 1 and all(each.lower().endswith(suffixes) for each in self.targets)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether these are files of data that are called alike but for numbers: parts of one dataset."""
+        return self.is_data and are_alike(self.targets)
 
     @property
     def opened(self) -> tuple[str, ...]:
@@ -92,8 +98,18 @@ class Drop:
         if not self.is_data:
             return heading, shown
         if not self.opened:
-            return f"Make references of {several}", shown
+            return f"{'Combine' if self.is_alike else 'Make references of'} {several}", shown
+        if self.is_alike:
+            return heading, f"{shown}; they can be combined into one dataset"
         return heading, f"{shown}; references can be made of them, or one dataset"
+
+
+def are_alike(paths: Sequence[str]) -> bool:
+    """Return whether files are called alike but for numbers: ``tas_200101.nc``, ``tas_200102.nc``."""
+    return len({_DIGITS.sub("0", one.rstrip("/").rsplit("/", 1)[-1].lower()) for one in paths}) == 1
+
+
+_DIGITS = re.compile(r"\d+", re.ASCII)
 
 
 def read_drop(data: QMimeData) -> Drop:
@@ -169,6 +185,8 @@ class DropTarget(QObject):
     ----------
     make
         Offers to make references of files of data.
+    combine
+        Offers to make one dataset of files of data that are called alike.
     compare
         Compares two, or one with what is shown.
     """
@@ -177,10 +195,11 @@ class DropTarget(QObject):
         self,
         frame: Frame,
         make: Callable[[Sequence[str]], object],
+        combine: Callable[[Sequence[str]], object],
         compare: Callable[[Sequence[str]], object],
     ) -> None:
         super().__init__(frame.window())
-        self._frame, self._make, self._compare = frame, make, compare
+        self._frame, self._make, self._combine, self._compare = frame, make, combine, compare
         self.overlay = DropOverlay(frame.window())
         self._frame.window().setAcceptDrops(True)
 
@@ -248,7 +267,7 @@ class DropTarget(QObject):
         elif drop.is_accepted:
             self._frame.open_all(drop.opened)
             if drop.is_data:
-                self._make(drop.targets)
+                (self._combine if drop.is_alike else self._make)(drop.targets)
             self._frame.window().activateWindow()
 
 

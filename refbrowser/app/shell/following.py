@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.app.commands.saving import NOT_SAVED
 from refbrowser.app.controller.documents import DiskWatch, Titles
@@ -85,6 +85,8 @@ class DocumentFollower(QObject):
         self._summary = summary
         self._prepare_plot = prepare_plot
         self._confirming: dict[OpenDocument, DocumentConfirming] = {}
+        #: The document that was shown last.
+        self._seen: OpenDocument | None = None
         self._status.confirmWanted.connect(self._confirm)
         self._frame.documents.added.connect(self._added)
         self._frame.documents.removed.connect(self._removed)
@@ -92,6 +94,7 @@ class DocumentFollower(QObject):
 
     def _added(self, document: OpenDocument) -> None:
         self._hierarchy.add_document(document)
+        self._centre.begin_document()
         document.firstRows.connect(lambda rows: self._centre.show_first_rows(document, rows))
         document.sizeAsked.connect(lambda question: self._ask_size(document, question))
         document.problems.changed.connect(self._hierarchy.update_titles)
@@ -147,10 +150,12 @@ class DocumentFollower(QObject):
         self._frame.update_actions()
 
     def _show(self, document: OpenDocument | None) -> None:
+        self._leave(self._seen)
+        self._seen = document
         self._centre.set_document(document)
         self._problems.set_document(document)
         if document is None:
-            self._centre.start.set_recent(self._settings.recent())
+            self._centre.start.set_recent(self._settings.recent(), self._settings.more_words)
             self.look_for_lost()
             self._attributes.set_item(None)
             self._editors.clear()
@@ -159,6 +164,18 @@ class DocumentFollower(QObject):
             self._editors.clear()
         self._select(document)
         self._saved_changed(document)
+
+    def _leave(self, document: OpenDocument | None) -> None:
+        """Take away what is nothing to be opened, once its card was seen."""
+        is_seen = document is not None and getattr(document.error, "found", None) is not None
+
+        def close() -> None:
+            if document in self._frame.documents.all() and document is not self._frame.documents.current:
+                self._frame.documents.close(document)
+
+        if is_seen:
+            # Not within the change to another one.
+            QTimer.singleShot(0, self, close)
 
     def _select(self, document: OpenDocument | None) -> None:
         """Select a document in the tree, where nothing of it is selected: all panes are about one."""
@@ -295,6 +312,7 @@ class Filing(QObject):
         centre.copy_bar.openPath.connect(self._frame.open_path)
         self._problems.placeWanted.connect(problem_commands.go_to)
         self._problems.fixWanted.connect(problem_commands.fix)
+        centre.fixWanted.connect(problem_commands.fix)
         self._problems.counted.connect(self._counted)
         self._status.problemsWanted.connect(problem_commands.show_problems)
         centre.restyled.connect(self._problems.refresh)

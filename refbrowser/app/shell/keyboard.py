@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+_FIELDS = (QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox)
 #: Panes whose left sides are not further apart than this are in one column, in pixels.
 _COLUMN = 24
 
@@ -31,6 +32,9 @@ def move_focus(window: QWidget, forward: bool) -> bool:
     """Give the keyboard to the next widget, or the one before; whether there is one."""
     stops = [stop for _, stops in _panes(window) for stop in stops]
     here = QApplication.focusWidget()
+    if here is None or not here.isVisible() or not here.isEnabled():
+        # Nobody pressed Tab: what had the keyboard is gone. The next key must not hide a pane, or be typed.
+        stops = [stop for stop in stops if not _hides_pane(stop) and not isinstance(stop, _FIELDS)]
     if not stops:
         return False
     if here in stops:
@@ -108,12 +112,16 @@ def _is_stop(window: QWidget, widget: QWidget) -> bool:
     )
 
 
+def _hides_pane(widget: QWidget) -> bool:
+    """Whether a widget is the button in the title of a dock."""
+    title = widget.parentWidget()
+    dock = None if title is None else title.parentWidget()
+    return isinstance(dock, QDockWidget) and dock.titleBarWidget() is title
+
+
 def _is_seen(pane: QWidget) -> bool:
     """Whether a pane is not behind another one."""
     return not isinstance(pane, QDockWidget) or not pane.visibleRegion().isEmpty()
-
-
-_FIELDS = (QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox)
 
 
 class UndoKeys(QObject):

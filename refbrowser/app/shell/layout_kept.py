@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 
 from refbrowser.app.shell.centre import PLOT
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _TAB = "centreTabs"
+#: Whether the bar that offers to make references was dismissed.
+_MAKE_BAR = "makeBar"
 
 
 @runtime_checkable
@@ -54,6 +56,9 @@ class LayoutKept:
         if tab and tab[0] < tabs.count() and tabs.isTabVisible(tab[0]):
             tabs.setCurrentIndex(tab[0])
         self.restore_columns(self._window)
+        bar = self._centre.make_bar
+        bar.decline(is_declined=self._settings.view(_MAKE_BAR) == [1])
+        bar.dismissed.connect(lambda: self._settings.set_view(_MAKE_BAR, [int(bar.is_declined)]))
 
     def restore_look(self, name: str, pane: WindowLook) -> None:
         """Give a pane that is made late what was kept of it under a name, and keep it from now on."""
@@ -80,6 +85,7 @@ class LayoutKept:
     def forget(self) -> None:
         """Let every table share out its room again."""
         self._settings.clear_views()
+        self._centre.make_bar.decline(is_declined=False)
         for table in self._window.findChildren(VirtualTable):
             table.fit_columns()
         self._attributes.tree.name_column.forget()
@@ -117,7 +123,7 @@ class PlotAlone(QObject):
         self._tool_bar = tool_bar
         self._before: tuple[QByteArray, int, QWidget | None] | None = None
         self._escape = QShortcut(window)
-        self._escape.activated.connect(self.leave)
+        self._escape.activated.connect(self._stop_or_leave)
 
     @property
     def is_on(self) -> bool:
@@ -142,8 +148,6 @@ class PlotAlone(QObject):
             dock.hide()
         for part in self._frame():
             part.hide()
-        if self._centre.plot is not None:
-            self._centre.plot.keys.add(Qt.Key.Key_Escape, self._escape_in_plot)
         self._centre.show_tab(PLOT)
         tabs.currentChanged.connect(self._page_chosen)
         self._take_escape(taken=True)
@@ -161,8 +165,6 @@ class PlotAlone(QObject):
             part.show()
         self._window.restoreState(state)
         self._centre.tabs.setCurrentIndex(tab)
-        if self._centre.plot is not None:
-            self._centre.plot.keys.add(Qt.Key.Key_Escape, self._centre.plot.tools.escape)
         if focused is not None:
             focused.setFocus()
         self.changed.emit()
@@ -186,7 +188,7 @@ class PlotAlone(QObject):
             self._centre.tabs.tabBar(),
         ]
 
-    def _escape_in_plot(self) -> None:
+    def _stop_or_leave(self) -> None:
         """Stop playing, where something plays; else leave."""
         plot = self._centre.plot
         if plot is not None and plot.tools.is_playing:

@@ -171,7 +171,7 @@ class MainWindow(QMainWindow):
         self.jobs = JobsPane(self.tasks)
         self.problems = ProblemsPane(self.documents)
         self.history = HistoryPane()
-        self._start.complete(self.settings.recent())
+        self._start.complete(self.settings.recent(), self.settings.more_words)
         self.takeCentralWidget()
         self.centre = Centre(self._start)
         self.setCentralWidget(self.centre)
@@ -223,7 +223,9 @@ class MainWindow(QMainWindow):
         )
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
-        self.drops = DropTarget(self, self.commands.files.make_of, self.commands.comparing.compare_paths)
+        files = self.commands.files
+        compare = self.commands.comparing.compare_paths
+        self.drops = DropTarget(self, files.make_of, files.combine_of, compare)
         self.plot_alone.changed.connect(self.update_actions)
         self.filing = Filing(
             self,
@@ -410,10 +412,12 @@ class MainWindow(QMainWindow):
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.make_bar.wanted.connect(self.commands.files.make_references)
         self.centre.openPaths.connect(self.commands.files.open_instead)
+        self.centre.combineWanted.connect(self.commands.files.combine_instead)
+        self.centre.makeWanted.connect(self.commands.files.make_instead)
         self.centre.referencesWanted.connect(self.commands.files.look_for_references)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
         self.status.serviceWanted.connect(self.commands.copying.put)
-        self.tasks.busyChanged.connect(lambda busy: self.actions_.set_condition("is_busy", holds=busy))
+        self.tasks.busyChanged.connect(self._busy_changed)
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 
     def _plot_made(self, plot: PlotPane) -> None:
@@ -425,6 +429,10 @@ class MainWindow(QMainWindow):
         self.commands.copying.connect_plot()
         self.context_menus.connect_views()
         self.navigation.plot_current()
+
+    def _busy_changed(self) -> None:
+        holds = self.commands.view.conditions()["is_busy"]
+        self.actions_.set_condition("is_busy", holds=holds)
 
     def lay_out_anew(self) -> None:
         """Forget the layout that was kept; docks get their first sizes when the panes are there."""
@@ -464,12 +472,16 @@ class MainWindow(QMainWindow):
         return document
 
     def open_recent(self, path: str) -> OpenDocument:
-        """Open a document that was opened lately, as it was opened then."""
+        """Open a document that was opened lately, as it was opened then, and those opened with it."""
+        together = self.settings.together(path)
+        if len(together) > 1:
+            self.open_all(together)
         flavour = self.settings.flavour(path)
         return self.open_path(path, options={"flavour": flavour} if flavour else None)
 
     def open_all(self, paths: Sequence[str]) -> None:
-        """Open several documents; the last one is shown."""
+        """Open several documents; the last one is shown, and all are one entry of those opened lately."""
+        self.settings.keep_together(paths)
         for path in paths:
             self.open_path(path)
 

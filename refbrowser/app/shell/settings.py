@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 VERSION = 1
 #: Recent documents that are kept.
 RECENT = 12
+#: Documents opened together that one entry has at most.
+TOGETHER = 500
 
 
 class Settings:
@@ -26,6 +29,8 @@ class Settings:
 
     def __init__(self, *, is_kept: bool = True) -> None:
         self._is_kept = is_kept
+        #: Documents that were opened together in this run, by the first of them.
+        self._sets: dict[str, list[str]] = {}
         scope = QSettings.Scope.UserScope
         self._store = QSettings(QSettings.Format.IniFormat, scope, "refbrowser", "refbrowser")
         if is_kept and self._store.value("version", VERSION, int) != VERSION:
@@ -42,24 +47,61 @@ class Settings:
 
     def recent(self) -> list[str]:
         """Return the documents that were opened lately, the newest first."""
-        import json
-
-        try:
-            value = json.loads(str(self._store.value("recent", "[]")))
-        except ValueError:
-            return []
-        return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+        return [text for text in self._json("recent", []) if isinstance(text, str)]
 
     def add_recent(self, path: str) -> None:
         """Put a document at the front of the recent ones."""
         import json
 
-        paths = [path, *(other for other in self.recent() if other != path)]
+        first = self._first_of(path)
+        together = set(self.together(first))
+        paths = [first, *(other for other in self.recent() if other not in together)]
         self._keep("recent", json.dumps(paths[:RECENT]))
+        kept = {one: self._sets[one] if one in self._sets else self.together(one) for one in paths[:RECENT]}
+        self._keep(
+            "together", json.dumps({one: several for one, several in kept.items() if len(several) > 1})
+        )
+
+    def keep_together(self, paths: Sequence[str]) -> None:
+        """Let documents that are opened together be one entry, under the first; one alone is its own."""
+        full = [path if "://" in path else os.path.abspath(os.path.expanduser(path)) for path in paths]
+        for first in [first for first, several in self._sets.items() if not set(several).isdisjoint(full)]:
+            del self._sets[first]
+        if full:
+            self._sets[full[0]] = full[:TOGETHER]
+
+    def together(self, path: str) -> list[str]:
+        """Return the documents that were opened with one that was opened lately, itself first."""
+        if path in self._sets:
+            return self._sets[path]
+        several = self._json("together", {}).get(path)
+        is_right = isinstance(several, list) and all(isinstance(one, str) for one in several)
+        return several if is_right and several and several[0] == path else [path]
+
+    def more_words(self, path: str) -> str:
+        """Return how many were opened with a document that was opened lately; nothing for none."""
+        more = len(self.together(path)) - 1
+        return f"  and {more} more" if more else ""
+
+    def _first_of(self, path: str) -> str:
+        """Return the document under which one that was opened with others is listed."""
+        return next((first for first, several in self._sets.items() if path in several), path)
+
+    def _json(self, name: str, otherwise: Any) -> Any:
+        """Return a value that is kept as JSON, where it is of the type of `otherwise`."""
+        import json
+
+        try:
+            value = json.loads(str(self._store.value(name, "null")))
+        except ValueError:
+            return otherwise
+        return value if isinstance(value, type(otherwise)) else otherwise
 
     def clear_recent(self) -> None:
         """Forget the recent documents."""
         self._forget("recent")
+        self._forget("together")
+        self._sets.clear()
         self._forget("flavours")
         self._forget("byteOrders")
         self._forget("arrays")
@@ -102,14 +144,17 @@ class Settings:
         self._keep(name, json.dumps({other: chosen for other, chosen in kept.items() if chosen}))
 
     def _by_path(self, name: str) -> dict[str, str]:
-        import json
-
-        try:
-            value = json.loads(str(self._store.value(name, "{}")))
-        except ValueError:
-            return {}
-        items = value.items() if isinstance(value, dict) else ()
+        items = self._json(name, {}).items()
         return {path: chosen for path, chosen in items if isinstance(chosen, str)}
+
+    def folder(self) -> str:
+        """Return the folder of what was opened last from a dialog; empty where it is not there any more."""
+        folder = str(self._store.value("folder", ""))
+        return folder if os.path.isdir(folder) else ""
+
+    def set_folder(self, folder: str) -> None:
+        """Remember the folder of what was opened from a dialog."""
+        self._keep("folder", folder)
 
     def preference(self, name: str) -> str | None:
         """Return the text that is kept for a preference, or None."""
@@ -125,15 +170,9 @@ class Settings:
 
     def view(self, name: str) -> list[int]:
         """Return the numbers that a view keeps (widths of columns, a tab); none where there are none."""
-        import json
-
         if not self._is_kept:
             return []
-        try:
-            value = json.loads(str(self._store.value(f"views/{name}", "[]")))
-        except ValueError:
-            return []
-        numbers = value if isinstance(value, list) else []
+        numbers = self._json(f"views/{name}", [])
         return [number for number in numbers if isinstance(number, int) and 0 <= number < 100_000][:100]
 
     def set_view(self, name: str, numbers: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.widgets import icons, theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
@@ -54,10 +54,10 @@ class StartPane(QWidget):
         self.setAccessibleDescription(TEXT)
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
-        self._paths: list[str] = []
+        self._paths: list[tuple[str, str]] = []
         self._lost: list[tuple[str, str]] = []
 
-    def complete(self, recent: Sequence[str]) -> None:
+    def complete(self, recent: Sequence[str], more: Callable[[str], str] = lambda path: "") -> None:
         """Add the buttons and the documents that were opened lately."""
         from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
@@ -81,11 +81,11 @@ class StartPane(QWidget):
         self._column.addSpacing(theme.HUGE)
         self._column.addStretch(1)
         self._controls.show()
-        self.set_recent(recent)
+        self.set_recent(recent, more)
 
-    def set_recent(self, paths: Sequence[str]) -> None:
-        """List the documents that were opened lately."""
-        self._paths = list(paths[:SHOWN])
+    def set_recent(self, paths: Sequence[str], more: Callable[[str], str] = lambda path: "") -> None:
+        """List the documents that were opened lately; `more` says how many were opened with one."""
+        self._paths = [(path, more(path)) for path in paths[:SHOWN]]
         self._list()
 
     def set_lost(self, documents: Sequence[tuple[str, str]]) -> None:
@@ -106,8 +106,8 @@ class StartPane(QWidget):
             self._recent.append(self._button(path, f"lostButton{number}", f"  ({when})"))
         if self._paths:
             self._recent.append(plain_label("Recent", role="paneTitle", wrap=False))
-        for number, path in enumerate(self._paths):
-            self._recent.append(self._button(path, f"recentButton{number}", ""))
+        for number, (path, more) in enumerate(self._paths):
+            self._recent.append(self._button(path, f"recentButton{number}", more))
         for widget in self._recent:
             self._column.insertWidget(self._column.count() - 1, widget, 0, Qt.AlignmentFlag.AlignHCenter)
         self._place_controls()

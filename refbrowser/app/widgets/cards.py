@@ -34,7 +34,9 @@ def error_text(error: BaseException) -> str:
         if error.kind is ErrorKind.BLOCKED:
             # The advice is for the command line; in the window there is the sheet.
             return f"{text}.\nReferences > Permissions lists what the document wants to read."
-        advice = error.advice[:1].upper() + error.advice[1:]
+        # What is to be typed in a shell stays as it is.
+        is_command = error.advice.startswith("pip ")
+        advice = error.advice if is_command else error.advice[:1].upper() + error.advice[1:]
         return f"{text}.\n{advice}" if advice else f"{text}."
     notes = "".join(f"\n{note}." for note in getattr(error, "__notes__", ()))
     return f"{type(error).__name__}: {error}{notes}"
@@ -119,13 +121,24 @@ class Card(QFrame):
 
 
 class ErrorCard(Card):
-    """An error where it arose: what, where, advice; retry and copy."""
+    """An error where it arose: what, where, advice; retry and copy.
+
+    Signals
+    -------
+    retry()
+        What failed is to be tried again.
+    fixWanted()
+        What `offer_fix` offers is wanted.
+    """
 
     retry = Signal()
+    fixWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fault", "", "", parent)
         self._error: BaseException | None = None
+        self._fix = self.add_button("", "errorFixButton", self.fixWanted.emit, default=True)
+        self._fix.hide()
         self._retry = self.add_button("Try again", "errorRetryButton", self.retry.emit)
         self.add_button("Copy", "errorCopyButton", self._copy)
 
@@ -134,6 +147,11 @@ class ErrorCard(Card):
         self._error = error
         self.set_content("fault", heading, error_text(error), "fault")
         self._retry.setVisible(can_retry)
+
+    def offer_fix(self, title: str) -> None:
+        """Offer what repairs it; nothing where the title is empty."""
+        self._fix.setText(title)
+        self._fix.setVisible(bool(title))
 
     def _copy(self) -> None:
         if self._error is not None:

@@ -126,6 +126,7 @@ _SET = (
         "other software gives other values",
     ),
     ("lock-invalid", "lock that is none", "files that were replaced are not noticed"),
+    ("lock-unread", "lock that cannot be read", "files that were replaced are not noticed"),
     ("not-decided", "not decided", "the search was given up at its limit: there may be more"),
 )
 _STAT = (
@@ -160,6 +161,11 @@ _STAT = (
     ),
     ("file-gone", "file of the lock that is not there", "an error in every reader"),
     ("file-undecided", "file that cannot be compared with the lock", "it may be another one than was meant"),
+    (
+        "file-unconfirmed",
+        "file that the lock does not confirm",
+        "its size and ends agree, its time or ETag does not: its middle may be another one",
+    ),
     ("file-not-locked", "file that the lock does not know", "it is not noticed when it is replaced"),
 )
 _SAMPLE = (

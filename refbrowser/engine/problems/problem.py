@@ -9,7 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity, SpareCommaError
+from refbrowser.io.origins import scheme_of
 
 #: Problems that are listed one by one; the rest is counted.
 MOST = 10_000
@@ -37,6 +38,7 @@ class Remedy(StrEnum):
     PREFIX = "prefix"
     PERMISSIONS = "permissions"
     ACCEPT = "accept"
+    COMMAS = "commas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +159,16 @@ class Problems:
 _NO_BADGE = Badge()
 
 
+#: What is packed is not repaired: its text is in no file.
+PACKED = (".gz", ".zst")
+
+
 def problem_of_opening(error: RefbrowserError) -> Problem:
     """Return why a document could not be opened: that is its one fault."""
+    name = error.place.document or ""
+    is_comma = isinstance(error, SpareCommaError) and scheme_of(name) is None and not name.endswith(PACKED)
     return Problem(
+        fix=Fix(Remedy.COMMAS, "Open a copy without the comma") if is_comma else None,
         severity=Severity.FAULT,
         kind=error.kind,
         message=error.message,

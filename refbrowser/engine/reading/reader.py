@@ -28,6 +28,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.plan import AUTOMATIC, PlanChoice, RangePlan, Request
 from refbrowser.limits import LIMITS
+from refbrowser.model.data_type import end_texts, endings_in
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind, taken, with_used_urls
@@ -251,6 +252,8 @@ class Reader:
         if not options.export:
             ndim = len(self.manifest.grid_shape)
             self.log = session.chunk_log.of(access.memory, self.node.path, ndim)
+        #: How texts end before the length that they are stored in.
+        self.endings = endings_in(reading.node.known_dtype)
         self._lock = threading.Lock()
 
     def read(self, parts: Parts) -> None:
@@ -440,6 +443,9 @@ class Batch(ABC, Generic[W]):
         if self._notes is not None:
             self._notes.ended(number, error)
         reader = self.reader
+        if reader.endings and error is None:
+            part = self.parts[number]
+            end_texts(reader.region(part), reader.node.known_dtype, reader.endings)
         if error is None and reader.options.on_part is None:
             reader.count()
             return

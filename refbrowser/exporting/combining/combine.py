@@ -30,10 +30,10 @@ from refbrowser.exporting.combining.mismatches import (
 )
 from refbrowser.exporting.combining.placing import divide, file_ends, placed_axes
 from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking, is_named
+from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
-from refbrowser.exporting.saving.lock_beside import renew_lock
-from refbrowser.exporting.saving.making import form_of, sources_of
+from refbrowser.exporting.saving.making import FORMS, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
@@ -42,6 +42,7 @@ from refbrowser.formats.references import give_memory_back
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin, local_path, parse_storage_options, split_url
+from refbrowser.model.data_type import end_texts
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 from refbrowser.references.document.document import Document
@@ -79,10 +80,6 @@ class CombineReport:
         Chunks whose values were those of their files, and those that could not be read.
     losses
         What references cannot hold, or have otherwise.
-    is_relative
-        The document names the files relative to its own folder.
-    relocked
-        The lock beside it was written again.
     """
 
     target: str
@@ -95,8 +92,6 @@ class CombineReport:
     compared: int = 0
     unread: int = 0
     losses: tuple[str, ...] = ()
-    is_relative: bool = False
-    relocked: bool = False
 
 
 def gather(
@@ -261,7 +256,9 @@ def combine(
         The control's token was cancelled.
     """
     control = control or JobControl()
-    request = replace(request, format=form_of(request.target, request.format))
+    if request.format not in FORMS:
+        message = f"{quoted(request.format)} is no form of references"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     local = local_path(request.target)
     if local is not None and os.path.exists(local) and not (request.force or request.resume):
         message = "the document is there already"
@@ -372,8 +369,7 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     with Session() as session:
         dataset = _dataset(plan, _combined(plan, control), session, control)
         force = request.force or request.resume
-        form = form_of(request.target, request.format)
-        writing = ExportRequest(request.target, form, force=force, options=request.options)
+        writing = ExportRequest(request.target, request.format, force=force, options=request.options)
         exporter = Exporter(dataset, writing, CombinedReferences)
         target = exporter.target
         assert isinstance(target, CombinedReferences)
@@ -382,15 +378,12 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
         done = exporter.run(control)
     report.references, report.compared, report.unread = done.chunks, proof.compared, proof.unread
     report.losses += tuple(loss_lines(done.losses))
-    report.is_relative = target.is_relative
-    report.relocked = renew_lock(proof.opening(request.target), control)
     return report
 
 
 class CombinedReferences(ReferencesTarget):
     """References of many files that are compared with some of these before the document gets its name."""
 
-    names_beside = True
     proof: CombinedProof
 
     def prove(self, path: str, document: Document, token: CancelToken) -> None:
@@ -521,9 +514,13 @@ class CombinedProof:
                     raise
                 self.unread += 1
                 continue
+            for values in (found, expected):
+                end_texts(values, source.known_dtype, ("space",))
             if array.role != "placed":
-                if plan.request.time_units or expected.dtype.hasobject:
+                if expected.dtype.hasobject:
                     return
+                units = plan.units_of(array, number, told)
+                expected = expected if units is None else counted(expected, told, *units)
                 expected = expected.astype(found.dtype)
             if not is_same(found.reshape(expected.shape), expected):
                 raise different(array.path, f"{quoted(plan.files[number].source)} has other values")

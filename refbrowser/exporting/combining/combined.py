@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -16,25 +17,26 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import Combination
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, time_of
-from refbrowser.exporting.combining.placing import PlacedAxis, expressed
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch
+from refbrowser.exporting.combining.placing import PlacedAxis
 from refbrowser.exporting.combining.properties import (
     HELD,
     ArrayProperties,
     Attributes,
+    FileChunks,
     Ints,
     LookedAt,
     Values,
     all_coords,
     bounds_of,
+    coords_of,
 )
-from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
+from refbrowser.exporting.combining.times import counted, target_units, time_of
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
+from refbrowser.model.cf import DEFAULT_FILLS, TimeUnits
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.references.document.manifest import ManifestBuilder, ManifestDocument
 from refbrowser.references.document.origins import FileOrigin
 from refbrowser.references.document.table import WHOLE
@@ -76,6 +78,7 @@ class Plan:
     arrays: list[ArrayOfFiles] = field(default_factory=list)
     axes: list[PlacedAxis] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
+    _coordinates: dict[str, ArrayOfFiles] | None = None
 
     @property
     def blocking(self) -> list[Mismatch]:
@@ -86,6 +89,30 @@ class Plan:
         """Return the dimensions of an array of the result: new ones come first."""
         new = [axis.name for axis in self.axes if axis.is_new and array.role != "same"]
         return (*new, *array.first.dimensions)
+
+    def units_of(
+        self, array: ArrayOfFiles, number: int, told: ArrayProperties
+    ) -> tuple[TimeUnits, TimeUnits] | None:
+        """Return the units of times of a file, and those that all are written in; None of what is no time."""
+        if array.role != "inlined":
+            return None
+        coordinate, own = array, time_of(told)
+        if own is None and (found := self._coordinate(array.path)) is not None:
+            at = bisect_left(found.files, number)
+            if at < len(found.files) and found.files[at] == number:
+                coordinate, own = found, time_of(found.told[at])
+        if own is None or self.request.accepts("units", coordinate.path):
+            return None
+        target = target_units(coordinate.first, self.request)
+        return None if target is None else (own, target)
+
+    def _coordinate(self, path: str) -> ArrayOfFiles | None:
+        """Return the coordinate whose bounds are at a path."""
+        if self._coordinates is None:
+            by_path = {each.path: each for each in self.arrays}
+            owners = bounds_of([each.first for each in self.arrays])
+            self._coordinates = {path: by_path[owner] for path, owner in owners.items() if owner in by_path}
+        return self._coordinates.get(path)
 
     def axes_of(self, array: ArrayOfFiles) -> list[PlacedAxis | None]:
         """Return along which axis each dimension of an array lies."""
@@ -159,9 +186,6 @@ class _Combining:
         self.numbers: list[npt.NDArray[np.int32] | None] = [None] * len(plan.files)
         self.starts: list[Ints | None] = [None] * len(plan.files)
         self.room = LIMITS.inlined_members
-        bounds = bounds_of([each.first for each in plan.arrays])
-        by_path = {each.path: each for each in plan.arrays}
-        self.owners = {path: by_path[owner] for path, owner in bounds.items() if owner in by_path}
         self.held: list[tuple[str, bytes]] = []
 
     def _check_codecs(self) -> None:
@@ -219,9 +243,8 @@ class _Combining:
 
     def _attributes(self, array: ArrayOfFiles) -> dict[str, Any]:
         found = _common([(len(files), told.attributes) for told, files in array.groups().items()])
-        units = self.plan.request.time_units
-        if units and array.role == "inlined" and "units" in found and time_of(array.first) is not None:
-            found["units"] = units
+        if array.role == "inlined" and "units" in found and time_of(array.first) is not None:
+            found["units"] = self.plan.request.time_units or array.first.attribute("units")
         return {**found, **self.plan.request.sets(array.path)}
 
     def _metadata(self, array: ArrayOfFiles, shape: tuple[int, ...], chunks: tuple[int, ...]) -> None:
@@ -260,12 +283,9 @@ class _Combining:
             }
             self.manifest.add_metadata({f"{prefix}/zarr.json": json_of(told)})
             return
-        array = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
+        told = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
         attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
-        documents = {
-            f"{prefix}/.zarray": json_of(with_filters_alone(array)),
-            f"{prefix}/.zattrs": json_of(attributes),
-        }
+        documents = {f"{prefix}/.zarray": json_of(told), f"{prefix}/.zattrs": json_of(attributes)}
         self.manifest.add_metadata(documents)
 
     # Values that stand in the document
@@ -298,31 +318,10 @@ class _Combining:
         return whole
 
     def _told_values(self, array: ArrayOfFiles, number: int, told: ArrayProperties) -> Values:
-        """Return the values of one file, times in the units that are asked for."""
+        """Return the values of one file, times in the units in which those of all are written."""
         values = self.plan.files[number].values[told.path]
-        units = self.plan.request.time_units
-        if not units:
-            return values
-        owner = self.owners.get(array.path)
-        own = time_of(told)
-        if own is None and owner is not None and number in owner.files:
-            own = time_of(owner.told[owner.files.index(number)])
-        if own is None:
-            return values
-        target = TimeUnits.from_attributes({"units": units, "calendar": own.calendar})
-        if target is None or values.dtype.kind not in "iuf":
-            return values
-        attributes = {name: json.loads(text) for name, text in told.attributes}
-        fill = parse_fill_value(json.loads(told.fill), values.dtype)
-        marks = told.form == "zarr-v2"
-        packing = Packing.from_attributes(attributes, values.dtype, fill, fill_marks=marks)
-        if packing.is_scaled:
-            message = f"times of {quoted(told.path)} have a scale: they cannot be expressed anew"
-            raise RefbrowserError(ErrorKind.META, message, Place(path=told.path))
-        # What is missing stays what it is.
-        missing = packing.missing_mask(values)
-        found = expressed(values, own, target)
-        return np.where(missing, values, found) if missing.any() else found
+        units = self.plan.units_of(array, number, told)
+        return values if units is None else counted(values, told, *units)
 
     def _inline(self, array: ArrayOfFiles, values: Values) -> None:
         fill = json.loads(array.first.fill)
@@ -431,10 +430,21 @@ class _Rows:
 
     def add(self, number: int, told: ArrayProperties, at: int, begins: tuple[int, ...]) -> None:
         """Add the rows of one file; `begins` is its first chunk in the result."""
-        file, start, stop, numbers = self._combining.rows_of(number, at)
-        if start == stop:
-            return
-        columns = file.chunks
+        file, begin, end, numbers = self._combining.rows_of(number, at)
+        for start in range(begin, end, _ROWS):
+            self._add(file.chunks, numbers, told, at, begins, (begin, start, min(start + _ROWS, end)))
+
+    def _add(
+        self,
+        columns: FileChunks,
+        numbers: npt.NDArray[np.int32],
+        told: ArrayProperties,
+        at: int,
+        begins: tuple[int, ...],
+        rows: tuple[int, int, int],
+    ) -> None:
+        """Add some rows of an array of a file: where all begin, and where these begin and end."""
+        begin, start, stop = rows
         offset, length = (
             columns.offset[start:stop].astype(np.int64),
             columns.length[start:stop].astype(np.int64),
@@ -444,14 +454,18 @@ class _Rows:
             if columns.url is not None
             else np.full(stop - start, numbers[0] if len(numbers) else -1, np.int32)
         )
-        coords = self._coords(told)
-        if at in columns.positions:
-            coords = coords[columns.positions[at]]
+        positions = columns.positions.get(at)
+        coords = self._coords(
+            told,
+            np.arange(start - begin, stop - begin)
+            if positions is None
+            else positions[start - begin : stop - begin],
+        )
         held = np.flatnonzero(length == HELD)
         data = [columns.inline[start + row] for row in held.tolist()]
         if self._array.divided and self._array.role == "placed":
-            rows = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
-            coords, offset, length, of_row = rows
+            divided = _divided(told, self._axis(told), self._array.divided, coords, offset, length)
+            coords, offset, length, of_row = divided
             url, held = url[of_row], np.flatnonzero(length == HELD)
             # Of rows that hold their bytes the offset is that in these.
             size = _size_of_rows(told, self._axis(told), self._array.divided)
@@ -487,14 +501,16 @@ class _Rows:
         names = {axis.name for axis in self._combining.plan.axes if not axis.is_new}
         return next(at for at, name in enumerate(told.dimensions) if name in names)
 
-    def _coords(self, told: ArrayProperties) -> Ints:
+    def _coords(self, told: ArrayProperties, positions: Ints) -> Ints:
         shape = told.grid.grid_shape
+        if told.grid.size > _ROWS:
+            return coords_of(shape, positions)
         found = self._grids.get(shape)
         if found is None:
             if len(self._grids) > 64:
                 self._grids.clear()
             found = self._grids[shape] = all_coords(shape)
-        return found
+        return found[positions]
 
 
 def _size_of_rows(told: ArrayProperties, axis: int, rows: int) -> int:

@@ -39,8 +39,8 @@ from refbrowser.exporting.combining.properties import (
     States,
     Values,
     absolute,
-    all_coords,
     arrays_read,
+    coords_of,
     is_made_over,
     looked_at,
     plain_values,
@@ -408,10 +408,9 @@ def _kind_of(
         divided = node.values.divided if isinstance(node, ArrayNode) else None
         if told.problem or divided is None or not isinstance(node, ArrayNode):
             return None
-        coords = (
-            all_coords(told.grid.grid_shape) if told.grid.size else np.zeros((0, len(told.shape)), np.int64)
-        )
-        coords = coords[looked.chunks.positions[number]] if number in looked.chunks.positions else coords
+        there = looked.chunks.positions.get(number)
+        there = np.arange(looked.chunks.counts[number]) if there is None else there
+        coords = coords_of(told.grid.grid_shape, there)
         nodes[told.path], first[told.path] = node, len(rows)
         found = [places.get(key) for key in divided.keys.encode_many(coords, node.key_prefix)]
         if None in found:

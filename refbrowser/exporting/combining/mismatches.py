@@ -6,13 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import ACCEPTED, ODD, Combination, Remedy
 from refbrowser.exporting.combining.properties import (
     COMPARED,
@@ -22,7 +20,14 @@ from refbrowser.exporting.combining.properties import (
     is_named,
     short,
 )
-from refbrowser.model.cf import TimeUnits
+from refbrowser.exporting.combining.times import (
+    are_exact,
+    calendar_of,
+    finest,
+    instants,
+    target_units,
+    time_of,
+)
 
 #: Files and values that a line names.
 _NAMED, _SHOWN = 5, 60
@@ -210,8 +215,6 @@ def _others(file: LookedAt, renamed: list[tuple[str, str, str]], partial: set[st
 
 
 def _check_names(request: Combination, seen: set[str]) -> None:
-    from refbrowser.errors import ErrorKind, quoted
-
     said = (*request.renamed(), *request.attributes_set())
     named = [*request.leave_out_var, *request.inline_var, *(name for name, _, _ in said)]
     for name in named:
@@ -252,7 +255,7 @@ def mismatches_of(
     files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
 ) -> list[Mismatch]:
     """Return what files differ in, but where they lie: blocking differences first, in the order of arrays."""
-    linter = _Linter(files, request)
+    linter = _Linter(files, arrays, request)
     for array in arrays:
         linter.presence(array)
         linter.array(array)
@@ -261,8 +264,10 @@ def mismatches_of(
 
 
 class _Linter:
-    def __init__(self, files: Sequence[LookedAt], request: Combination) -> None:
-        self.files, self.request = files, request
+    def __init__(
+        self, files: Sequence[LookedAt], arrays: Sequence[ArrayOfFiles], request: Combination
+    ) -> None:
+        self.files, self.arrays, self.request = files, arrays, request
         self.found: list[Mismatch] = []
 
     def presence(self, array: ArrayOfFiles) -> None:
@@ -393,15 +398,44 @@ class _Linter:
         check = self._check
         for kind, name, plain in (("scale", "scale_factor", 1.0), ("offset", "add_offset", 0.0)):
             check(array, groups, kind, _shown_of(name), partial(_number, name=name, plain=plain), name)
-        times = any(_time(each) is not None for each in groups)
+        times = any(time_of(each) is not None for each in groups)
         anew = bool(self.request.time_units) and times and array.role == "inlined"
-        if not anew:
+        if not anew and not self._counted_alike(array, groups):
             check(array, groups, "units", _shown_of("units"), _units_key, "units")
         if times:
-            check(array, groups, "calendar", lambda each: _calendar(each), None, "calendar")
+            check(array, groups, "calendar", calendar_of, None, "calendar")
         for kind, names in _MEANING.items():
             for name in names:
                 check(array, groups, kind, _shown_of(name), None, name)
+
+    def _counted_alike(self, array: ArrayOfFiles, groups: dict[ArrayProperties, list[int]]) -> bool:
+        """Tell that times count from other dates, and are the same ones counted from that of most files."""
+        if array.role != "inlined" or self._accepted("units", array) or time_of(array.first) is None:
+            return False
+        if len({calendar_of(each) for each in groups}) > 1 or len({_units_key(each) for each in groups}) < 2:
+            return False
+        if not are_exact(array, self.arrays, self.files, self.request):
+            return False
+        target = str(target_units(array.first, self.request))
+        shown = [(_shown_of("units")(each), numbers) for each, numbers in groups.items()]
+        others = [(text, numbers) for text, numbers in shown if text != _shown_of("units")(array.first)]
+        count = sum(len(numbers) for _, numbers in others)
+        verb = "counts its times" if count == 1 else "count their times"
+        message = (
+            f"{array.path}: {count} of {len(array.files)} files {verb} from another date; all are written "
+        )
+        message += f"in {quoted(target)}, with no time changed"
+        self._add(
+            array.path,
+            "units",
+            "units",
+            target,
+            len(array.files) - count,
+            others,
+            is_blocking=False,
+            message=message,
+        )
+        return True
 
     def _values(self, array: ArrayOfFiles) -> None:
         """Tell of arrays without the dimension that do not have the same values."""
@@ -543,8 +577,8 @@ class _Linter:
             found.insert(1, Remedy("take_as", f"{name}={name}_2:{file}"))
         if kind in OF_BYTES and array.role == "placed":
             found.append(Remedy("inline_var", array.path))
-        if kind == "units" and array.role == "inlined" and _is_time(common[0]):
-            found.insert(0, Remedy("time_units", json.loads(common[0])))
+        if kind == "units" and array.role == "inlined" and time_of(array.first) is not None:
+            found.insert(0, Remedy("time_units", finest(array.first, array.told)))
         elif kind in ACCEPTED:
             found.append(Remedy("accept", f"{kind}:{array.path}"))
         return found
@@ -644,48 +678,10 @@ def _codec_names(text: str) -> str:
     return " + ".join(words) or "none"
 
 
-# Times
-
-
-@lru_cache(maxsize=4096)
-def _units(units: str, calendar: str | None) -> TimeUnits | None:
-    return TimeUnits.from_attributes({"units": units, "calendar": calendar})
-
-
-def _time(each: ArrayProperties) -> TimeUnits | None:
-    units, calendar = each.attribute("units"), each.attribute("calendar")
-    return _units(units, calendar if isinstance(calendar, str) else None) if isinstance(units, str) else None
-
-
-def time_of(each: ArrayProperties) -> TimeUnits | None:
-    """Return the unit of the times that an array holds, None where it holds none."""
-    return _time(each)
-
-
-def _calendar(each: ArrayProperties) -> str:
-    found = _time(each)
-    calendar = "none" if found is None else found.calendar
-    return "standard" if calendar == "gregorian" else calendar
-
-
-def _is_time(text: str) -> bool:
-    units = json.loads(text) if text != "none" else None
-    return isinstance(units, str) and _units(units, None) is not None
-
-
 def _units_key(each: ArrayProperties) -> Any:
     """Return what is the same for units that are written in two ways and mean the same."""
-    found = _time(each)
-    return _shown_of("units")(each) if found is None else _instants(found)
-
-
-@lru_cache(maxsize=4096)
-def _instants(units: TimeUnits) -> Any:
-    try:
-        dates = units.dates(np.array([0, 1]))
-    except RefbrowserError:
-        return str(units)
-    return tuple(date.isoformat() for date in dates)
+    found = time_of(each)
+    return _shown_of("units")(each) if found is None else instants(found)
 
 
 def of_files(found: Sequence[Mismatch]) -> Iterator[str]:

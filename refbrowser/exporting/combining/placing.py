@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import Any
@@ -11,29 +12,19 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.combining.combination import Combination, NewDimension, Remedy, array_of
-from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, OddValue, named, time_of
+from refbrowser.exporting.combining.mismatches import ArrayOfFiles, Mismatch, OddValue, named
 from refbrowser.exporting.combining.properties import (
-    ArrayProperties,
     LookedAt,
     Values,
     digest_of,
     short,
 )
-from refbrowser.model.cf import TimeUnits
+from refbrowser.exporting.combining.times import counted, target_units, time_of
 
 #: A distance of more than so many usual steps is a gap.
 _WIDE = 1.5
 #: Differences of one kind that are told one by one.
 _TOLD = 20
-#: Microseconds of units of equal length.
-_LENGTHS = {
-    "microseconds": 1,
-    "milliseconds": 10**3,
-    "seconds": 10**6,
-    "minutes": 60 * 10**6,
-    "hours": 3600 * 10**6,
-    "days": 86400 * 10**6,
-}
 
 
 @dataclass(slots=True, eq=False)
@@ -73,40 +64,6 @@ class PlacedAxis:
     def size(self) -> int:
         """Its length."""
         return sum(self.lengths)
-
-
-def expressed(values: Values, units: TimeUnits, target: TimeUnits) -> Values:
-    """Return times in other units, exactly where numbers can say them so.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_META`: the units or the calendars cannot be turned into each other.
-    """
-    if str(units) == str(target) or not values.size:
-        return values
-    import cftime
-
-    one, other = _LENGTHS.get(units.unit), _LENGTHS.get(target.unit)
-    try:
-        if one is None or other is None:
-            dates = units.dates(values)
-            found = cftime.date2num(dates, str(target), calendar=units.calendar)
-            return np.asarray(found, np.float64)
-        begin, base = (
-            cftime.num2date(0, f"seconds since {each.since}", calendar=units.calendar)
-            for each in (units, target)
-        )
-    except (ValueError, OverflowError, TypeError) as error:
-        message = f"times in {quoted(units)} cannot be expressed in {quoted(target)}: {quoted(error)}"
-        raise RefbrowserError(ErrorKind.META, message) from None
-    between = begin - base
-    shift = (between.days * 86400 + between.seconds) * 10**6 + between.microseconds
-    if values.dtype.kind in "iu":
-        whole = values.astype(np.int64) * one + shift
-        if not (whole % other).any():
-            return whole // other
-    return values.astype(np.float64) * (one / other) + shift / other
 
 
 def placed_axes(
@@ -232,7 +189,11 @@ class _Placing:
             if values is None or values.ndim != 1:
                 return None
             units = time_of(told)
-            found[number] = values if units is None or target is None else expressed(values, units, target)
+            if units is not None and target is not None:
+                # What cannot be counted alike is told as a difference of units.
+                with suppress(RefbrowserError):
+                    values = counted(values, told, units, target)
+            found[number] = values
         if any(each is None and length >= 0 for each, length in zip(found, self.lengths, strict=True)):
             return None
         return found
@@ -372,14 +333,6 @@ class _Placing:
     def _told(self, kind: str, message: str, odd: list[str], remedies: list[Remedy]) -> Mismatch:
         blocks = not self.request.accepts(kind, self.name)
         return _mismatch(kind, self.name, message, odd, remedies if blocks else [], is_blocking=blocks)
-
-
-def target_units(coordinate: ArrayProperties, request: Combination) -> TimeUnits | None:
-    """Return the units in which the times of an array are written; None where it holds none."""
-    units = time_of(coordinate)
-    if units is None or not request.time_units:
-        return units
-    return TimeUnits.from_attributes({"units": request.time_units, "calendar": units.calendar})
 
 
 def _mismatch(

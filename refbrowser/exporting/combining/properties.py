@@ -18,14 +18,13 @@ from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.rewritten import is_relative
-from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
 from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
+from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.model.selection import Selection
@@ -46,6 +45,8 @@ COMPARED = 1 << 20
 SMALL = 64 << 10
 #: Elements that are read of an array which is to stand in the document.
 _READ = 1 << 24
+#: Chunks whose references are asked for at once.
+_TAKEN = 1 << 18
 #: Attributes whose names lead to arrays that describe others.
 _NAMING = ("coordinates", "bounds", "climatology", "grid_mapping")
 #: Digests of values that are kept by the bytes that they were decoded from.
@@ -353,18 +354,9 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         order=str(told.get("order", "C")),
         encoding=json_of({name: each for name, each in told.items() if name not in _OWN}).decode(),
         itemsize=dtype.itemsize if dtype is not None and not dtype.hasobject else 0,
-        attributes=_attributes_of_array(node, told, form),
+        attributes=_attributes(node),
         problem=problem,
     )
-
-
-def _attributes_of_array(node: ArrayNode, told: Mapping[str, Any], form: str) -> Attributes:
-    """Return the attributes, without what the fill value of Zarr v2 says anyway."""
-    found = _attributes(node)
-    if form != "zarr-v2":
-        return found
-    said = {FILL_ATTRIBUTE: next((json.loads(text) for name, text in found if name == FILL_ATTRIBUTE), None)}
-    return tuple(each for each in found if each[0] != FILL_ATTRIBUTE or not is_said_twice(said, told))
 
 
 def metadata_of(dataset: Dataset, key: str) -> bytes | None:
@@ -409,19 +401,42 @@ class _Gathering:
         if told.problem or not is_listed or not grid.size:
             self._columns.append((np.zeros(0, np.int32), *(np.zeros(0, np.int64),) * 2))
             return
+        if grid.size + self._count > LIMITS.write_out_question:
+            message = f"the file has {grid.size + self._count} chunks with it, too many to be combined"
+            raise RefbrowserError(
+                ErrorKind.BUDGET,
+                message,
+                Place(path=told.path, document=self._dataset.path),
+                f"leave the array out (--leave-out-var {told.path}), or raise write_out_question",
+            )
         node = self._dataset.hierarchy.find(told.path)
         assert isinstance(node, ArrayNode)
+        before = self._count
+        blocks = [
+            self._block(node, grid.grid_shape, np.arange(start, min(start + _TAKEN, grid.size)))
+            for start in range(0, grid.size, _TAKEN)
+        ]
+        there, *columns = (np.concatenate(each) for each in zip(*blocks, strict=True))
+        if len(there) < grid.size:
+            self._positions[number] = there
+        held = range(before, self._count)
+        if len(there) == grid.size and all(row in self._inline for row in held):
+            self._held[told.path] = tuple(self._inline[row] for row in held)
+        self._columns.append((columns[0], columns[1], columns[2]))
+
+    def _block(
+        self, node: ArrayNode, grid_shape: tuple[int, ...], positions: Ints
+    ) -> tuple[Ints, Any, Ints, Ints]:
+        """Return the chunks of an array that are there, of some in a row, and what their references say."""
         divided = node.values.divided
         assert divided is not None
         columns = self._dataset.document.expansion.chunk_columns(
-            node.key_prefix, all_coords(grid.grid_shape), divided.keys
+            node.key_prefix, coords_of(grid_shape, positions), divided.keys
         )
         kind = columns.kind
         if (kind == ReferenceKind.FAULTY).any():
             raise columns.faults[int(np.argmax(kind == ReferenceKind.FAULTY))]
         there = np.flatnonzero(kind != ReferenceKind.MISSING)
-        if len(there) < len(kind):
-            self._positions[number] = there
         numbers = np.zeros(len(columns.urls) + 1, np.int32)
         for each in np.unique(columns.url[columns.url >= 0]).tolist():
             numbers[each] = self._urls.setdefault(
@@ -433,10 +448,8 @@ class _Gathering:
         length[held] = HELD
         for row in np.flatnonzero(held).tolist():
             self._inline[self._count + row] = columns.inline[int(there[row])]
-        if held.all() and len(there) == len(kind):
-            self._held[told.path] = tuple(self._inline[self._count + row] for row in range(len(there)))
-        self._columns.append((np.where(url >= 0, numbers[url], 0).astype(np.int32), offset, length))
         self._count += len(there)
+        return positions[there], np.where(url >= 0, numbers[url], 0).astype(np.int32), offset, length
 
     def columns(self) -> FileChunks:
         """Return what was taken."""
@@ -563,12 +576,17 @@ def digest_of(values: Values) -> bytes:
     return found.digest()
 
 
-def all_coords(grid_shape: tuple[int, ...]) -> Ints:
-    """Return the coordinates of all chunks of a grid in C order, shape (n, ndim)."""
-    if not grid_shape:
-        return np.zeros((1, 0), np.int64)
-    index = np.unravel_index(np.arange(prod(grid_shape)), grid_shape)
+def coords_of(grid_shape: tuple[int, ...], positions: Ints) -> Ints:
+    """Return the coordinates of chunks of a grid by their positions in C order, shape (n, ndim)."""
+    if not grid_shape or not len(positions):
+        return np.zeros((len(positions), len(grid_shape)), np.int64)
+    index = np.unravel_index(positions, grid_shape)
     return np.stack(index, axis=1).astype(np.int64, copy=False)
+
+
+def all_coords(grid_shape: tuple[int, ...]) -> Ints:
+    """Return the coordinates of all chunks of a grid, of one that is not large."""
+    return coords_of(grid_shape, np.arange(prod(grid_shape)))
 
 
 @dataclass(slots=True, eq=False)

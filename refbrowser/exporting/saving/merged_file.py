@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from refbrowser.engine.jobs import JobControl
@@ -13,6 +13,7 @@ from refbrowser.exporting.folder import FilePlace
 from refbrowser.exporting.saving.save import not_written, write_verified
 from refbrowser.formats.compression import compress
 from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.io.atomic import write_atomically
 from refbrowser.io.local import failed, open_regular, read_bytes
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import ReferenceDocument
@@ -39,6 +40,9 @@ class MergeRequest:
         Whose value settles conflicts.
     force
         Replace the target.
+    mark
+        Makes one text of two, with ours and with theirs at each conflict: what is written where conflicts are
+        left. None where ours stands there; so it does in packed documents.
     """
 
     base: OpenRequest
@@ -47,6 +51,7 @@ class MergeRequest:
     target: str | None = None
     favor: Choice | None = None
     force: bool = False
+    mark: Callable[[bytes, bytes], Iterable[bytes]] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +82,11 @@ def merge_files(request: MergeRequest, control: JobControl | None = None) -> Mer
     sides = _opened(request, control)
     control.stage("merging")
     merged = merge_documents(sides.base, sides.ours, sides.theirs, request.favor, control.check)
-    if place is not None:
+    if place is not None and merged.conflicts and request.mark is not None and sides.ours.packed is None:
+        other = merge_documents(sides.base, sides.ours, sides.theirs, Choice.THEIRS, control.check)
+        texts = (b"".join(each.document.to_chunks()) for each in (merged, other))
+        write_atomically(place.target, request.mark(*texts), cancel=control.token)
+    elif place is not None:
         _write(merged, os.fspath(place.target), sides, request, control)
     return merged
 

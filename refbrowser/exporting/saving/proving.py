@@ -21,6 +21,7 @@ from refbrowser.engine.dataset import Array, Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.library.library_source import LibrarySource, read_boxes
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.data_type import end_texts
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, Missing, Reference, ReferenceColumns, ReferenceKind, columns_of
@@ -220,6 +221,10 @@ def _prove(references: Dataset, page: Sequence[_Sample], proof: Proof, token: Ca
         theirs = next(read) if sample.source is not None else _own(sample)
         if isinstance(mine, RefbrowserError):
             theirs = _own(sample)
+        # References give the spaces that fill texts up; what else is not of a text may be taken for it.
+        for values in (mine, theirs):
+            if not isinstance(values, RefbrowserError):
+                end_texts(values, sample.original.node.known_dtype, ("space",))
         if isinstance(theirs, RefbrowserError):
             proof.unread += 1
         elif isinstance(mine, RefbrowserError):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.fits.fits_units import Told, Units, attributes_of
+from refbrowser.formats.fits.fits_units import Told, Units, UnitSum, attributes_of
 from refbrowser.formats.library.library_source import LibrarySource, Tree, asked_grid, data_type_of, dtype_of
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.netcdf3.chunks import divided
@@ -53,6 +53,7 @@ class FitsArrays:
     problems: list[Finding] = field(init=False, default_factory=list)
     sources: dict[str, LibrarySource] = field(init=False, default_factory=dict)
     _sizes: dict[str, int] = field(init=False, default_factory=dict)
+    _sums: dict[str, UnitSum] = field(init=False, default_factory=dict)
 
     def add_to(self, manifest: ManifestBuilder) -> None:
         """Add all nodes, and all chunks."""
@@ -100,6 +101,21 @@ class FitsArrays:
             message = f"the file was cut: {has} of the {needs} bytes up to its end are there"
             self.units.warn(message, path, Severity.FAULT)
         why = told.get("why", "")
+        if told.get("is_header_wrong"):
+            message = (
+                "its header is not what its CHECKSUM says: a card was changed, or the sum is out of date"
+            )
+            self.units.warn(message, path)
+        if "datasum" in told and is_there:
+            self._sums[path] = UnitSum(
+                self.file,
+                path,
+                told["offset"],
+                told["span"],
+                prod(shape) * size,
+                told["datasum"],
+                told.get("rest"),
+            )
         codecs: tuple[CodecSpec, ...] = ()
         if not why and "unsigned" in told:
             codecs, why = _shift(told)
@@ -107,10 +123,11 @@ class FitsArrays:
         if codecs and prod(sides) * size > LIMITS.remote_tile:
             why = "its numbers are stored with an offset, and cannot be divided into equal chunks"
         if why:
-            manifest.add_node(self._by_library(node, tree, why))
+            manifest.add_node(self._by_library(node, tree, why, self._sums.get(path)))
         else:
             grid = RegularChunkGrid(shape, sides)
-            manifest.add_node(replace(node, values=Chunks(grid=grid, codecs=codecs)))
+            values = Chunks(grid=grid, codecs=codecs, witness=self._sums.get(path))
+            manifest.add_node(replace(node, values=values))
             self.sources[path] = LibrarySource(self.file, path, tree, asked_grid(shape, None, size))
             if prod(shape):
                 self._add_chunks(manifest, node.key_prefix, grid, told["offset"], prod(sides) * size)
@@ -177,7 +194,7 @@ class FitsArrays:
             node = replace(node, fill_value=fill)
         elif column["fill"] is not None:
             node = replace(node, fill_value=dtype_of(tree).type(column["fill"]))
-        manifest.add_node(self._by_library(node, tree, column["why"]))
+        manifest.add_node(self._by_library(node, tree, column["why"], self._sums.get(path)))
 
     def _node(
         self, path: str, shape: tuple[int, ...], axes: list[str], type: DataType, fields: dict[str, Any]
@@ -190,12 +207,12 @@ class FitsArrays:
         fields["internal_attributes"][DIMENSIONS_ATTRIBUTE] = names
         return ArrayNode(path=path, shape=shape, type=type, dimensions=tuple(names), **fields)
 
-    def _by_library(self, node: ArrayNode, tree: Tree, why: str) -> ArrayNode:
+    def _by_library(self, node: ArrayNode, tree: Tree, why: str, sum: UnitSum | None) -> ArrayNode:
         """Return an array that the library reads."""
         # Rows and texts have more bytes than the places that lead to them.
         size = node.known_dtype.itemsize * (8 if node.known_dtype.hasobject else 1)
         grid = asked_grid(node.shape, None, size)
-        source = LibrarySource(self.file, node.path, tree, grid)
+        source = LibrarySource(self.file, node.path, tree, grid, look=None if sum is None else sum.look)
         place = Place(url=self.file.url, path=node.path)
         message = f"it cannot be referenced: {why}"
         self.problems.append(

@@ -34,6 +34,7 @@ from refbrowser.formats.library.library_source import (
     data_type_of,
     dtype_of,
     is_stored_so,
+    unpacked,
     why_not_stored_so,
 )
 from refbrowser.formats.library.process import LibraryFile
@@ -41,7 +42,7 @@ from refbrowser.formats.library.proof import Candidate, Stored, encoded_anew, re
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import DataType
+from refbrowser.model.data_type import DataType, endings_in
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.fill import mark_of_missing
 from refbrowser.model.nodes import ArrayNode, GroupNode
@@ -129,16 +130,21 @@ def attributes_of(told: Told, contents: Contents, path: str) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     internal: dict[str, Any] = {}
     types: dict[str, str] = {}
-    for number, (name, value, kind, why) in enumerate(told["attributes"]):
+    lost = 0
+    for name, value, kind, why in told["attributes"]:
         if why:
-            if number < _NAMED:
-                contents.warn(f"its attribute {quoted(name)} is not shown: {why}", path)
+            lost += 1
+            if lost <= _NAMED:
+                what = f"its attribute {quoted(name)} is not shown" if name else "attributes are not shown"
+                contents.warn(f"{what}: {why}", path)
         elif name in INTERNAL:
             internal[name] = value
         else:
             shown[name] = value
             if kind:
                 types[name] = kind
+    if lost > _NAMED:
+        contents.warn(f"{lost - _NAMED} more of its attributes are not shown", path)
     return {"attributes": shown, "attribute_types": types, "internal_attributes": internal}
 
 
@@ -166,7 +172,7 @@ class Arrays:
 
     def __post_init__(self) -> None:
         told = {path: each for path, each in self.contents.arrays.items() if "shape" in each}
-        self.dimensions = dimensions_of(self.contents.groups, told)
+        self.dimensions = dimensions_of(self.contents.groups, told, self.contents.types)
         self._room = LIMITS.library_apart
 
     def add_to(self, manifest: ManifestBuilder) -> None:
@@ -187,6 +193,20 @@ class Arrays:
                 self.nodes[path] = node
         for path, node in self.nodes.items():
             self._add_chunks(manifest, path, node)
+        self._warn_of_spaces()
+
+    def _warn_of_spaces(self) -> None:
+        """Tell once which texts are not in references as they are shown."""
+        padded = [
+            node.path
+            for node in self.nodes.values()
+            if node.values.encoded is not None and "space" in endings_in(node.known_dtype)
+        ]
+        if not padded:
+            return
+        which = quoted(padded[0]) if len(padded) == 1 else f"{quoted(padded[0])} and {len(padded) - 1} more"
+        message = f"the texts of {which} are padded with spaces, which are not shown; references keep them"
+        self.contents.warn(message, padded[0] if len(padded) == 1 else "")
 
     def _add(self, manifest: ManifestBuilder, node: GroupNode | ArrayNode) -> bool:
         unnamed = unheld_name(node.path)
@@ -235,8 +255,8 @@ class Arrays:
         tree: Tree = told["type"]
         fields = attributes_of(told, self.contents, path)
         inner: tuple[int, ...] = ()
-        if tree["kind"] == "array":
-            inner, tree = tuple(tree["shape"]), tree["of"]
+        while tree["kind"] == "array":
+            inner, tree = (*inner, *tree["shape"]), tree["of"]
         if told.get("null"):
             self.contents.warn("it has no elements, not even none: its dataspace is null", path)
             told = {**told, "shape": [0], "layout": "null", "size": 1, "filters": []}
@@ -282,31 +302,33 @@ class Arrays:
             error = self._lost(node, told["elsewhere"])
             return replace(node, values=Chunks(grid=grid), unreadable=error)
         sides = tuple(max(side, 1) for side in (*told.get("chunks", told["shape"]), *inner))
-        why = why_not_stored_so(tree)
+        why = told.get("damaged", "") and f"how it is stored cannot be read: {quoted(told['damaged'])[1:-1]}"
+        why = why or why_not_stored_so(tree)
         filters = Filter.all_of(told["filters"])
         if not why and told.get("layout") == "chunked":
             columns = self.contents.chunks.get(path, memoryview(b""))
             self._stored[path] = stored = Stored.of(columns, len(told["shape"]))
             # Those that were left out say nothing of its bytes.
             filters = tuple(each for bit, each in enumerate(filters) if not stored.mask >> bit & 1)
+        missing = [each for each in filters if each.number in told.get("missing_filters", ())]
         codecs = codecs_of(filters, told["size"]) if not why else ()
         if isinstance(codecs, str):
             why, codecs = codecs, ()
-        if not why and path in self._stored:
-            node = replace(node, values=self._chunks(node, sides, codecs))
-            why = self._why_not_proved(node, path, filters, inner)
-        elif not why:
-            node = replace(node, values=self._chunks(node, sides, codecs))
         if not why:
-            self.sources[node.path] = self._source(node, path, told, tree, inner)
+            node = replace(node, values=self._chunks(node, sides, codecs))
+            why = self._why_not_filled(node, path, told)
+        if not why and path in self._stored:
+            why = self._why_not_proved(node, path, filters, inner)
+        if not why:
+            if not missing:
+                self.sources[node.path] = self._source(node, path, told, tree, inner)
             return node
-        missing = [each.title for each in filters if each.number in told.get("missing_filters", ())]
         if missing:
             error = RefbrowserError(
                 ErrorKind.META,
-                f"nothing that is installed knows its filter {quoted(missing[0])}",
+                f"nothing that is installed decodes its filter {quoted(missing[0].title)}",
                 Place(path=node.path, url=self.file.url),
-                "pip install hdf5plugin",
+                missing[0].advice,
             )
             return replace(node, values=Chunks(grid=asked_grid(node.shape, sides, 1)), unreadable=error)
         self._stored.pop(path, None)
@@ -315,6 +337,16 @@ class Arrays:
     @staticmethod
     def _chunks(node: ArrayNode, sides: tuple[int, ...], codecs: tuple[CodecSpec, ...]) -> Chunks:
         return Chunks(grid=RegularChunkGrid(node.shape, sides), codecs=codecs)
+
+    def _why_not_filled(self, node: ArrayNode, path: str, told: Told) -> str:
+        """Return why it is not known what elements that are not stored hold; empty where it is."""
+        if "unknown_fill" not in told or not prod(node.shape):
+            return ""
+        if path in self._stored:
+            is_whole = len(self._stored[path]) >= prod(node.grid.grid_shape[: len(told["shape"])])
+        else:
+            is_whole = told["layout"] == "compact" or told["offset"] is not None
+        return "" if is_whole else str(told["unknown_fill"])
 
     def _by_library(
         self, node: ArrayNode, path: str, told: Told, tree: Tree, inner: tuple[int, ...], why: str
@@ -362,19 +394,21 @@ class Arrays:
         if not len(stored):
             return ""
         odd = stored.masks != stored.mask
+        # Our codecs may read what the library has no filter for: its frames say what they hold.
+        is_ours_alone = bool(self.contents.arrays[path].get("missing_filters"))
         if filters:
             ndim = len(node.shape) - len(inner)
             size = prod(inner) * node.known_dtype.itemsize
             shape = tuple(self.contents.arrays[path]["shape"])
             edges = ~odd & stored.unfiltered_edges(shape, node.grid.chunk_shape[:ndim], size)
-            if edges.any() and self._refuted(node, path, int(np.argmax(edges)), inner):
+            if edges.any() and not is_ours_alone and self._refuted(node, path, int(np.argmax(edges)), inner):
                 odd |= edges
         if odd.any() and (why := self._why_not_apart(node, path, odd, inner)):
             return why
         stored = self._stored[path]
         if not filters or not len(stored):
             return ""
-        if self.is_remote and all(each.number in STANDARD for each in filters):
+        if is_ours_alone or (self.is_remote and all(each.number in STANDARD for each in filters)):
             return ""
         key = pipeline_key(filters, node.known_dtype)
         if key not in self._proofs:
@@ -456,6 +490,7 @@ def _fill_of(told: Told, tree: Tree) -> Any:
         return (fill or {}).get("text", "")
     if not fill:
         return None
-    dtype = dtype_of(tree)
     data = bytes.fromhex(fill["hex"])
-    return np.frombuffer(data, dtype)[0] if len(data) == dtype.itemsize and dtype.itemsize else None
+    if not dtype_of(tree).itemsize or (tree["kind"] == "structure" and not any(data)):
+        return None
+    return unpacked(tree, 1, memoryview(data))[0]

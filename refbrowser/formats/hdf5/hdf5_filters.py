@@ -22,11 +22,19 @@ _OTHERS = {
     5: "nbit",
     6: "scaleoffset",
     32000: "lzf",
+    32015: "Zstandard",
     32004: "lz4 in the framing of HDF5",
     32008: "bitshuffle",
     32013: "zfp",
+    32017: "SZ",
+    32018: "JPEG-LS (FCIDECOMP)",
+    32024: "SZ3",
     32026: "blosc2",
+    32028: "SPERR",
+    32033: "HTJ2K",
 }
+#: Filters that the package hdf5plugin brings.
+_IN_PACKAGE = frozenset({307, 32001, 32004, 32008, 32013, 32015, 32017, 32018, 32024, 32026, 32028, 32033})
 _BLOSC_NAMES = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 
 
@@ -47,6 +55,13 @@ class Filter:
     def title(self) -> str:
         """What it is called."""
         return _OTHERS.get(self.number, "") or self.name or f"number {self.number}"
+
+    @property
+    def advice(self) -> str:
+        """What is to be done where nothing decodes it."""
+        if self.number in _IN_PACKAGE:
+            return "pip install hdf5plugin"
+        return f"Filter {self.number} is not in hdf5plugin; the HDF Group's list of filters says who has it."
 
     def codec(self, size: int) -> CodecSpec | None:
         """Return the codec that reads what it writes; None where there is none. `size` is of an element."""

@@ -12,7 +12,7 @@ import math
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,19 @@ _ELEMENTS = {
     "C": ">c8", "M": ">c16", "A": "S1",
 }  # fmt: skip
 _ROWS = re.compile(r"\s*[01]?([PQ])([LXBIJKEDCMA])")
+#: How often a column has an element in a row, and which (FITS standard 4.0, 7.3.1).
+_FORM = re.compile(r"\s*(\d*)\s*([LXBIJKEDCMAPQ])")
+_WIDTHS = {"L": 1, "B": 1, "A": 1, "I": 2, "J": 4, "E": 4, "K": 8, "D": 8, "C": 8, "P": 8, "M": 16, "Q": 16}
+#: What is no value in a column of whole numbers of a table of text.
+_NO_VALUE = -(2**63)
 #: What only says how the data lies.
 _STRUCTURE = re.compile(r"SIMPLE|XTENSION|BITPIX|NAXIS\d*|EXTEND|PCOUNT|GCOUNT|GROUPS|END")
 _BLOCK = 2880
+#: The sum of data, and that of a whole unit as text (FITS standard 4.0, 4.4.2.7), in cards of a header.
+_DATASUM = re.compile(rb"DATASUM = *'? *(\d{1,10}) *['/ ]")
+_CHECKSUM = re.compile(rb"CHECKSUM= *'[0-9A-Za-z]{16}'")
+#: Bytes of a header, and of data at a time, that are summed.
+_HEADER, _SUMMED = 8 << 20, 8 << 20
 _GZIP = b"\x1f\x8b"
 #: Bytes that a packed file may have unpacked, and that are unpacked at a time.
 _UNPACKED, _PORTION = 512 << 20, 1 << 20
@@ -106,17 +116,18 @@ class FitsReader:
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a box of an array, packed as their type says."""
-        for _ in self._units():
-            if request["path"] in self._paths:
-                break
-        hdu, column = self._paths[request["path"]]
+        hdu, column = self._found(request["path"])
         box = tuple(slice(*each) for each in request["box"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if column >= 0:
-                yield ({}, *self._column(hdu, column, box))
+            if not hasattr(hdu, "fileinfo"):
+                offset = _place_of(hdu)["datLoc"]
+                yield {}, self._bytes(offset + box[0].start, box[0].stop - box[0].start)
             elif isinstance(hdu, fits.TableHDU):
-                yield ({}, *self._text_rows(hdu, box[0]))
+                columns = list(self._text_rows(hdu, box[0]))
+                yield ({}, *(columns if column < 0 else [columns[column]]))
+            elif column >= 0:
+                yield ({}, *self._column(hdu, column, box))
             elif isinstance(hdu, fits.BinTableHDU | fits.GroupsHDU) and not isinstance(
                 hdu, fits.CompImageHDU
             ):
@@ -153,18 +164,27 @@ class FitsReader:
                 with contextlib.suppress(*_FAILURES):
                     for index, column in enumerate(_columns(hdu)):
                         self._paths.setdefault(f"/{name}.{column['name']}", (hdu, index))
+            if isinstance(hdu, fits.TableHDU):
+                with contextlib.suppress(*_FAILURES):
+                    for index, column in _null_columns(hdu):
+                        self._paths.setdefault(f"/{name}.{column['name']}", (hdu, index))
             yield hdu, name
             number += 1
 
     def _described(self, hdu: Any, name: str, number: int) -> dict[str, Any]:
         header = hdu.header
-        place = hdu.fileinfo() or {}
+        place = _place_of(hdu)
         offset, span = place.get("datLoc", 0), place.get("datSpan", 0)
         told: dict[str, Any] = {"offset": offset}
+        if not hasattr(hdu, "fileinfo"):
+            # Of what departs from the standard only the header is known; bytes follow it.
+            return told | {"kind": "image", "dtype": "u1", "shape": [max(self._size - offset, 0)]}
         # The size of an image that is compressed is not that of its tiles; the last block may be short.
         size = max(span - _BLOCK + 1, 0) if isinstance(hdu, fits.CompImageHDU) else hdu.size
         if offset + size > self._size:
             told["cut"] = [self._size, offset + size]
+        else:
+            told |= self._sums(place, size)
         if isinstance(hdu, fits.CompImageHDU):
             return (
                 told | _image(header) | {"kind": "image", "why": "its tiles are compressed as only FITS does"}
@@ -177,14 +197,15 @@ class FitsReader:
                 "kind": "table",
                 "fields": _text_fields(hdu),
                 "rows": header["NAXIS2"],
-                "columns": [],
+                "columns": [special for _, special in _null_columns(hdu)],
                 "why": "its numbers are stored as text",
             }
         if isinstance(hdu, fits.BinTableHDU):
             columns = _columns(hdu)
             fields = [[each["name"], each["dtype"], each["shape"]] for each in columns if each["size"]]
-            if sum(each["size"] for each in columns) != header["NAXIS1"]:
-                raise ValueError(f"its columns have not the {header['NAXIS1']} bytes of its rows")
+            width = sum(each["size"] for each in columns)
+            if width != header["NAXIS1"]:
+                raise ValueError(f"its columns have {width} bytes, its rows {header['NAXIS1']}")
             special = [
                 {key: each[key] for key in ("name", "why", "type", "units", "fill")}
                 | {"shape": [] if each["rows"] else each["shape"]}
@@ -195,6 +216,39 @@ class FitsReader:
         if not hdu.is_image:
             return told | {"kind": "image", "dtype": "u1", "shape": [min(hdu.size or span, self._size)]}
         return told | _image(header) | {"kind": "image" if header["NAXIS"] else "nothing"}
+
+    def _sums(self, place: dict[str, Any], size: int) -> dict[str, Any]:
+        """Return the sum that a unit has to have, and what is known of it without its data."""
+        begin, offset, span = place["hdrLoc"], place["datLoc"], place["datSpan"]
+        if not 0 < offset - begin <= _HEADER:
+            return {}
+        header = self._bytes(begin, offset - begin)
+        cards = [header[at : at + 80] for at in range(0, len(header), 80)]
+        said = next((found for found in map(_DATASUM.match, cards) if found), None)
+        if said is None:
+            return {}
+        told: dict[str, Any] = {"datasum": int(said[1]), "span": span}
+        if any(map(_CHECKSUM.match, cards)):
+            told["is_header_wrong"] = _summed([_sum_of(header), told["datasum"]]) != 0xFFFFFFFF
+        rest = span - size
+        if 0 <= rest <= _BLOCK and offset + span <= self._size:
+            told["rest"] = _sum_of(self._bytes(offset + size, rest), size)
+        return told
+
+    def do_sum(self, request: dict[str, Any]) -> Iterator[Any]:
+        """Tell the sum of the data of a unit."""
+        hdu, _ = self._found(request["path"])
+        place = _place_of(hdu)
+        offset, span = place["datLoc"], place["datSpan"]
+        parts = (_sum_of(self._bytes(offset + at, min(_SUMMED, span - at))) for at in range(0, span, _SUMMED))
+        yield {"sum": _summed(parts)}
+
+    def _found(self, path: str) -> tuple[Any, int]:
+        """Return the unit at a path, and the number of the column; -1 where it is the unit itself."""
+        for _ in self._units():
+            if path in self._paths:
+                break
+        return self._paths[path]
 
     def _cards(self, hdu: Any, most: int) -> tuple[list[Any], list[Any]]:
         """Return the cards of a header as attributes, and those that tell how its data lies."""
@@ -231,13 +285,13 @@ class FitsReader:
         if isinstance(hdu, fits.BinTableHDU):
             fields = [[each["name"], each["dtype"], each["shape"]] for each in _columns(hdu) if each["size"]]
         dtype = np.dtype([(name, code, tuple(shape)) for name, code, shape in fields])
-        offset = hdu.fileinfo()["datLoc"] + rows.start * dtype.itemsize
+        offset = _place_of(hdu)["datLoc"] + rows.start * dtype.itemsize
         return np.frombuffer(self._bytes(offset, (rows.stop - rows.start) * dtype.itemsize), dtype)
 
     def _raw_rows(self, hdu: Any, rows: slice) -> bytes:
         """Return rows of a table as they are stored."""
         width = hdu.header["NAXIS1"]
-        return self._bytes(hdu.fileinfo()["datLoc"] + rows.start * width, (rows.stop - rows.start) * width)
+        return self._bytes(_place_of(hdu)["datLoc"] + rows.start * width, (rows.stop - rows.start) * width)
 
     def _bytes(self, offset: int, length: int) -> bytes:
         if offset < 0 or length < 0 or offset + length > self._size:
@@ -254,16 +308,20 @@ class FitsReader:
         column = columns[index]
         start = sum(each["size"] for each in columns[:index])
         data = np.frombuffer(self._raw_rows(hdu, box[0]), np.uint8).reshape(-1, hdu.header["NAXIS1"])
+        if not column["size"]:
+            # Texts without letters have lengths; of other elements there are none.
+            yield np.zeros(len(data) if column["type"]["kind"] == "string" else 0, np.uint32)
+            return
         stored = np.ascontiguousarray(data[:, start : start + column["size"]])
         values = stored.view(column["dtype"]).reshape(len(stored), *column["shape"])
         if not column["rows"]:
             yield np.ascontiguousarray(_scaled(values, column)[(slice(None), *box[1:])])
             return
         element = np.dtype(_ELEMENTS[column["rows"]])
-        first = hdu.fileinfo()["datLoc"] + hdu.header.get(
+        first = _place_of(hdu)["datLoc"] + hdu.header.get(
             "THEAP", hdu.header["NAXIS1"] * hdu.header["NAXIS2"]
         )
-        end = hdu.fileinfo()["datLoc"] + hdu.size
+        end = _place_of(hdu)["datLoc"] + hdu.size
         found: list[Any] = []
         for count, offset in values.tolist():
             length = (-(-count // 8) if column["rows"] == "X" else count) * element.itemsize
@@ -291,11 +349,12 @@ class FitsReader:
         for number, (_, dtype, _) in enumerate(_text_fields(hdu)):
             values = np.asarray(table.data.field(number)).astype(dtype)
             column = hdu.columns[number]
-            if column.null is not None and values.dtype.kind == "f":
+            if column.null is not None and values.dtype.kind in "if":
                 # The library takes them for zeros.
                 begin, width = column.start - 1, hdu.columns._spans[number]
                 cells = np.ascontiguousarray(raw[:, begin : begin + width]).view(f"S{width}")[:, 0]
-                values[np.char.strip(cells) == str(column.null).strip().encode("ascii")] = np.nan
+                is_none = np.char.strip(cells) == str(column.null).strip().encode("ascii")
+                values[is_none] = np.nan if values.dtype.kind == "f" else _NO_VALUE
             yield np.ascontiguousarray(
                 np.char.rstrip(values).astype(dtype) if values.dtype.kind == "S" else values
             )
@@ -328,6 +387,37 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, (str, bool)) or (isinstance(value, int) and -(2**63) <= value < 2**64)
+
+
+def _place_of(hdu: Any) -> dict[str, Any]:
+    """Return where the header and the data of a unit are."""
+    if hasattr(hdu, "fileinfo"):
+        return hdu.fileinfo() or {}
+    return {"hdrLoc": hdu._header_offset, "datLoc": hdu._data_offset, "datSpan": 0}
+
+
+def _sum_of(data: bytes, at: int = 0) -> int:
+    """Return the ones' complement sum of bytes that begin so far from the beginning of what is summed."""
+    before = at % 4
+    filled = bytes(before) + data + bytes(-(before + len(data)) % 4)
+    return _summed([int(np.frombuffer(filled, ">u4").sum(dtype=np.uint64))])
+
+
+def _summed(parts: Iterable[int]) -> int:
+    """Return the ones' complement sum of sums."""
+    total = sum(parts)
+    while total >> 32:
+        total = (total & 0xFFFFFFFF) + (total >> 32)
+    return total
+
+
+def _size_of(form: str, otherwise: int) -> int:
+    """Return the bytes that a column has in a row."""
+    found = _FORM.match(form)
+    if found is None:
+        return otherwise
+    count = int(found[1]) if found[1] else 1
+    return -(-count // 8) if found[2] == "X" else count * _WIDTHS[found[2]]
 
 
 def _name_of(hdu: Any, number: int) -> str:
@@ -407,6 +497,12 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
         names.add(name)
         form = str(header.get(f"TFORM{number}", ""))
         base, shape = dtype[key].base.newbyteorder(">"), list(dtype[key].shape)
+        size = _size_of(form, dtype[key].itemsize)
+        if size != dtype[key].itemsize and base.itemsize and base.kind != "S":
+            # A column of bits has a shape of bits, but is stored in bytes.
+            shape = [size // base.itemsize]
+        elif size != dtype[key].itemsize:
+            base, shape = np.dtype(f"S{size}"), []
         if form.lstrip(" 0123456789")[:1] == "L":
             base = np.dtype("S1")
         rows = _ROWS.match(form)
@@ -417,7 +513,7 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
             "name": name,
             "dtype": base.str,
             "shape": shape,
-            "size": dtype[key].itemsize,
+            "size": size,
             "rows": rows[2] if rows else "",
             "why": "",
             "scale": scale,
@@ -426,15 +522,21 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
             "meant": element.str,
             "null": _null(header.get(f"TNULL{number}"), element) if is_number else None,
             "fill": None,
+            "is_scaled": False,
         }
-        if is_number and (scale != 1 or zero != 0):
+        is_scaled = is_number and (scale != 1 or zero != 0)
+        if is_scaled:
             told["meant"] = _unsigned(element, scale, zero) or (">c16" if element.kind == "c" else ">f8")
             told["why"] = "its numbers are stored with a scale or offset"
         if told["null"] is not None:
             told["why"] = told["why"] or "a structure has no fill value for one column"
             is_float = np.dtype(told["meant"]).kind == "f"
             told["fill"] = math.nan if is_float else told["null"] + int(zero)
+        told["is_scaled"] = is_scaled
         told["type"] = {"kind": "plain", "dtype": told["meant"], "exact": True}
+        if not size:
+            told["why"] = "its rows have no bytes of it"
+            told |= {"type": {"kind": "string"}, "shape": []} if base.kind == "S" else {"shape": [0]}
         if rows:
             told["why"] = "its rows have lengths of their own, and lie elsewhere in the file"
             told["type"] = {"kind": "string"} if rows[2] == "A" else {"kind": "rows", "of": told["type"]}
@@ -444,7 +546,7 @@ def _columns(hdu: Any) -> list[dict[str, Any]]:
 
 def _scaled(values: Any, column: dict[str, Any]) -> Any:
     meant = np.dtype(column["meant"])
-    if values.dtype == meant:
+    if not column["is_scaled"]:
         return values
     if meant.kind in "iu":
         return _shifted(values, meant.str)
@@ -476,7 +578,18 @@ def _text_fields(hdu: Any) -> list[Any]:
             dtype = f"S{int(form[1:] or 1)}"
         else:
             is_scaled = column.bscale not in (None, 1, "") or column.bzero not in (None, 0, "")
-            is_whole = form[:1] == "I" and not is_scaled and column.null is None
+            is_whole = form[:1] == "I" and not is_scaled
             dtype = "<i8" if is_whole else "<f8"
         found.append([name, dtype, []])
+    return found
+
+
+def _null_columns(hdu: Any) -> list[tuple[int, dict[str, Any]]]:
+    """Return the columns of whole numbers of a table of text that may have no value, with their numbers."""
+    found = []
+    for number, (column, (name, dtype, _)) in enumerate(zip(hdu.columns, _text_fields(hdu), strict=True)):
+        if column.null is not None and dtype == "<i8":
+            told = {"name": name, "why": "its numbers are stored as text", "units": str(column.unit or "")}
+            type = {"kind": "plain", "dtype": dtype, "exact": True}
+            found.append((number, {**told, "type": type, "fill": _NO_VALUE, "shape": []}))
     return found

@@ -15,13 +15,15 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from h5py import h5o
+from h5py import h5o, h5s
 
 #: Arrays of fewer chunks are left to HDF5.
 LEAST = 2_000
 #: Parts of the header of an array, and bytes of each, that are looked into.
 _PARTS, _LARGEST = 64, 1 << 20
 _LAYOUT, _CONTINUED = 0x08, 0x10
+#: What HDF5 says of a chunk that an array has not.
+_NOT_THERE = ("not allocated", "isn't defined", "beyond dataset size")
 #: Levels of a tree.
 _LEVELS = 32
 
@@ -142,7 +144,7 @@ def columns_of(dataset: Any, sides: list[int], count: int, read: Read | None, ba
     if entries is not None and len(entries) == count and _is_so(dataset, entries[count // 2], ndim, base):
         columns = [entries["place"][:, :ndim], entries["child"] + base, entries["size"], entries["mask"]]
     else:
-        columns = _listed(dataset, ndim)
+        columns = _placed(dataset, sides, _listed(dataset, ndim))
     coords = np.asarray(columns[0], np.int64) // np.array(sides, np.int64)
     offsets, sizes = (np.asarray(each, np.int64) for each in columns[1:3])
     found: list[Any] = [coords, offsets, sizes, np.asarray(columns[3], np.uint32)]
@@ -160,6 +162,41 @@ def _is_so(dataset: Any, entry: Any, ndim: int, base: int) -> bool:
     told = dataset.get_chunk_info_by_coord(tuple(entry["place"][:ndim].tolist()))
     mine = int(entry["child"]) + base, int(entry["size"]), int(entry["mask"])
     return bool((told.byte_offset, told.size, told.filter_mask) == mine)
+
+
+def _placed(dataset: Any, sides: list[int], columns: list[Any]) -> list[Any]:
+    """Return a list of chunks with their offsets in the array put right.
+
+    In an extensible array whose unlimited dimension is not the first one, HDF5 stores chunks as if it were
+    (`H5VM_swizzle_coords`), but lists them as if they were not (`H5D__earray_idx_iterate_cb`, HDF5 2.0).
+    """
+    most = dataset.get_space().get_simple_extent_dims(True)
+    unlimited = [axis for axis, side in enumerate(most) if side == h5s.UNLIMITED]
+    places = columns[0]
+    if len(unlimited) != 1 or not unlimited[0] or not len(places):
+        return columns
+    axis = unlimited[0]
+    counts = [-(-side // chunk) for side, chunk in zip(most, sides, strict=True)]
+    others = [number for number in range(len(sides)) if number != axis]
+    behind = counts[axis + 1 :]
+    numbers = places[:, axis] // sides[axis]
+    for number, count in enumerate(behind, axis + 1):
+        numbers = numbers * count + places[:, number] // sides[number]
+    # Where the list is right, there is a chunk where it has the last one; else there is none.
+    last = int(np.argmax(numbers))
+    try:
+        dataset.read_direct_chunk(tuple(places[last].tolist()))
+    except (OSError, ValueError, RuntimeError) as error:
+        if not any(words in str(error) for words in _NOT_THERE):
+            # It is there, but cannot be read: the file was cut, for one.
+            return columns
+        right = np.zeros_like(places)
+        for number in reversed(others):
+            right[:, number] = numbers % counts[number] * sides[number]
+            numbers = numbers // counts[number]
+        right[:, axis] = numbers * sides[axis]
+        return [right, *columns[1:]]
+    return columns
 
 
 def _listed(dataset: Any, ndim: int) -> list[Any]:

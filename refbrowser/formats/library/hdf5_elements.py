@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from h5py import h5r, h5t
+from h5py import h5r, h5s, h5t
 
 #: Types in types.
 DEPTH = 16
@@ -19,6 +19,12 @@ FAILURES = (
     SystemError,
 )  # fmt: skip
 _COMPLEX = getattr(h5t, "COMPLEX", None)
+#: How texts of a fixed length end before it does; those that are filled with NULs are as numpy has them.
+_ENDINGS = {h5t.STR_NULLTERM: "null", h5t.STR_SPACEPAD: "space"}
+#: Bits as they are stored.
+_BITS = tuple(
+    getattr(h5t, f"STD_B{bits}{order}") for bits in (8, 16, 32, 64) for order in ("LE", "BE")
+)  # fmt: skip
 
 
 # Types
@@ -29,12 +35,17 @@ def type_of(kind: Any, depth: int = 0) -> dict[str, Any]:
     found = kind.get_class()
     if depth >= DEPTH:
         return {"kind": "unknown", "name": "types nested too deep"}
-    if found in (h5t.INTEGER, h5t.BITFIELD):
+    if found == h5t.INTEGER:
         return _integer(kind)
+    if found == h5t.BITFIELD:
+        return _bitfield(kind)
     if found == h5t.STRING:
         if kind.is_variable_str():
             return {"kind": "string"}
-        return {"kind": "plain", "dtype": f"|S{kind.get_size()}", "exact": True, "class": "text"}
+        size, ending = kind.get_size(), _ENDINGS.get(kind.get_strpad(), "")
+        told = {"kind": "plain", "dtype": f"|S{size}", "exact": True, "class": "text"}
+        # One byte that ends a text at itself is an empty text, whatever tells it.
+        return {**told, "ending": ending} if ending == "space" or (ending and size > 1) else told
     if found == h5t.ENUM:
         base = _integer(kind.get_super())
         members = min(kind.get_nmembers(), _MEMBERS)
@@ -43,17 +54,23 @@ def type_of(kind: Any, depth: int = 0) -> dict[str, Any]:
             return {**base, "dtype": "|b1"}
         return {**base, "names": names}
     if found == h5t.OPAQUE:
+        # Their tag may tell a type of numpy, as h5py writes those that HDF5 has not.
         dtype = kind.dtype
-        plain = dtype.kind in "mM"
-        name = dtype.str if plain else f"|V{kind.get_size()}"
-        return {"kind": "plain", "dtype": name, "exact": True, "class": "opaque"}
+        is_plain = dtype.kind in "mMSU" and dtype.itemsize == kind.get_size()
+        name = dtype.str if is_plain else f"|V{kind.get_size()}"
+        return {
+            "kind": "plain",
+            "dtype": name,
+            "exact": True,
+            "class": "text" if dtype.kind == "S" else "opaque",
+        }
     if found == h5t.ARRAY:
         return {"kind": "array", "of": type_of(kind.get_super(), depth + 1), "shape": kind.get_array_dims()}
     if found == h5t.VLEN:
         return {"kind": "rows", "of": type_of(kind.get_super(), depth + 1)}
     if found == h5t.REFERENCE:
         return {"kind": "reference"}
-    if found == h5t.COMPOUND and kind.dtype.kind != "c":
+    if found == h5t.COMPOUND and not _is_complex(kind):
         count = min(kind.get_nmembers(), _MEMBERS)
         fields = [
             [text_of(kind.get_member_name(at)), kind.get_member_offset(at),
@@ -64,6 +81,24 @@ def type_of(kind: Any, depth: int = 0) -> dict[str, Any]:
     if found in (h5t.FLOAT, h5t.COMPOUND, _COMPLEX):
         return _float(kind)
     return {"kind": "unknown", "name": "time" if found == h5t.TIME else f"class {found}"}
+
+
+def _is_complex(kind: Any) -> bool:
+    """Tell whether a structure is a complex number, as h5py and others store them."""
+    try:
+        return bool(kind.dtype.kind == "c")
+    except FAILURES:
+        return False
+
+
+def _bitfield(kind: Any) -> dict[str, Any]:
+    """Return what bits are: unsigned integers of their size."""
+    size = kind.get_size()
+    if size not in (1, 2, 4, 8):
+        return {"kind": "unknown", "name": f"bitfields of {size} bytes"}
+    order = "|" if size == 1 else ">" if kind.get_order() == h5t.ORDER_BE else "<"
+    exact = any(kind.equal(each) for each in _BITS)
+    return {"kind": "plain", "dtype": f"{order}u{size}", "exact": exact, "bits": 8 * size, "class": "bits"}
 
 
 def _integer(kind: Any) -> dict[str, Any]:
@@ -81,14 +116,24 @@ def _integer(kind: Any) -> dict[str, Any]:
 def _float(kind: Any) -> dict[str, Any]:
     try:
         dtype = kind.dtype
-    except (TypeError, ValueError):
-        return {"kind": "unknown", "name": f"floats of {8 * kind.get_size()} bits"}
-    if kind.get_class() == _COMPLEX:
-        base = kind.get_super()
-        exact = bool(h5t.py_create(base.dtype).equal(base)) and dtype.itemsize == kind.get_size()
-    else:
-        exact = bool(h5t.py_create(dtype).equal(kind))
-    return {"kind": "plain", "dtype": dtype.str, "exact": exact, "bits": 8 * kind.get_size()}
+    except FAILURES:
+        return {
+            "kind": "unknown",
+            "name": f"floats of {8 * kind.get_size()} bits, which numpy has no type for",
+        }
+    told = {"kind": "plain", "dtype": dtype.str, "exact": _is_exact(kind, dtype), "bits": 8 * kind.get_size()}
+    return {**told, "class": "complex"} if kind.get_class() == _COMPLEX else told
+
+
+def _is_exact(kind: Any, dtype: Any) -> bool:
+    """Tell whether floats, or the parts of complex ones, are stored as numpy holds them."""
+    try:
+        if kind.get_class() != _COMPLEX:
+            return bool(h5t.py_create(dtype).equal(kind))
+        part = kind.get_super()
+        return bool(h5t.py_create(part.dtype).equal(part)) and dtype.itemsize == kind.get_size()
+    except FAILURES:
+        return False
 
 
 def text_of(data: bytes) -> str:
@@ -97,6 +142,62 @@ def text_of(data: bytes) -> str:
 
 
 # Values
+
+
+def values_in(dataset: Any, box: tuple[slice, ...], tree: dict[str, Any]) -> Any:
+    """Return the elements of a box of an array; of one that has no sides its only element, in an array."""
+    if not has_nested_arrays(tree):
+        # Without the dots a row would be taken for an array of elements.
+        return np.asarray(dataset[box or ...])
+    _check_is_bytes(tree)
+    count = tuple(each.stop - each.start for each in box)
+    space, memory = dataset.id.get_space(), h5s.create_simple(count or (1,))
+    if box:
+        space.select_hyperslab(tuple(each.start for each in box), count)
+    kind = dataset.id.get_type()
+    stored = np.empty(count or (1,), f"V{kind.get_size()}")
+    dataset.id.read(memory, space, stored, kind)
+    return _viewed(stored.reshape(count), tree)
+
+
+def attribute_values(attribute: Any, tree: dict[str, Any], shape: tuple[int, ...]) -> Any:
+    """Return the elements of an attribute; those of arrays in it have their sides behind its own."""
+    if not has_nested_arrays(tree):
+        dtype = attribute.dtype
+        values = np.zeros(shape, dtype)
+        attribute.read(values, mtype=h5t.py_create(dtype))
+        return values
+    _check_is_bytes(tree)
+    kind = attribute.get_type()
+    stored = np.zeros(shape, f"V{kind.get_size()}")
+    attribute.read(stored, mtype=kind)
+    return _viewed(stored, tree)
+
+
+def has_nested_arrays(tree: dict[str, Any]) -> bool:
+    """Tell whether there are arrays of arrays: h5py takes them for others, and may crash."""
+    if tree["kind"] == "structure":
+        return any(has_nested_arrays(of) for _, _, of in tree["fields"])
+    return "of" in tree and (
+        (tree["kind"] == "array" and tree["of"]["kind"] == "array") or has_nested_arrays(tree["of"])
+    )
+
+
+def _check_is_bytes(tree: dict[str, Any]) -> None:
+    if not is_bytes(tree):
+        raise TypeError("arrays of arrays are read of numbers only that are stored as numpy holds them")
+
+
+def _viewed(stored: Any, tree: dict[str, Any]) -> Any:
+    """Return elements that lie as they are stored by their type."""
+    return np.ndarray(stored.shape, memory_of(tree), stored.data)
+
+
+def innermost(tree: dict[str, Any]) -> dict[str, Any]:
+    """Return the type of what arrays in elements hold."""
+    while tree["kind"] == "array":
+        tree = tree["of"]
+    return tree
 
 
 def pack(values: Any, tree: dict[str, Any], root: Any) -> list[Any]:
@@ -128,7 +229,11 @@ def memory_of(tree: dict[str, Any]) -> Any:
     if tree["kind"] == "array":
         return np.dtype((memory_of(tree["of"]), tuple(tree["shape"])))
     if tree["kind"] == "structure":
-        return np.dtype([(name, memory_of(of)) for name, _, of in tree["fields"]])
+        fields = [(name, offset, memory_of(of)) for name, offset, of in tree["fields"]]
+        if not is_bytes(tree):
+            return np.dtype([(name, dtype) for name, _, dtype in fields])
+        names, offsets, formats = zip(*fields, strict=True)
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": tree["size"]})
     return np.dtype(object)
 
 
@@ -153,9 +258,8 @@ def plain_of(value: Any, tree: dict[str, Any], root: Any) -> Any:
     """Return the value of an attribute in JSON."""
     kind = tree["kind"]
     if kind == "array":
-        value = np.asarray(value)
-        rows = value.reshape(-1, *value.shape[len(tree["shape"]) :])
-        return [plain_of(each, tree["of"], root) for each in rows]
+        inner = innermost(tree)
+        return [plain_of(each, inner, root) for each in np.asarray(value).reshape(-1)]
     if kind in ("string", "reference"):
         return bytes_of(value, root).decode("utf-8", "replace")
     if kind == "rows":

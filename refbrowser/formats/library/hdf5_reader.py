@@ -39,6 +39,10 @@ chunks, elements = _beside("hdf5_chunks"), _beside("hdf5_elements")
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Attributes that only HDF5 and netCDF-4 themselves need; their values are large, or references.
 _UNREAD = (b"DIMENSION_LIST", b"REFERENCE_LIST")
+#: Objects that are shown under further names than their first.
+_AGAIN = 10_000
+#: Scales of one dimension that are looked at.
+_SCALES = 1_000
 #: Filters of the package hdf5plugin.
 _PLUGINS = range(256, 65536)
 
@@ -100,11 +104,8 @@ class Reader:
         dataset = h5py.Dataset(self._at(request["path"]))
         box = tuple(slice(*each) for each in request["box"])
         _need_plugins(dataset.id)
-        values = np.asarray(dataset[box] if box else dataset[()])
         tree = elements.type_of(dataset.id.get_type())
-        if tree["kind"] == "array":
-            tree = tree["of"]
-        yield ({}, *elements.pack(values, tree, self._root))
+        yield ({}, *elements.pack(elements.values_in(dataset, box, tree), tree, self._root))
 
     def do_chunk(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the stored bytes of a chunk, and those of its elements where they lie in the array."""
@@ -225,7 +226,14 @@ def _opened(group: Any, name: bytes) -> Any:
 
 
 def _check_here(dataset: Any) -> None:
-    made = dataset.get_create_plist()
+    """Raise where the values of an array are not in the file itself."""
+    try:
+        made = dataset.get_create_plist()
+    except elements.FAILURES:
+        # It is damaged. What has a place in the file is read from there.
+        if dataset.get_offset() is None:
+            raise
+        return
     if made.get_external_count():
         raise ValueError("its values are in other files, which are not opened")
     if made.get_layout() == h5d.VIRTUAL:
@@ -234,8 +242,11 @@ def _check_here(dataset: Any) -> None:
 
 def _need_plugins(dataset: Any) -> None:
     """Let filters be known that the package hdf5plugin brings, where an array has one."""
-    made = dataset.get_create_plist()
-    numbers = [made.get_filter(at)[0] for at in range(made.get_nfilters())]
+    try:
+        made = dataset.get_create_plist()
+        numbers = [made.get_filter(at)[0] for at in range(made.get_nfilters())]
+    except elements.FAILURES:
+        return
     if all(each not in _PLUGINS or h5z.filter_avail(each) for each in numbers):
         return
     # Without it the filter is not known, which the library says.
@@ -259,21 +270,29 @@ class _Walk:
         self._room = int(request["attributes"])
         self._largest = int(request["attribute"])
         self._chunks = int(request["chunks"])
-        #: The first path of each group and array, by address.
+        #: The first path of each group, by address.
         self._seen: dict[Any, str] = {}
+        #: Addresses of the groups that lead to where the walk is, with their paths there.
+        self._above: dict[Any, str] = {}
+        #: Objects that may still be shown under further names.
+        self._again = min(_AGAIN, self._objects)
 
     def all(self) -> Iterator[Any]:
         """Tell all of it."""
-        root = h5g.open(self._root, b"/")
-        with contextlib.suppress(*elements.FAILURES):
-            self._seen[h5o.get_info(root).addr] = "/"
-        yield from self._group(root, "", 0)
+        yield from self._group(h5g.open(self._root, b"/"), "", False)
 
-    def _group(self, group: Any, path: str, depth: int) -> Iterator[Any]:
+    def _group(self, group: Any, path: str, is_again: bool) -> Iterator[Any]:
+        """Tell a group and what is in it.
+
+        Parameters
+        ----------
+        is_again
+            The group, or one above it, has another name under which it is told too.
+        """
         before = self._over
         try:
-            attributes = self._attributes(group)
             names = self._names(group)
+            attributes = self._attributes(group)
             if self._over > before:
                 attributes = []
                 yield {"problem": "what is in the group lies partly behind the end of the file", "path": path}
@@ -281,31 +300,55 @@ class _Walk:
             yield {"group": path or "/", "attributes": [], "error": str(error)[:300]}
             return
         yield {"group": path or "/", "attributes": attributes}
-        below: list[tuple[bytes, str]] = []
+        address = self._address(group)
+        if not is_again:
+            self._seen.setdefault(address, path or "/")
+        self._above[address] = path or "/"
+        below: list[tuple[bytes, str, bool]] = []
         for name in names:
             self._objects -= 1
+            self._again -= is_again
             if self._objects < 0:
                 yield {"problem": "it holds more objects than are listed"}
-                return
+                break
             at = f"{path}/{name.decode('utf-8', 'surrogateescape')}"
+            if self._again < 0:
+                yield {
+                    "problem": "it is not shown: groups with several names hold too many objects",
+                    "path": at,
+                }
+                continue
             before = self._over
             try:
-                told = list(self._member(group, name, at, below))
+                told = list(self._member(group, name, at, is_again, below))
                 if self._over > before:
                     told = [{"array": at, "error": "its description lies behind the end of the file"}]
                 yield from told
             except elements.FAILURES as error:
                 yield {"array": at, "error": str(error)[:300]}
-        for name, at in below:
-            if depth + 1 >= self._depth:
-                yield {"problem": "groups are nested too deep", "path": at}
-                continue
-            try:
-                opened = h5o.open(group, name)
-            except elements.FAILURES as error:
-                yield {"group": at, "attributes": [], "error": str(error)[:300]}
-            else:
-                yield from self._group(opened, at, depth + 1)
+        for name, at, is_more in below:
+            yield from self._below(group, name, at, is_more)
+        del self._above[address]
+
+    def _below(self, group: Any, name: bytes, path: str, is_again: bool) -> Iterator[Any]:
+        """Tell a group in a group."""
+        if len(self._above) >= self._depth:
+            yield {"problem": "groups are nested too deep", "path": path}
+            return
+        try:
+            opened = _opened(group, name)
+        except elements.FAILURES as error:
+            yield {"group": path, "attributes": [], "error": str(error)[:300]}
+        else:
+            yield from self._group(opened, path, is_again)
+
+    @staticmethod
+    def _address(found: Any) -> Any:
+        """Return the address of an object in the file; the object itself where it has none."""
+        try:
+            return h5o.get_info(found).addr
+        except elements.FAILURES:
+            return found
 
     @property
     def _over(self) -> int:
@@ -328,7 +371,10 @@ class _Walk:
             group.links.iterate(take)
         return names
 
-    def _member(self, group: Any, name: bytes, path: str, below: list[tuple[bytes, str]]) -> Iterator[Any]:
+    def _member(
+        self, group: Any, name: bytes, path: str, is_again: bool, below: list[tuple[bytes, str, bool]]
+    ) -> Iterator[Any]:
+        """Tell a member of a group; groups are added to `below`."""
         kind = group.links.get_info(name).type
         if kind == h5l.TYPE_EXTERNAL:
             file, target = group.links.get_val(name)
@@ -345,10 +391,18 @@ class _Walk:
             yield {"problem": "a link that leads nowhere", "path": path}
             return
         if isinstance(found, h5g.GroupID):
-            first = self._seen.setdefault(h5o.get_info(found).addr, path)
-            if first == path and kind == h5l.TYPE_HARD:
-                below.append((name, path))
-            else:
+            address = self._address(found)
+            if address in self._above:
+                where = self._above[address]
+                yield {
+                    "problem": f"a link back to the group {where}, in which it is: not followed",
+                    "path": path,
+                }
+                return
+            is_further = is_again or kind != h5l.TYPE_HARD
+            first = self._seen.get(address) if is_further else self._seen.setdefault(address, path)
+            below.append((name, path, is_further or first != path))
+            if kind == h5l.TYPE_HARD and first not in (None, path) and not is_again:
                 yield {"problem": f"it is another name of the group {first}", "path": path}
         elif isinstance(found, h5d.DatasetID):
             yield self._dataset(found, path)
@@ -367,7 +421,10 @@ class _Walk:
             h5a.iterate(found, take, index_type=h5.INDEX_CRT_ORDER)
         except elements.FAILURES:
             names.clear()
-            h5a.iterate(found, take)
+            try:
+                h5a.iterate(found, take)
+            except elements.FAILURES as error:
+                return [["", None, "", f"those that follow cannot be listed: {error}"[:300]]]
         told = []
         for name in names:
             if name in _UNREAD:
@@ -386,36 +443,30 @@ class _Walk:
         if space.get_simple_extent_type() == h5s.NULL:
             return "" if name in ("char", "string") else [], name, ""
         shape = space.get_simple_extent_dims() if space.get_simple_extent_type() == h5s.SIMPLE else ()
+        if 0 in shape:
+            return "" if name == "char" else [], name, ""
         size = attribute.get_storage_size()
         self._room -= size
         if size > self._largest or self._room < 0:
             return None, name, f"it has {size} bytes, more than are read"
-        values = np.zeros(shape, attribute.dtype)
-        attribute.read(values)
-        if shape and 0 in shape:
-            return "" if name == "char" else [], name, ""
+        values = elements.attribute_values(attribute, tree, shape)
         if values.size == 1 and tree["kind"] != "array":
             return elements.plain_of(values.reshape(-1)[0], tree, self._root), name, ""
-        return self._listed(values, tree, len(shape)), name, ""
+        return self._listed(values, elements.innermost(tree)), name, ""
 
-    def _listed(self, values: Any, tree: dict[str, Any], ndim: int) -> Any:
-        if tree["kind"] == "array":
-            tree = tree["of"]
+    def _listed(self, values: Any, tree: dict[str, Any]) -> Any:
         if tree["kind"] == "plain" and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8:
             return values.tolist()
         if values.ndim <= 1:
             return [elements.plain_of(each, tree, self._root) for each in values]
-        return [self._listed(each, tree, ndim - 1) for each in values]
+        return [self._listed(each, tree) for each in values]
 
     # Arrays
 
     def _dataset(self, dataset: Any, path: str) -> Any:
-        made, kind, space = dataset.get_create_plist(), dataset.get_type(), dataset.get_space()
+        kind, space = dataset.get_type(), dataset.get_space()
         address = h5o.get_info(dataset).addr
         told: dict[str, Any] = {"array": path, "address": str(address), "type": elements.type_of(kind)}
-        first = self._seen.setdefault(address, path)
-        if first != path:
-            told["same"] = first
         told["attributes"] = self._attributes(dataset)
         if space.get_simple_extent_type() == h5s.NULL:
             return {**told, "null": True}
@@ -425,6 +476,10 @@ class _Walk:
         ]
         told["size"] = kind.get_size()
         self._add_scales(dataset, told)
+        try:
+            made = dataset.get_create_plist()
+        except elements.FAILURES as error:
+            return {**told, "filters": [], "damaged": str(error)[:300]}
         layout = made.get_layout()
         if made.get_external_count() or layout == h5d.VIRTUAL:
             told["elsewhere"] = _elsewhere(made)
@@ -436,22 +491,23 @@ class _Walk:
     def _add_scales(self, dataset: Any, told: dict[str, Any]) -> None:
         """Tell whether it is the scale of a dimension, and the addresses of those of its own."""
         told["is_scale"] = bool(h5ds.is_scale(dataset))
-        if not h5a.exists(dataset, b"DIMENSION_LIST"):
+        if not _has_scales(dataset, len(told["shape"])):
             return
         scales: list[str | None] = []
         for axis in range(len(told["shape"])):
             found: list[str] = []
 
-            def take(scale: Any, found: list[str] = found) -> bool:
+            def take(scale: Any, found: list[str] = found) -> bool | None:
                 found.append(str(h5o.get_info(scale).addr))
-                return True
+                return True if len(found) >= _SCALES else None
 
             try:
                 if h5ds.get_num_scales(dataset, axis):
                     h5ds.iterate(dataset, axis, take)
             except elements.FAILURES:
                 found.clear()
-            scales.append(found[0] if found else None)
+            # Of several netCDF takes the last one.
+            scales.append(found[-1] if found else None)
         told["scales"] = scales
 
     def _add_fill(self, dataset: Any, made: Any, told: dict[str, Any]) -> None:
@@ -466,12 +522,15 @@ class _Walk:
                 told["fill"] = {
                     "text": elements.bytes_of(text.reshape(-1)[0], self._root).decode("utf-8", "replace")
                 }
-            elif tree["kind"] in ("plain", "structure") and not dataset.dtype.hasobject:
-                value = np.zeros((), dataset.dtype)
+            elif tree["kind"] == "array" or elements.has_nested_arrays(tree):
+                told["unknown_fill"] = "the fill value of its elements is an array"
+            elif not elements.memory_of(tree).hasobject:
+                value = np.zeros(1, dataset.dtype)
                 made.get_fill_value(value)
-                told["fill"] = {"hex": value.astype(elements.memory_of(tree)).tobytes().hex()}
-        except elements.FAILURES:
-            told["fill"] = None
+                packed = b"".join(each.tobytes() for each in elements.pack(value, tree, self._root))
+                told["fill"] = {"hex": packed.hex()}
+        except elements.FAILURES as error:
+            told["unknown_fill"] = f"its fill value cannot be read: {error}"[:300]
 
     def _stored(self, dataset: Any, made: Any, layout: int, told: dict[str, Any]) -> Any:
         """Add where the bytes of an array are."""
@@ -498,6 +557,16 @@ class _Walk:
         if not count:
             return told
         return told, *chunks.columns_of(dataset, told["chunks"], count, self._read, self._base)
+
+
+def _has_scales(dataset: Any, ndim: int) -> bool:
+    """Tell whether an array lists scales: where another attribute has that name HDF5 may crash."""
+    if not h5a.exists(dataset, b"DIMENSION_LIST"):
+        return False
+    attribute = h5a.open(dataset, b"DIMENSION_LIST")
+    kind = attribute.get_type()
+    is_list = kind.get_class() == h5t.VLEN and kind.get_super().get_class() == h5t.REFERENCE
+    return is_list and attribute.get_space().get_simple_extent_npoints() == ndim
 
 
 def _elsewhere(made: Any) -> str:

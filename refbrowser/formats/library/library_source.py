@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias
@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.data_type import DataType, RowType, named_values, rows_type
+from refbrowser.model.data_type import DataType, RowType, ended_texts, named_values, rows_type
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import Inline, ReferenceKind
@@ -36,6 +36,8 @@ def dtype_of(tree: Tree) -> np.dtype[Any]:
     kind = tree["kind"]
     if kind == "plain":
         dtype = np.dtype(tree["dtype"])
+        if "ending" in tree:
+            return ended_texts(dtype, tree["ending"])
         return named_values(dtype, dict(tree["names"])) if "names" in tree else dtype
     if kind == "array":
         return np.dtype((dtype_of(tree["of"]), tuple(tree["shape"])))
@@ -127,7 +129,8 @@ def _unpacked(tree: Tree, count: int, cursor: _Cursor) -> npt.NDArray[Any]:
         return np.frombuffer(cursor.take(count * dtype.itemsize), dtype, count)
     if kind == "array":
         shape = tuple(tree["shape"])
-        return _unpacked(tree["of"], count * prod(shape), cursor).reshape(count, *shape)
+        inner = _unpacked(tree["of"], count * prod(shape), cursor)
+        return inner.reshape(count, *shape, *inner.shape[1:])
     if kind == "structure":
         made = np.empty(count, dtype_of(tree))
         for name, _, of in tree["fields"]:
@@ -174,6 +177,8 @@ class LibrarySource:
         Of its elements; of arrays in arrays that of the elements of these.
     inner
         The shape of such arrays, the last sides of that of the grid.
+    look
+        Looks at what is to be warned of before values are read; None where nothing is known to look for.
     """
 
     file: LibraryFile
@@ -181,6 +186,7 @@ class LibrarySource:
     tree: Tree
     grid: RegularChunkGrid
     inner: tuple[int, ...] = ()
+    look: Callable[[], Finding | None] | None = None
 
     def pieces(self, part: ChunkPart) -> Iterator[SourcePiece]:
         """Yield the one piece that gives the elements of a part."""
@@ -189,12 +195,14 @@ class LibrarySource:
         def decode(data: memoryview) -> npt.NDArray[Any]:
             return self._read(origin, extent)
 
+        look = self.look
         yield SourcePiece(
             reference=Inline(b""),
             shape=extent,
             inside=part.inside,
             target=part.target,
             decode=decode,
+            check=None if look is None else lambda data: look(),
             name=self.file.called,
             place=Place(path=self.path, url=self.file.url),
             how=(self.file.url, self.path, part.coords),

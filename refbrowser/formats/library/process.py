@@ -177,16 +177,26 @@ class LibraryFile:
             process.end()
 
     def _started(self) -> Child:
-        started = self._chain.taken(self.script) if self._chain is not None and self.is_here else None
+        opens = self._opens
+        started = self._chain.taken(self.script, opens) if self._chain is not None and self.is_here else None
         started = started or start_child(self.script)
+        started.opens = opens
         self._finalizer = weakref.finalize(self, started.end)
         return started
 
     @property
     def _first(self) -> dict[str, Any]:
         """What a process is told first."""
-        memory = {"memory": LIMITS.library_memory}
-        return memory | ({"path": self.url} if self._source is None else {"size": self._source.size})
+        limits = {"memory": LIMITS.library_memory, "time": LIMITS.library_time}
+        opens = {"opens": [self._opens] if self.is_here else []}
+        return limits | opens | ({"path": self.url} if self._source is None else {"size": self._source.size})
+
+    @property
+    def _opens(self) -> str:
+        """What a process may open: the file; the folder of files that are read one after another."""
+        folder = os.path.dirname(self.url)
+        home = os.path.join(os.path.realpath(os.path.expanduser("~")), "")
+        return self.url if self._chain is None or home.startswith(os.path.join(folder, "")) else folder
 
     def _converse(
         self, process: Child, request: dict[str, Any], take: Take, token: CancelToken | None
@@ -250,9 +260,9 @@ class Chain:
         self.files: list[LibraryFile] = []
         self.is_mixed = False
 
-    def taken(self, script: Path) -> Child | None:
-        """Return a process that has read other files; None where there is none."""
-        found = _SPARE.take(script)
+    def taken(self, script: Path, opens: str) -> Child | None:
+        """Return a process that has read other files, and may open these; None where there is none."""
+        found = _SPARE.take(script, opens)
         self.is_mixed |= found is not None
         return found
 
@@ -293,10 +303,11 @@ class _Spare:
         if over is not None:
             over[1].end()
 
-    def take(self, script: Path) -> Child | None:
-        """Return that which was added last; None where there is none."""
+    def take(self, script: Path, opens: str) -> Child | None:
+        """Return one that may open a file or folder; None where there is none."""
         with self._lock:
-            at = next((at for at, each in enumerate(self._known) if each[0] == script), None)
+            known = enumerate(self._known)
+            at = next((at for at, (of, child) in known if of == script and child.opens == opens), None)
             if at is None:
                 return None
             child = self._known.pop(at)[1]
@@ -414,7 +425,7 @@ _RUNNING = _Running()
 
 _SUFFIX = ".answers"
 #: Counted up where libraries are asked for something else.
-_MARK = b"refbrowser answers 2\n"
+_MARK = b"refbrowser answers 3\n"
 #: Looks into files that take less are done again, in seconds.
 _WORTH = 1.0
 _WRONG = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error, RefbrowserError)

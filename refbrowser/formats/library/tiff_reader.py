@@ -134,7 +134,11 @@ class TiffReader:
 
     def do_read(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the values of a box of an array."""
-        yield {}, _flat(self._box(request["path"], [tuple(each) for each in request["box"]]))
+        try:
+            values = self._box(request["path"], [tuple(each) for each in request["box"]])
+        except MemoryError:
+            raise ValueError("it takes more memory than a process may have that reads it") from None
+        yield {}, _flat(values)
 
     def do_chunk(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the stored bytes of a chunk, and those of its elements where they lie in the array."""
@@ -156,6 +160,8 @@ class TiffReader:
 
     def _box(self, path: str, box: list[tuple[int, int]]) -> Any:
         image = self._image(path)
+        if image.is_of_three and (image.why_whole or image.runs):
+            raise ValueError("its numbers of 24 bits are not laid out along its axes")
         if image.why_whole or image.in_one_piece or image.runs:
             if self._whole[0] != path:
                 values = np.asarray(image.series.asarray(maxworkers=1)).reshape(image.shape)
@@ -175,7 +181,11 @@ class TiffReader:
                 tables = {}
                 if image.key.compression in _JPEG:
                     tables = {"jpegtables": page.jpegtables, "jpegheader": image.key.jpegheader}
-                values, _, sides = image.key.decode(self._read(offset, size), index, **tables)
+                data = self._read(offset, size)
+                if image.is_of_three:
+                    values, sides = image.of_three_bytes(data)
+                else:
+                    values, _, sides = image.key.decode(data, index, **tables)
                 if values is not None:
                     image.put(made, at, box, origin, values, sides)
         return made
@@ -351,9 +361,18 @@ class _Image:
         self.key = key = series.keyframe
         self.shape = tuple(int(each) for each in series.shape)
         self.axes = series.axes
-        if series.dtype is None:
-            raise ValueError(f"elements of {key.bitspersample} bits of format {int(key.sampleformat)}")
-        self.dtype = np.dtype(series.dtype).newbyteorder(file.byteorder)
+        self.order = file.byteorder
+        if not key.shape:
+            raise ValueError("it has no width or no length")
+        #: Whether its numbers have three bytes: the library knows neither signs nor the order of these.
+        self.is_of_three = key.bitspersample == 24 and int(key.sampleformat) in (1, 2)
+        if key.dtype is None and not self.is_of_three:
+            raise ValueError(
+                f"its numbers have {key.bitspersample} bits (sample format {int(key.sampleformat)}), "
+                "which cannot be read"
+            )
+        kind = ("i4" if int(key.sampleformat) == 2 else "u4") if self.is_of_three else series.dtype
+        self.dtype = np.dtype(kind).newbyteorder(self.order)
         self.nodata, self.missing = tiff_tags.nodata_of(key.tags.valueof(42113), self.dtype)
         self.pages = list(series.pages)
         kept = [at for at, side in enumerate(self.shape) if side != 1 or self.axes[at] in "YX"]
@@ -366,7 +385,7 @@ class _Image:
         self.runs = len(self.pages) == 1 and count > 1 and series.dataoffset is not None
         self.why_whole = ""
         self.short: tuple[int, ...] = ()
-        self.in_one_piece = series.dataoffset is not None and not same
+        self.in_one_piece = series.dataoffset is not None and not same and not self.is_of_three
         if series.transform is not None:
             self.why_whole = "its elements are computed from those that are stored"
         elif self.in_one_piece:
@@ -501,9 +520,10 @@ class _Image:
                 continue
             there = min(len(page.dataoffsets), len(page.databytecounts))
             if there < number:
-                raise ValueError(f"its table has {there} of {number} tiles or strips")
-            offsets[at] = np.array(page.dataoffsets[:number], np.uint64).astype(np.int64)
-            sizes[at] = np.array(page.databytecounts[:number], np.uint64).astype(np.int64)
+                return sides, f"its table has {there} of {number} tiles or strips"
+            # A table of single bytes is told as text.
+            offsets[at] = np.array(list(page.dataoffsets[:number]), np.uint64).astype(np.int64)
+            sizes[at] = np.array(list(page.databytecounts[:number]), np.uint64).astype(np.int64)
         if (offsets < 0).any() or (sizes < 0).any():
             raise ValueError("its tiles lie at places that no file has")
         coords = np.stack(np.unravel_index(np.arange(number), counts), axis=1)
@@ -597,9 +617,37 @@ class _Image:
 
     def place(self, page: Any, index: int) -> tuple[int, int]:
         """Return where a tile or strip is."""
+        if index < len(page.dataoffsets) and index >= len(page.databytecounts) and self.key.compression == 1:
+            return int(page.dataoffsets[index]), self._length(index)
         if index >= len(page.dataoffsets) or index >= len(page.databytecounts):
-            raise ValueError(f"there is no tile or strip {index}")
+            raise ValueError(f"its table does not tell where tile or strip {index} is")
         return int(page.dataoffsets[index]), int(page.databytecounts[index])
+
+    def _length(self, index: int) -> int:
+        """Return the bytes of a tile or strip without compression of which the table tells no length."""
+        key, sides = self.key, list(self.sides)
+        if not key.is_tiled:
+            rows = key.axes.index("Y")
+            first = int(np.unravel_index(index, self.counts)[rows]) * sides[rows]
+            sides[rows] = min(sides[rows], key.shape[rows] - first)
+        return prod(sides) * key.bitspersample // 8
+
+    def of_three_bytes(self, data: bytes) -> tuple[Any, tuple[int, ...]]:
+        """Return the numbers of 24 bits of a tile or strip, and its sides."""
+        key = self.key
+        if key.predictor != 1:
+            raise ValueError("numbers of 24 bits that were prepared for compression cannot be read")
+        if key.compression != 1:
+            data = TIFF.DECOMPRESSORS[key.compression](data)
+        width = int(key.tilewidth if key.is_tiled else key.imagewidth)
+        samples = int(key.samplesperpixel) if key.planarconfig == 1 else 1
+        length = len(data) // (3 * width * samples)
+        wide = np.zeros((length * width * samples, 4), np.uint8)
+        at = 1 if self.order == "<" else 0
+        wide[:, at : at + 3] = np.frombuffer(data, np.uint8, 3 * len(wide)).reshape(-1, 3)
+        # The sign is kept: it stands in the highest byte.
+        values = wide.view(self.dtype).reshape(-1) >> 8
+        return values.reshape(1, length, width, samples), (1, length, width, samples)
 
     def put(
         self,

@@ -127,6 +127,11 @@ class ClassicHeader:
     findings: list[Finding] = field(default_factory=list)
 
     @property
+    def record_dimension(self) -> int | None:
+        """The position of the dimension of records, the first one of no length; None where there is none."""
+        return next((number for number, (_, length) in enumerate(self.dimensions) if not length), None)
+
+    @property
     def record_size(self) -> int:
         """Bytes from one record to the next."""
         sizes = [each.size for each in self.variables if each.is_record]
@@ -186,6 +191,12 @@ def read_header(source: ByteSource, url: str, check: Callable[[], None] = lambda
         message = f"the header cannot be read further: {error.message}"
         header.found(message, kind=error.kind, at=reader.at, is_anywhere=True)
     header.size = reader.at
+    unlimited = [name for name, length in header.dimensions if not length]
+    if len(unlimited) > 1:
+        message = (
+            f"it has {len(unlimited)} dimensions of records, {quoted(unlimited[0])} is taken for the only one"
+        )
+        header.found(message, severity=Severity.WARNING)
     _count_records(header, records, reader.word)
     return header
 
@@ -341,8 +352,8 @@ class _Reader:
         return count
 
     def name(self) -> str:
-        """Return the next name."""
-        return _text(self._filled(self.items(1)))
+        """Return the next name; some writers count NULs that end it, which other software cuts off."""
+        return _text(self._filled(self.items(1))).partition("\0")[0]
 
     def each(self, tag: int, read: Callable[[], object]) -> None:
         """Read a list of things."""

@@ -134,9 +134,10 @@ class ClassicOrigin(PlainAnswers):
         return typed
 
     def _declared(self) -> dict[str, Dimension]:
+        of_records = self.header.record_dimension
         return {
-            name: Dimension(name, size or self.header.records, unlimited=not size)
-            for name, size in self.header.dimensions
+            name: Dimension(name, size or self.header.records, unlimited=number == of_records)
+            for number, (name, size) in enumerate(self.header.dimensions)
         }
 
     def _typed(self, node: Any, described: Mapping[str, Node]) -> Any:

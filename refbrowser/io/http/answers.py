@@ -22,6 +22,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 THROTTLING = frozenset({429, 503})
 #: Statuses that say that there is no such object.
 _ABSENT = frozenset({404, 410})
+_REFUSED = frozenset({401, 403})
 
 _STATUS = re.compile(r"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
@@ -41,6 +42,8 @@ class AttemptError(Exception):
         Seconds that the server asked to wait.
     absent
         The server has no such object.
+    refused
+        It may not be read; whether there is one is not said.
     oversize
         It is larger than what is read of it.
     """
@@ -54,6 +57,7 @@ class AttemptError(Exception):
         after: float | None = None,
         advice: str = "",
         absent: bool = False,
+        refused: bool = False,
         oversize: bool = False,
     ) -> None:
         super().__init__(message)
@@ -63,6 +67,7 @@ class AttemptError(Exception):
         self.after = after
         self.advice = advice
         self.absent = absent
+        self.refused = refused
         self.oversize = oversize
 
 
@@ -241,7 +246,7 @@ def status_error(head: Head, start: int, stop: int | None) -> AttemptError:
     reason = f" {quoted(head.reason, 60)}" if head.reason else ""
     message = f"the server answered {head.status}{reason}"
     if head.status not in RETRIED:
-        return AttemptError(message, absent=head.status in _ABSENT)
+        return AttemptError(message, absent=head.status in _ABSENT, refused=head.status in _REFUSED)
     after = retry_after(head)
     if after is not None and after > LIMITS.http_retry_after:
         return AttemptError(f"{message} and asks to wait {after:.0f} s")

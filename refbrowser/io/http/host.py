@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 from urllib.parse import urljoin
 
-from refbrowser.errors import AbsentError, ErrorKind, OversizeError, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, OversizeError, RefbrowserError, RefusedError, quoted
 from refbrowser.io.access import Access, Location
 from refbrowser.io.http.answers import THROTTLING, AttemptError, Head, retry_after
 from refbrowser.io.http.connection import Connection, Dialer, Proxy, proxy_for
@@ -189,7 +189,8 @@ class HttpHost:
         # First, so that nothing is written to a buffer whose rows have been told.
         if len(segment.requests) > 1:
             self._client.cut_off(segment)
-        kind = AbsentError if error.absent else OversizeError if error.oversize else RefbrowserError
+        kinds = {AbsentError: error.absent, RefusedError: error.refused, OversizeError: error.oversize}
+        kind = next((kind for kind, is_one in kinds.items() if is_one), RefbrowserError)
         segment.fail(kind(error.kind, error.message + tries, advice=error.advice))
 
     def crashed(self, request: HttpRequest, error: Exception) -> None:

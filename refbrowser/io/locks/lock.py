@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -192,7 +192,7 @@ def compared(url: str, entry: LockEntry, seen: ObjectIdentity) -> Stale | bool:
     """
     if seen.total is not None and seen.total != entry.size:
         return Stale(url, Mark.SIZE, str(entry.size), str(seen.total), entry, seen)
-    now, then = seen.etag and seen.etag.removeprefix("W/").strip('"'), entry.etag and entry.etag.strip('"')
+    now, then = seen.etag and _tag(seen.etag), entry.etag and _tag(entry.etag)
     if now and then and now == then:
         return True
     same_time = _same_time(entry, seen)
@@ -206,6 +206,43 @@ def compared(url: str, entry: LockEntry, seen: ObjectIdentity) -> Stale | bool:
     if same_time is None:
         return True
     return Stale(url, Mark.TIME, quoted(entry.modified), quoted(_time_now(seen)), entry, seen)
+
+
+def in_doubt(url: str, entry: LockEntry, seen: ObjectIdentity) -> Stale | None:
+    """Return what speaks against an object whose ends are those of the lock: its time, or else its ETag.
+
+    The middle of a file may be another one. A time that agrees speaks for it, whatever server gives it; where
+    neither mark is known nothing speaks against it.
+    """
+    same_time = _same_time(entry, seen)
+    if same_time:
+        return None
+    if same_time is None:
+        now, then = seen.etag, entry.etag
+        if not now or not then or _tag(now) == _tag(then):
+            return None
+        return Stale(url, Mark.ETAG, quoted(_tag(then)), quoted(_tag(now)), entry, seen)
+    return Stale(url, Mark.TIME, quoted(entry.modified), quoted(_time_now(seen)), entry, seen)
+
+
+def unconfirmed_finding(doubts: Sequence[Stale]) -> Finding:
+    """Return what is told of files that nothing but their sizes and ends say to be those of the lock."""
+    first = doubts[0]
+    message = f"the file is not confirmed: its size and ends are those of the lock, but {first.difference}"
+    if len(doubts) > 1:
+        message += f"; {len(doubts) - 1} more files are not either"
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.SOURCE,
+        message=message,
+        place=Place(url=first.url),
+        advice=_IN_DOUBT,
+        code="file-unconfirmed",
+        count=len(doubts),
+    )
+
+
+_IN_DOUBT = "where the file was only copied, accept it as it is now (refbrowser lock DOC --accept URL)"
 
 
 def compared_digests(
@@ -226,6 +263,10 @@ def compared_digests(
 def undecided(url: str, entry: LockEntry, seen: ObjectIdentity, error: RefbrowserError) -> Stale:
     """Return that the bytes which would tell could not be read."""
     return Stale(url, Mark.UNKNOWN, "", error.message, entry, seen)
+
+
+def _tag(text: str) -> str:
+    return text.removeprefix("W/").strip('"')
 
 
 def _same_time(entry: LockEntry, seen: ObjectIdentity) -> bool | None:

@@ -17,6 +17,8 @@ from refbrowser.io.locks.lock import (
     compared,
     compared_digests,
     digest,
+    in_doubt,
+    unconfirmed_finding,
     undecided,
 )
 
@@ -61,6 +63,8 @@ class LockWatch:
         self._same: dict[str, bool] = {}
         self._stale: dict[str, Stale] = {}
         self._pending: dict[str, ObjectIdentity] = {}
+        #: What speaks against files whose ends are those of the lock.
+        self._doubts: dict[str, Stale] = {}
 
     def __reduce__(self) -> tuple[Callable[..., LockWatch], tuple[Lock, SampleOf, bool]]:
         # What one process found out another one finds for itself.
@@ -174,6 +178,9 @@ class LockWatch:
                 stale = compared_digests(each, entry, seen, *map(digest, sample))
             if stale is not None:
                 return self._found_stale(url, stale)
+            doubt = in_doubt(each, entry, seen)
+            if doubt is not None:
+                self._doubts[url] = doubt
         self._same[url] = True
         return None
 
@@ -208,10 +215,17 @@ class LockWatch:
         """Whether only its first and last bytes told so: its ETag or time is another one, or not known."""
         return self._same.get(url, False)
 
+    def doubt_at(self, url: str) -> Stale | None:
+        """Return what speaks against a file whose ends are those of the lock, by its canonical URL."""
+        return self._doubts.get(url)
+
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """A warning for each stale file, where such are read all the same."""
-        return tuple(stale.finding() for stale in self.stale.values()) if self.allow else ()
+        """A warning for each stale file, where such are read all the same, and one for all in doubt."""
+        with self._guard:
+            doubts = [*self._doubts.values()]
+        stale = tuple(stale.finding() for stale in self.stale.values()) if self.allow else ()
+        return (*stale, unconfirmed_finding(doubts)) if doubts else stale
 
     def replace(self, lock: Lock) -> None:
         """Hold files against another lock from now on: those that were touched are decided anew.
@@ -223,6 +237,7 @@ class LockWatch:
             self._lock = lock
             self._spelled.clear()
             self._same.clear()
+            self._doubts.clear()
             self._stale = {}
             self._pending.clear()
             for url, stale in before.items():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, SpareCommaError
 from refbrowser.limits import LIMITS
 from refbrowser.references.document.scan_texts import Layout
 from refbrowser.references.document.scanner import BLOCK, scan
@@ -26,6 +26,7 @@ from refbrowser.references.text.json_text import (
     Member,
     Node,
     NodeKind,
+    SpareCommaFoundError,
     pointer,
 )
 
@@ -529,4 +530,5 @@ def read_source(
     except JsonError as error:
         line, column = reader.locate(error.position)
         place = Place(document=name, pointer=error.pointer, line=line, column=column)
-        raise RefbrowserError(error.kind, error.message, place, error.advice) from None
+        kind = SpareCommaError if isinstance(error, SpareCommaFoundError) else RefbrowserError
+        raise kind(error.kind, error.message, place, error.advice) from None

@@ -88,6 +88,12 @@ class History:
         """The document before all steps, and that after each."""
         return (self._first, *(step.document for step in self._steps))
 
+    def edits_made(self) -> tuple[Edit, ...]:
+        """Return the edits that lead from the first document to this one; those before a revert do not."""
+        made = [step.edit for step in self._steps[: self._at]]
+        reverted = [number for number, edit in enumerate(made, 1) if isinstance(edit, Revert)]
+        return tuple(made[max(reverted, default=0) :])
+
     @property
     def pending(self) -> int:
         """How many steps lie between the saved document and this one; at least 1 when they differ."""

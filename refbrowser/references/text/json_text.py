@@ -55,6 +55,10 @@ class JsonError(Exception):
         self.kind = kind
 
 
+class SpareCommaFoundError(JsonError):
+    """A comma before a closing bracket."""
+
+
 class Incomplete(Exception):  # noqa: N818  not an error: the caller reads on and asks again
     """The text ends within a value, and there is more of it to come."""
 
@@ -279,7 +283,7 @@ class JsonReader:
         comma = at
         at = self.space(at + 1)
         if self.data[at : at + 1] == closing:
-            raise JsonError(
+            raise SpareCommaFoundError(
                 self.base + at,
                 f"a comma stands before the closing {quoted(closing.decode())}",
                 f"Remove the comma {at - comma} {'byte' if at - comma == 1 else 'bytes'} before it.",

@@ -61,7 +61,7 @@ def side_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def merge_lines(merged: Merged, target: str) -> Iterator[str]:
+def merge_lines(merged: Merged, target: str, *, are_marked: bool = False) -> Iterator[str]:
     """Yield what came of a merge: each conflict with its place and sides, warnings, and a summary."""
     for conflict in merged.conflicts:
         inner = f" {conflict.inner}" if conflict.inner else ""
@@ -70,18 +70,26 @@ def merge_lines(merged: Merged, target: str) -> Iterator[str]:
             yield f"  {choice.value}: {text}"
     for text in merged.warnings:
         yield f"warning: {text}"
-    yield summary_of_merge(merged, target)
+    yield summary_of_merge(merged, target, are_marked=are_marked)
 
 
-def summary_of_merge(merged: Merged, target: str) -> str:
-    """Return in one sentence what came of a merge."""
+def summary_of_merge(merged: Merged, target: str, *, are_marked: bool = False) -> str:
+    """Return in one sentence what came of a merge.
+
+    Parameters
+    ----------
+    are_marked
+        The file has both sides of each conflict.
+    """
     edits = f"{len(merged.edits):,} edit{'' if len(merged.edits) == 1 else 's'} of ours"
     if merged.conflicts:
         count = len(merged.conflicts)
         words = "conflict" if count == 1 else "conflicts"
-        return (
-            f"{target}: {edits}, {count:,} {words} left. Ours stands there: take what should stand, "
-            "or merge again with --favor."
+        there = (
+            "Both sides are marked in it: keep one of them"
+            if are_marked
+            else "Ours stands there: take what should stand"
         )
+        return f"{target}: {edits}, {count:,} {words} left. {there}, or merge again with --favor."
     settled = f", {len(merged.settled):,} settled" if merged.settled else ""
     return f"{target}: {edits}{settled}, no conflicts."

@@ -238,6 +238,15 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
     if stale is None:
         same = locked.is_same(place)
         told = "the file is the one of the lock" if same else "not yet: nothing of the file was read"
+        doubt = locked.doubt_at(place)
+        if doubt is not None:
+            told = f"not confirmed: its size and ends are those of the lock, but {doubt.difference}"
+            lines.append(Line(plain(told), "Compared"))
+            facts |= {"state": "not confirmed", "mark": str(doubt.mark), "then": doubt.then, "now": doubt.now}
+            accept = Link(LinkKind.ACCEPT, "Accept the new state…", spelled)
+            kind = StepState.WARNING
+            step = Step(name="lock", title=_LOCK, state=kind, lines=lines, facts=facts, links=(accept,))
+            return step, verdict
         if locked.is_same_by_bytes(place):
             told += ", by its first and last bytes alone: its ETag or time is not the same, or not known"
         lines.append(Line(told, "Compared"))

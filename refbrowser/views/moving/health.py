@@ -27,6 +27,8 @@ class Health(StrEnum):
     STALE = "not as locked"
     #: Another one than when it was read first.
     CHANGED = "changed"
+    #: Its ends are those of the lock, its time or ETag is not.
+    UNCONFIRMED = "not confirmed"
     #: Its server sends us on to another URL.
     MOVED = "moved"
     #: Its server gives it as a whole only.
@@ -45,6 +47,7 @@ _CODES = {
     "length-undecodable": Health.SIZE,
     "stale-file": Health.STALE,
     "file-undecided": Health.STALE,
+    "file-unconfirmed": Health.UNCONFIRMED,
     "identity-changed": Health.CHANGED,
     "url-moved": Health.MOVED,
     "url-no-ranges": Health.WHOLE,
@@ -90,6 +93,8 @@ def health_judge(
             return Health.STALE
         if location.url in changed:
             return Health.CHANGED
+        if memory.locked is not None and memory.locked.doubt_at(location.url) is not None:
+            return Health.UNCONFIRMED
         if not access.permits(location):
             return Health.BLOCKED
         known = memory.identities.known(location.url) is not None

@@ -175,25 +175,35 @@ def _as_table(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def rows_with_headers(shown: ShownValues) -> Iterator[list[str]]:
-    """Yield a line of column titles, then each row with its coordinate before it."""
+    """Yield a line of column titles, then each row with its coordinate before it.
+
+    Where indices are held, a title says at what: `_named`.
+    """
     layout = shown.layout
-    axes = layout.slice.axes
-    name, units = layout.node.name or layout.node.path, layout.shown.units
-    titles = list(layout.fields) or [f"{name} [{units}]" if units else name]
+    axes, named = layout.slice.axes, _named(layout)
     if not axes:
-        yield titles
+        yield [f"{named}: {field}" for field in layout.fields] or [named]
         yield from cell_texts(shown)
         return
-    down = layout.coordinates[axes[0]]
+    down = coordinate_title(layout.coordinates[axes[0]])
     if len(axes) > 1:
         across = layout.coordinates[axes[1]]
         heads = [coordinate_text(across, index) for index in shown.ranges[1]]
         titles = [f"{head} {field}" for head in heads for field in layout.fields] or heads
-        yield [rf"{coordinate_title(down)} \ {coordinate_title(across)}", *titles]
+        corner = rf"{down} \ {coordinate_title(across)}"
     else:
-        yield [coordinate_title(down), *titles]
+        titles, corner = list(layout.fields) or [named], down
+    is_said = titles == [named] or not layout.held
+    yield [corner if is_said else f"{named}: {corner}", *titles]
     for index, cells in zip(shown.ranges[0], cell_texts(shown), strict=True):
-        yield [coordinate_text(down, index), *cells]
+        yield [coordinate_text(layout.coordinates[axes[0]], index), *cells]
+
+
+def _named(layout: TableLayout) -> str:
+    """Return the array's name, its units, and at what it is taken: ``ta [K] at time 2002-10-16``."""
+    name, units = layout.node.name or layout.node.path, layout.shown.units
+    titled = f"{name} [{units}]" if units else name
+    return f"{titled} at {', '.join(layout.held)}" if layout.held else titled
 
 
 def csv_blocks(shown: ShownValues) -> Iterator[bytes]:
@@ -242,9 +252,31 @@ def npy_bytes(shown: ShownValues) -> bytes:
     As stored: missing chunks have the fill value.
     """
     data = io.BytesIO()
-    values = without_names(_for_numpy(shown))
-    np.save(data, np.ascontiguousarray(values).reshape(shown.values.shape), allow_pickle=False)
+    np.save(data, _as_numpy(shown), allow_pickle=False)
     return data.getvalue()
+
+
+def npz_bytes(shown: ShownValues) -> bytes:
+    """Return a numpy archive: ``values`` as `npy_bytes` has them, ``selection``, and the axes' coordinates.
+
+    That of ``x`` is ``coordinate_x``: dates and names as text. ``selection`` is the text that heads a table.
+    """
+    layout = shown.layout
+    arrays: dict[str, Any] = {"values": _as_numpy(shown), "selection": np.array(_named(layout))}
+    for axis, taken in zip(layout.slice.axes, shown.ranges, strict=True):
+        coordinate = layout.coordinates[axis]
+        if coordinate.values is not None and coordinate.dates is None:
+            places = coordinate.values[taken.start : taken.stop : taken.step]
+        else:
+            places = np.array([coordinate_text(coordinate, index) for index in taken], np.str_)
+        arrays[f"coordinate_{coordinate.name}"] = places
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)
+    return data.getvalue()
+
+
+def _as_numpy(shown: ShownValues) -> npt.NDArray[Any]:
+    return np.ascontiguousarray(without_names(_for_numpy(shown))).reshape(shown.values.shape)
 
 
 def _for_numpy(shown: ShownValues) -> npt.NDArray[Any]:

@@ -129,7 +129,7 @@ def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | 
 
 
 class SliceMemory:
-    """Where the user was: an array of the same dimensions begins there, in this document or another."""
+    """Where the user was in one document: an array of the same dimensions begins there."""
 
     def __init__(self) -> None:
         self._states: dict[tuple[tuple[str, ...], tuple[int, ...]], SliceState] = {}

@@ -109,6 +109,15 @@ class TableLayout:
         return () if dtype is None or dtype.names is None else dtype.names
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """What each index that is held stands for, in words: ``time 2002-10-16``."""
+        state = self.slice
+        return tuple(
+            f"{state.names[axis]} {self.coordinates[axis].text(index) or index}"
+            for axis, index in ((axis, state.indices[axis]) for axis in state.sliders)
+        )
+
+    @property
     def rows(self) -> int:
         """Number of rows."""
         axes = self.slice.axes

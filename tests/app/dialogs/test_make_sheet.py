@@ -304,6 +304,8 @@ def test_the_bar_of_a_file_of_data_leads_there(
     opened(data / "f0.nc")
     settle()
     assert not bar.isVisible()
+    assert window.settings.view("makeBar") == [1], "also in later runs"
+    window.centre.make_bar.decline(is_declined=False)
     bar._dismissed = None
 
 

@@ -92,6 +92,10 @@ def test_another_snapshot_is_opened_and_compared(
     assert document.document.opened_with == {"snapshot": first}
     assert document.dataset is not None
     np.testing.assert_array_equal(document.dataset["/x"][:2], [1, 1])
+    # What came after it is listed still, and the branch whose history that is.
+    qtbot.waitUntil(lambda: page.pane.id() == first)
+    assert rows.topLevelItemCount() == 4
+    assert names.currentText() == "branch side"
 
 
 def test_a_commit_to_a_repository_that_is_there_replaces_nothing_and_is_not_asked_about(

@@ -211,6 +211,28 @@ def test_a_place_in_the_text_is_shown_there(
     assert '"more": 3' in shown.toPlainText()
 
 
+def test_a_comma_too_many_is_taken_out_of_a_copy(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, table: QTableView, qtbot: QtBot
+) -> None:
+    whole = small.read_text()
+    small.write_text(whole.rstrip()[:-1] + " , }")
+    opened(small)
+    settle()
+    assert button(window.centre.error, "errorFixButton").text() == "Open a copy without the comma"
+    fix = button(window, "problemsFixButton")
+    table.selectRow(0)
+    assert fix.isEnabled()
+    button(window.centre.error, "errorFixButton").click()
+    qtbot.waitUntil(lambda: [each.is_open for each in window.documents.all()] == [True])
+    (copy,) = window.documents.all()
+    assert copy.is_new
+    assert copy.is_pending
+    assert copy.path != str(small)
+    assert copy.document is not None
+    assert json.loads(copy.document.to_bytes()) == json.loads(whole)
+    assert small.read_text().endswith(" , }"), "the file stays as it is"
+
+
 def test_a_sound_document_says_so(window: MainWindow, opened: Open, small: Path, settle: Settle) -> None:
     opened(small)
     settle()
@@ -234,8 +256,10 @@ def test_problems_of_several_documents_name_theirs(
     assert window.documents.current is not document
     headings = [text for text in messages(table) if text.startswith("▾")]
     assert headings[0] == f"▾ faulty.json: {len(document.problems.found.items)}"
+    before = messages(table)
     click(table, row_of(table, "nowhere"), qtbot)
     assert window.documents.current is document
+    assert messages(table) == before, "what was clicked stays under the pointer"
 
 
 def test_the_current_problem_shows_its_whole_text(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from plot_memory import MemoryDocument, array, source_error
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.animation import Animation
@@ -205,6 +205,26 @@ def test_what_ends_it(
     state = pane.slice_state()
     qtbot.wait(100)
     assert pane.slice_state() == state
+
+
+def test_the_keys_of_the_plot_work_after_a_click_on_play(
+    movie: MemoryDocument, pane: PlotPane, qtbot: QtBot
+) -> None:
+    slider = child(pane, QSlider, "slider_time")
+    slider.setFocus()
+    animation = play(qtbot, pane)
+    assert pane.focusWidget() is pane.canvas
+    qtbot.keyClick(pane.focusWidget(), Qt.Key.Key_Space)
+    assert not animation.is_playing
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Escape):
+        animation.play(0)
+        qtbot.keyClick(slider, key)
+        assert not animation.is_playing, key
+    qtbot.waitUntil(pane.is_settled)
+    qtbot.keyClick(slider, Qt.Key.Key_P)
+    assert pane.tools.is_profile
+    qtbot.keyClick(slider, Qt.Key.Key_S)
+    assert pane.tools.is_series
 
 
 def test_it_stops_where_nothing_can_be_read(movie: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:

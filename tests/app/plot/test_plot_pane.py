@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from plot_memory import MemoryDocument, MemoryManifest, PartState, array, blocked_error, source_error
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QColor, QImage, QPalette
+from PySide6.QtGui import QAction, QColor, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPushButton, QSlider, QSpinBox, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +20,7 @@ from refbrowser.app.plot.legends import state_colors
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
+from refbrowser.errors import ChangedError, ErrorKind, Place, RefbrowserError
 from refbrowser.views.plot.colouring import NO_VALUE
 from refbrowser.views.plot.levels import Levels, levels_of
 from refbrowser.views.plot.picture import ChunkState
@@ -576,6 +577,44 @@ def test_an_error_is_a_card_that_can_be_tried_again(plotted: Plotted, pane: Plot
     qtbot.waitUntil(lambda: pane.page() is pane.canvas)
 
 
+def test_slices_and_charts_are_of_their_own_document(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    cube = array("/field", np.arange(120.0).reshape(5, 4, 6), ("time", "y", "x"))
+    first = plotted(cube)
+    pane.set_index(0, 3)
+    pane.tools.toggle_series()
+    qtbot.waitUntil(pane.is_settled)
+    plotted(cube)
+    assert pane.slice_state().indices[0] == 0  # type: ignore[union-attr]
+    assert not pane.tools.is_series
+    pane.set_array(first, cube[0])  # type: ignore[arg-type]
+    assert pane.slice_state().indices[0] == 3  # type: ignore[union-attr]
+    assert pane.tools.is_series
+    pane.tools.toggle_series()
+    qtbot.waitUntil(pane.is_settled)
+
+
+def test_a_file_that_was_replaced_is_read_again_by_a_button(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    changed = ChangedError(ErrorKind.SOURCE, "the object changed while it was read", Place(url="a.dat"))
+    found = {"a": source_error(), "b": changed}
+    for name, error in found.items():
+
+        def fail(document: MemoryDocument, error: RefbrowserError = error) -> None:
+            document.session.fate = lambda _path, _coords: error
+
+        plotted(array(f"/{name}", ramp(4, 6), ("y", "x")), prepare=fail)
+        assert pane.cards.shown() == "error"
+        audit, reload = (child(pane, QPushButton, f"plot{title}Button") for title in ("Audit", "Reload"))
+        assert (audit.isVisible(), reload.isVisible()) == (name == "a", name == "b")
+    asked: list[str] = []
+    action = QAction(pane)
+    action.setObjectName("action_reload")
+    action.triggered.connect(lambda: asked.append("reload"))
+    reload.click()
+    assert asked == ["reload"]
+
+
 def test_an_edit_of_the_document_is_followed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = plotted(array("/field", ramp(10, 10), ("y", "x")))
     node = document.node("field")
@@ -585,6 +624,12 @@ def test_an_edit_of_the_document_is_followed(plotted: Plotted, pane: PlotPane, q
     assert pane.bar.strip.title == "K"
     assert "18 K" in hover(pane, 5, 4)
     assert len(document.session.reads) == reads, "the chunks are the same: nothing is read again"
+    document.set_nodes({"field": replace(node, attributes={"long_name": "wind", "units": "K"})})
+    document.hierarchyChanged.emit()
+    assert pane.header.title.text() == "wind"
+    document.set_nodes({"field": node})
+    document.hierarchyChanged.emit()
+    assert pane.header.title.text() == "field", "as after an undo"
     document.session.values["/field"] = ramp(10, 10) + 7
     document.set_nodes(
         {"field": replace(node, values=replace(node.chunks, manifest=MemoryManifest("/field", place=1)))}
@@ -595,6 +640,22 @@ def test_an_edit_of_the_document_is_followed(plotted: Plotted, pane: PlotPane, q
     document.hierarchyChanged.emit()
     assert pane.page() is pane.cards
     assert pane.array() is None
+
+
+def test_a_coordinate_that_an_edit_takes_away_is_not_drawn(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    field, values = array("/field", ramp(6, 8), ("lat", "lon"))
+    lon = array("/lon", np.arange(8.0) * 10, ("lon",), long_name="east of it", units="degrees_east")
+    document = plotted((field, values), lon)
+    qtbot.waitUntil(lambda: "east of it" in pane.coordinates()[1].axis_label)
+    renamed = replace(lon[0], attributes={"long_name": "longitude", "units": "degrees_east"})
+    document.set_nodes({"field": field, "lon": renamed})
+    document.hierarchyChanged.emit()
+    qtbot.waitUntil(lambda: "longitude" in pane.canvas.across.labelText)
+    document.set_nodes({"field": field})
+    document.hierarchyChanged.emit()
+    assert pane.coordinates()[1].axis_label == "lon"
 
 
 def test_scalars_and_texts_are_shown_as_text(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:

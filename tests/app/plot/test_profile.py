@@ -210,9 +210,10 @@ def test_there_is_none_of_a_line(plotted: Plotted, pane: PlotPane, qtbot: QtBot)
 
 
 def test_another_array_and_theme(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
-    plotted(array("/field", field(), ("time", "y", "x"), (1, 20, 20)))
+    other = array("/other", np.ones((7, 8)), ("a", "b"))
+    document = plotted(array("/field", field(), ("time", "y", "x"), (1, 20, 20)), other)
     tool = turn_on(qtbot, pane)
-    document = plotted(array("/other", np.ones((7, 8)), ("a", "b")))
+    pane.set_array(document, other[0])  # type: ignore[arg-type]
     # While the other array is read there is no line.
     qtbot.waitUntil(lambda: [set(line.numbers) for line in tool.pane.chart.lines] == [{1.0}])
     assert len(numbers_of(tool)) < 9

@@ -40,6 +40,26 @@ def test_newest_first_and_opened_by_a_click(
     assert [document.path for document in window.documents.all()] == [str(small)]
 
 
+def test_what_is_opened_together_is_one_entry(window: MainWindow, small: Path, settle: Settle) -> None:
+    others = [small.with_name(f"{name}.json") for name in "ab"]
+    for other in others:
+        other.write_text(small.read_text())
+    paths = [str(small), *map(str, others)]
+    window.open_all(paths)
+    settle()
+    (shown,) = listed(window)
+    assert shown.endswith("small.json  and 2 more")
+    window.commands.saving.close_all()
+    window.open_recent(str(small))
+    settle()
+    assert [document.path for document in window.documents.all()] == paths
+    window.commands.saving.close_all()
+    # Alone it is an entry of its own.
+    window.open_all([str(small)])
+    settle()
+    assert [text.rpartition("/")[2] for text in listed(window)] == ["small.json"]
+
+
 def test_what_could_not_be_opened_is_not_listed(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:

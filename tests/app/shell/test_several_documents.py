@@ -16,7 +16,7 @@ from window_fixtures import Open, button, drop
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.save_dialogs import UnsavedDialog
 from refbrowser.app.shell.centre import RAW
-from refbrowser.app.shell.drops import DROP_LIMIT, read_drop
+from refbrowser.app.shell.drops import DROP_LIMIT, Drop, read_drop
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits.edits import SetReference, SetTemplate
 from refbrowser.views.hierarchy import ItemKind
@@ -165,6 +165,66 @@ def test_closing_the_window_asks_once_for_all(
     qtbot.waitUntil(lambda: not window.isVisible())
     assert json.loads(Path(first.path).read_text())["templates"]["u"] == "else.bin"
     assert Path(second.path).read_bytes() == before
+
+
+def test_others_and_all_are_closed(
+    window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle, qtbot: QtBot
+) -> None:
+    first, second = two
+    first.apply(SetTemplate("u", "else.bin"))
+    window.actions_["close_others"].trigger()
+    dialog = window.findChild(UnsavedDialog)
+    assert dialog is not None
+    dialog.reject()
+    assert window.documents.all() == [first, second]
+    window.actions_["close_others"].trigger()
+    dialog = window.findChildren(UnsavedDialog)[-1]
+    qtbot.mouseClick(button(dialog, "unsavedSaveAllButton"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.documents.all() == [second])
+    assert window.documents.current is second
+    assert json.loads(Path(first.path).read_text())["templates"]["u"] == "else.bin"
+    assert not window.actions_["close_others"].isEnabled()
+    window.open_path(first.path)
+    settle()
+    window.actions_["close_all"].trigger()
+    assert window.documents.all() == []
+    assert window.isVisible()
+
+
+def test_the_filter_hides_documents_in_which_nothing_matches(
+    window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
+) -> None:
+    model, pane = window.hierarchy.model, window.hierarchy
+    pane._filter.setText("second")
+    pane._apply_filter()
+    assert roots(window) == ["second.json"]
+    assert model.rowCount(model.index(0, 0)) > 2, "it is shown whole"
+    pane._filter.setText("depth")
+    pane._apply_filter()
+    assert roots(window) == ["small.json", "second.json"]
+    pane._filter.setText("nowhere")
+    pane._apply_filter()
+    assert roots(window) == []
+    pane._filter.clear()
+    pane._apply_filter()
+    assert roots(window) == ["small.json", "second.json"]
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"),
+    [
+        (("tas_200101.nc", "tas_200102.nc"), True),
+        (("A1.NC", "a2.nc"), True),
+        (("tas_2001.nc", "pr_2001.nc"), False),
+        (("tas_2001.nc", "tas_2001.tif"), False),
+        (("tas_2001.nc",), False),
+        (("a1.json", "a2.json"), False),
+    ],
+)
+def test_files_that_are_called_alike_are_offered_as_one(names: tuple[str, ...], alike: bool) -> None:
+    dropped = Drop(tuple(f"/data/{name}" for name in names))
+    assert dropped.is_alike is alike
+    assert ("combined into one dataset" in dropped.words(False)[1]) is alike
 
 
 def test_files_and_urls_are_dropped_together(window: MainWindow, small: Path, qtbot: QtBot) -> None:

@@ -21,7 +21,6 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.appending import append_edit, append_files, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
-from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.parquet_references import update_parquet
 
 
@@ -74,7 +73,7 @@ def test_what_differs_from_the_document_stops(folder: Path, tmp_path: Path) -> N
     plans: list[object] = []
     with pytest.raises(RefbrowserError, match=r"scale_factor is 0\.01 in 1 file, but 0\.5 in 1: a"):
         append_files(first.target, Combination(sources=(str(tmp_path / "a.nc"),)), told=plans.append)
-    month(tmp_path / "b.nc", 2, units="days since 1999-01-01")
+    month(tmp_path / "b.nc", 2, units="months since 1999-01-01")
     with pytest.raises(RefbrowserError, match="units"):
         append_files(first.target, Combination(sources=(str(tmp_path / "b.nc"),)))
     shutil.copy(folder / "m0.nc", tmp_path / "c.nc")
@@ -82,6 +81,19 @@ def test_what_differs_from_the_document_stops(folder: Path, tmp_path: Path) -> N
         append_files(first.target, Combination(sources=(str(tmp_path / "c.nc"),), concat=("y",)))
     assert Path(first.target).read_bytes() == before
     assert len(plans) == 1
+
+
+def test_times_of_another_date_are_counted_as_those_of_the_document(folder: Path, tmp_path: Path) -> None:
+    first = combine(request(folder, "m[01].nc", target=str(tmp_path / "two.json")))
+    with refbrowser.open(first.target) as dataset:
+        before = dataset["/time"]
+        units, kind = before.attrs["units"], before.dtype
+    month(tmp_path / "c.nc", 2, units="days since 2001-03-01", shift=59)
+    append_files(first.target, Combination(sources=(str(tmp_path / "c.nc"),)))
+    with refbrowser.open(first.target) as dataset:
+        after = dataset["/time"]
+        assert (after.attrs["units"], after.dtype) == (units, kind)
+        assert after[:].tolist() == list(range(90))
 
 
 def test_documents_of_others_are_appended_to(folder: Path, tmp_path: Path) -> None:
@@ -152,7 +164,6 @@ def test_files_are_added_along_a_dimension_that_only_the_document_has(
     ):
         whole = [r.replace("a,b,c", "a,b,c,d") for r in (first,)]
         how: dict[str, Any] = {"force": True, "inline_var": "member", "allow": [str(tmp_path)]}
-        how["options"] = ReferenceOptions(absolute=True)
         refbrowser.combine(files, tmp_path / "whole.json", new_dims=whole, **how)
         refbrowser.combine(files[:3], target, new_dims=first, **how)
         before = target.read_bytes()

@@ -619,17 +619,17 @@ def _cases() -> Iterator[tuple[Recorded, ObjectIdentity, bool]]:
     yield timed, ObjectIdentity(1, "a", changed=datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)), True
     yield timed, ObjectIdentity(1, "a", changed=datetime(2021, 1, 1, tzinfo=UTC)), False
     yield timed, ObjectIdentity(1, "a"), False
-    yield timed, ObjectIdentity(1, None, "1:2:1600000000999999999"), True
-    yield timed, ObjectIdentity(1, None, "1:2:1600000001000000000"), False
+    yield timed, ObjectIdentity(1, None, "1:2:1600000000999999999:7"), True
+    yield timed, ObjectIdentity(1, None, "1:2:1600000001000000000:7"), False
     # As folders that are taken for object stores tag their files: inode, microseconds, size.
     yield (
         Recorded(frozenset({"ff-5af3b1fb80000-10"})),
-        ObjectIdentity(16, None, "1:255:1600011141120000000"),
+        ObjectIdentity(16, None, "1:255:1600011141120000000:7"),
         False,
     )
     yield (
         Recorded(frozenset({f"ff-{1_600_000_000_000_000:x}-10"})),
-        ObjectIdentity(16, None, "1:255:1600000000000000000"),
+        ObjectIdentity(16, None, "1:255:1600000000000000000:7"),
         True,
     )
 

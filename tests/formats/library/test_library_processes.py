@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +15,7 @@ from typing import Any
 import pytest
 
 from refbrowser.codecs import children
+from refbrowser.codecs.confinement import in_force
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.format import resolve_name
 from refbrowser.formats.library import process
@@ -27,10 +31,11 @@ from refbrowser.formats.registry import formats
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.byte_sources import MemoryBytes
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.processes import is_running
 from refbrowser.limits import Limits
 
 SCRIPT = """
-import os, signal, time
+import os, signal, socket, subprocess, time
 class Reader:
     def open(self, place):
         if isinstance(place, str) and place.endswith("bad"):
@@ -52,6 +57,25 @@ class Reader:
     def do_write(self, request):
         with open(request["path"], "wb") as file:
             file.write(b"written")
+    def do_attempt(self, request):
+        tries = {
+            "given": lambda: open(self.place).close(),
+            "library": lambda: __import__("wave"),
+            "other": lambda: open(request["other"]).close(),
+            "folder": lambda: os.listdir(os.path.dirname(request["other"])),
+            "network": lambda: socket.socket(),
+            "program": lambda: subprocess.run(["true"]),
+            "kill": lambda: os.kill(os.getppid(), 0),
+        }
+        for name, attempt in tries.items():
+            try:
+                attempt()
+            except OSError as error:
+                yield {"refused": name}
+        yield {"variables": list(os.environ)}
+    def do_work(self, request):
+        while True:
+            pass
     def do_part(self, request):
         self.place.seek(request["at"])
         yield {}, self.place.read(request["size"])
@@ -114,7 +138,7 @@ def test_what_breaks_costs_one_question(
     assert caught.value.kind is ErrorKind.BUDGET
     assert asked(file, "echo", say=1)[0]["said"] == 1
     fails(ErrorKind.FORMAT, "AttributeError", "nothing")
-    fails(ErrorKind.FORMAT, "OSError", "write", path=str(tmp_path / "made"))
+    fails(ErrorKind.FORMAT, r"OSError|PermissionError", "write", path=str(tmp_path / "made"))
     assert not (tmp_path / "made").exists() or not (tmp_path / "made").stat().st_size
 
 
@@ -206,7 +230,7 @@ def test_one_question_asks_for_many(file: LibraryFile) -> None:
 @pytest.mark.parametrize("start", [children.start_child, lambda script: children.start_alone(script)])
 def test_each_way_of_starting(start: Callable[[Path], children.Child], file: LibraryFile) -> None:
     child = start(file.script)
-    child.send({"memory": 2**30, "path": file.url})
+    child.send({"memory": 2**30, "time": 60, "opens": [file.url], "path": file.url})
     assert child.receive()[0] == {"done": True}
     child.send({"operation": "echo", "say": "x"})
     assert child.receive()[0]["said"] == "x"
@@ -231,3 +255,95 @@ def test_formats_that_have_a_library_say_which() -> None:
     """Their scripts are there."""
     found = {each.name for each in formats() if each.library and resolve_name(each.library).exists()}
     assert found == {"hdf5", "grib", "tiff", "fits"}
+
+
+def attempted(file: LibraryFile, other: Path) -> list[dict[str, Any]]:
+    """Return what a library was refused, and the variables that it has."""
+    said: list[dict[str, Any]] = []
+    file.ask("attempt", {"other": str(other)}, lambda answer, data: said.append(answer))
+    return said
+
+
+@pytest.mark.skipif(in_force()["network"] == "not held back", reason="this system has no filter of calls")
+def test_a_library_opens_what_it_was_given_and_nothing_else(
+    file: LibraryFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("ECCODES_DEFINITION_PATH", "")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "other").touch()
+    said = attempted(file, tmp_path / "folder" / "other")
+    refused = {each["refused"] for each in said if "refused" in each}
+    files = {"other", "folder"} if in_force()["files"] != "not held back" else set()
+    assert refused == {"network", "program", "kill"} | files
+    variables = set(said[-1]["variables"])
+    assert "AWS_SECRET_ACCESS_KEY" not in variables
+    assert {"PATH", "ECCODES_DEFINITION_PATH"} <= variables
+
+
+def test_files_of_one_folder_share_a_process_and_others_do_not(script: Path, tmp_path: Path) -> None:
+    found = []
+    for name in ("a/1", "a/2", "b/1"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        with one_after_another():
+            file = LibraryFile(script, "Data", str(path), None, identity_on_disk(path))
+            found.append(asked(file, "echo", say=name)[0]["pid"])
+            refused = {each.get("refused") for each in attempted(file, path)}
+            assert not refused & {"given", "library", "other"}
+    end_spare()
+    assert found[0] == found[1] != found[2]
+
+
+_PROGRAM = """
+import sys
+from pathlib import Path
+from refbrowser.formats.library.process import LibraryFile
+file = LibraryFile(Path(sys.argv[1]), "Data", sys.argv[1])
+file.ask("echo", {"say": 1}, lambda answer, data: "pid" in answer and print(answer["pid"], flush=True))
+file.ask("work", {}, lambda answer, data: None)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="copies of processes are of Linux")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_library_that_never_ends_ends_with_the_program(script: Path, how: int) -> None:
+    command = [sys.executable, "-c", _PROGRAM, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        worker = int(program.stdout.readline())
+        program.send_signal(how)
+    deadline = time.monotonic() + 60
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(worker)
+
+
+def test_a_library_has_its_time_even_where_nobody_waits_for_it(file: LibraryFile) -> None:
+    """It dies by the limit of the system: nobody ends it here."""
+    child = children.start_child(file.script)
+    child.send({"memory": 2**30, "time": 0.1, "opens": [file.url], "path": file.url})
+    assert child.receive()[0] == {"done": True}
+    child.send({"operation": "work"})
+    with pytest.raises((EOFError, OSError)):
+        child.receive()
+    child.end()
+
+
+_LITTLE = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+from pathlib import Path
+from refbrowser.formats.library.process import LibraryFile
+file = LibraryFile(Path(sys.argv[1]), "Data", sys.argv[1])
+file.ask("memory", {"size": 1 << 20}, lambda answer, data: print(answer["size"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much a process has")
+def test_libraries_work_below_a_hard_limit_of_a_gigabyte(script: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _LITTLE, str(script)], capture_output=True, text=True, timeout=100
+    )
+    assert (ended.stdout, ended.stderr) == (f"{1 << 20}\n", "")

@@ -24,6 +24,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.netcdf3 import opening
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier
+from refbrowser.model.nodes import GroupNode
 from refbrowser.references.edits.edits import SetMetadata, SetReference
 
 FORMS = {1: "NETCDF3_CLASSIC", 2: "NETCDF3_64BIT_OFFSET", 5: "NETCDF3_64BIT_DATA"}
@@ -306,3 +307,25 @@ def test_hierarchies_of_many_variables_take_few_requests(tmp_path: Path) -> None
         assert len(dataset.arrays) == 3000
         assert server.request_count <= 2
         assert dataset["/variable_2999"][1] == 2999
+
+
+def test_names_end_at_nuls_and_the_last_padding_may_be_absent(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    file = Classic(2, records=2)
+    file.dimensions = [(b"time", 0), (b"n\0\0", 3), (b"other", 0)]
+    file.attributes = [(b"plugh\0\0", "i2", [3, 4, 5])]
+    file.add(b"fixed\0", [1], np.array([1, 2, 3], "i1"))
+    file.add(b"a", [0, 1], np.array([[1, 2, 3], [4, 5, 6]], "i1"))
+    file.add(b"b\0\0\0", [0, 1], np.array([[7, 8, 9], [10, 11, 12]], "i1"))
+    path.write_bytes(file.to_bytes()[:-1])
+    with refbrowser.open(str(path)) as mine, netCDF4.Dataset(path) as theirs:
+        assert set(mine.arrays) == {f"/{name}" for name in theirs.variables} == {"/fixed", "/a", "/b"}
+        for name, variable in theirs.variables.items():
+            assert mine[f"/{name}"][...].tolist() == variable[...].tolist()
+            assert mine[f"/{name}"].node.dimensions == variable.dimensions
+        assert mine.attrs == {"plugh": theirs.plugh.tolist()}
+        root = mine.hierarchy.root
+        assert isinstance(root, GroupNode)
+        found = {name: (each.size, each.unlimited) for name, each in root.dimensions.items()}
+        assert found == {name: (len(each), each.isunlimited()) for name, each in theirs.dimensions.items()}
+        assert any("2 dimensions of records" in each.message for each in mine.document.notes)

@@ -89,7 +89,8 @@ def array_of(values: ShownValues) -> np.ndarray:
 class TestText:
     def test_image_with_coordinates(self, shown: Shown) -> None:
         rows = table_of(shown("cube", 3, 2, 1, 2, 0, 0))
-        assert rows[0] == [r"lat [degrees_north] \ lon [degrees_east]", "0.0", "2.0", "4.0", "6.0", "8.0"]
+        assert rows[0][0] == r"cube [K] at run 1, lev 2: lat [degrees_north] \ lon [degrees_east]"
+        assert rows[0][1:] == ["0.0", "2.0", "4.0", "6.0", "8.0"]
         assert [row[0] for row in rows[1:]] == ["10.0", "20.0", "30.0", "40.0"]
         found = np.array([row[1:] for row in rows[1:]], float)
         assert (found == CUBE[1, 2] * 0.1 + 5.0).all()

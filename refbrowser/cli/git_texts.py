@@ -1,0 +1,138 @@
+"""What git's drivers do with files that are no reference documents: compare and merge lines, as git does."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from refbrowser.cli.console import plain_whole
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.saving.merged_file import document_to_merge
+from refbrowser.model.metadata_keys import is_metadata_key
+from refbrowser.references.document.document import ReferenceDocument
+
+#: Lines between the first and the last that differ, of which it is looked which ones are the same.
+_ALIKE = 4_000
+#: What git merge-file ends with where it could not merge, instead of the number of conflicts.
+_FAILED = 128
+
+
+def reference_document(request: OpenRequest, control: JobControl) -> ReferenceDocument | None:
+    """Return the reference document in a file; None where there is something else, or nothing can be read.
+
+    Any JSON object could be read as references of Version 0: one counts that describes an array or group.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    try:
+        document, _ = document_to_merge(request, control)
+    except RefbrowserError:
+        return None
+    if document.version == 0:
+        is_one = any(is_metadata_key(key) for key, _slot in document.refs.odd_keys())
+    else:
+        is_one = bool({"refs", "gen"} & set(document.node.to_python()))
+    return document if is_one else None
+
+
+def text_difference(name: str, old: str, new: str) -> Iterator[str]:
+    """Yield how the lines of two files differ; nothing in them acts on a terminal."""
+    git = shutil.which("git")
+    if git is None:
+        yield "  no reference document, and git is not there to compare its lines"
+        return
+    options = ["--no-pager", "diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color"]
+    done = subprocess.run(
+        [git, *options, "--", *map(_path, (old, new))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    lines = done.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]
+    first = next((at for at, line in enumerate(lines) if line.startswith("@@")), None)
+    if first is None:
+        yield "  no reference document, and no text: the bytes differ" if lines else "  nothing differs"
+        return
+    shown = plain_whole(name)
+    yield from (f"--- a/{shown}", f"+++ b/{shown}")
+    yield from (plain_whole(line).replace("\\t", "\t") for line in lines[first:])
+
+
+def merged_text(base: str, ours: str, theirs: str, name: str) -> tuple[bytes, bool]:
+    """Return the lines of three files as git merges them, and whether conflicts are marked in them.
+
+    Where git cannot merge them, both sides are marked.
+    """
+    git = shutil.which("git")
+    if git is not None:
+        labels = [f"{name} ({side})" for side in ("ours", "base", "theirs")]
+        options = [each for label in labels for each in ("-L", label)]
+        done = subprocess.run(
+            [git, "merge-file", "-p", "-q", *options, *map(_path, (ours, base, theirs))],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if 0 <= done.returncode < _FAILED:
+            return done.stdout, done.returncode > 0
+    texts = []
+    for path in (ours, theirs):
+        with open(_path(path), "rb") as file:
+            texts.append(file.read())
+    return b"".join(marked(texts[0], texts[1], name)), texts[0] != texts[1]
+
+
+def marked(ours: bytes, theirs: bytes, name: str) -> Iterator[bytes]:
+    """Yield two texts as one: what both have once, what differs between the markers of a conflict."""
+    mine, other = (text.splitlines(keepends=True) for text in (ours, theirs))
+    start = _same_at_start(mine, other)
+    end = _same_at_start(mine[start:][::-1], other[start:][::-1])
+    middle, other_middle = mine[start : len(mine) - end], other[start : len(other) - end]
+    yield from mine[:start]
+    for is_same, one, two in _blocks(middle, other_middle):
+        if is_same:
+            yield from one
+            continue
+        yield f"<<<<<<< {name} (ours)\n".encode("utf-8", "surrogateescape")
+        yield from _ended(one)
+        yield b"=======\n"
+        yield from _ended(two)
+        yield f">>>>>>> {name} (theirs)\n".encode("utf-8", "surrogateescape")
+    yield from mine[len(mine) - end :]
+
+
+def _same_at_start(mine: Sequence[bytes], other: Sequence[bytes]) -> int:
+    pairs = enumerate(zip(mine, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(mine), len(other)))
+
+
+def _blocks(
+    mine: Sequence[bytes], other: Sequence[bytes]
+) -> Iterator[tuple[bool, Sequence[bytes], Sequence[bytes]]]:
+    if not mine and not other:
+        return
+    if max(len(mine), len(other)) > _ALIKE:
+        yield False, mine, other
+        return
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, mine, other, autojunk=False).get_opcodes():
+        yield tag == "equal", mine[a:b], other[c:d]
+
+
+def _ended(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield lines of which the last one has an end, too: a marker begins a line."""
+    yield from lines
+    if lines and not lines[-1].endswith(b"\n"):
+        yield b"\n"
+
+
+def _path(path: str) -> str:
+    """Return a path that is one for everybody, whatever it is called."""
+    return path if path == os.devnull else os.path.abspath(path)
