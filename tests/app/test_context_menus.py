@@ -108,6 +108,7 @@ class TestTree:
         user.qtbot.waitUntil(lambda: user.menu() is None)
         menu = user.right_click(tree, self.place(user, "flags"))
         assert not own & set(names(menu))
+        menu.close()  # type: ignore[union-attr]
 
     def test_what_is_no_array_has_no_slice(self, user: User) -> None:
         user.show("flags")

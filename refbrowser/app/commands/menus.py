@@ -142,7 +142,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Export &view…",
         shortcut="Ctrl+Shift+E",
         when="has_slice",
-        tip="Write what is on the screen as PNG, SVG, CSV or .npy",
+        tip="Write what is on the screen as PNG, SVG, PDF, CSV, .npy or .npz",
     ),
     ActionSpec(
         "save_cdl",

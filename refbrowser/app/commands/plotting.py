@@ -169,8 +169,10 @@ class ExploreCommands(CommandGroup):
     def write(self, what: str, path: str) -> None:
         """Write ``profile`` or ``series`` to a file, as comma-separated values."""
         rows = self._rows(what)
-        if rows is None:
-            return
+        if rows is not None:
+            self._write([*rows], path)
+
+    def _write(self, rows: list[list[str]], path: str) -> None:
         name = one_line(Path(path).name)
 
         def write(control: TaskControl) -> None:
@@ -183,7 +185,7 @@ class ExploreCommands(CommandGroup):
             f"Write {name}",
             write,
             lambda _none: self._frame.say(f"Written: {one_line(path)}"),
-            lambda: self.write(what, path),
+            lambda: self._write(rows, path),
         )
 
     def copy(self, what: str) -> None:
@@ -210,9 +212,15 @@ class ExploreCommands(CommandGroup):
     def _export(self, what: str) -> None:
         plot = self._centre.plot
         node = None if plot is None else plot.array()
-        if node is None or self._rows(what) is None:
+        if plot is not None:
+            # Nothing moves behind the dialog.
+            plot.tools.animation.pause()
+        found = self._rows(what)
+        if node is None or found is None:
             self._frame.say(f"There is no {what} to write yet")
             return
+        # What is written is what was seen when it was asked for.
+        rows = [*found]
         dialog = QFileDialog(self._frame.window(), f"Export {what}", str(Path.home()))
         dialog.setObjectName("exportChartDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -220,7 +228,7 @@ class ExploreCommands(CommandGroup):
         dialog.setDefaultSuffix(".csv")
         name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in node.name)
         dialog.selectFile(f"{name or 'array'}_{what}.csv")
-        dialog.fileSelected.connect(lambda path: self.write(what, path))
+        dialog.fileSelected.connect(lambda path: self._write(rows, path))
         dialog.setModal(True)
         dialog.finished.connect(dialog.deleteLater)
         dialog.show()

@@ -137,7 +137,7 @@ class ErrorCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("fault", "", "", parent)
         self._error: BaseException | None = None
-        self._fix = self.add_button("", "errorFixButton", self.fixWanted.emit, default=True)
+        self._fix = self.add_button("Repair", "errorFixButton", self.fixWanted.emit, default=True)
         self._fix.hide()
         self._retry = self.add_button("Try again", "errorRetryButton", self.retry.emit)
         self.add_button("Copy", "errorCopyButton", self._copy)
@@ -150,7 +150,8 @@ class ErrorCard(Card):
 
     def offer_fix(self, title: str) -> None:
         """Offer what repairs it; nothing where the title is empty."""
-        self._fix.setText(title)
+        if title:
+            self._fix.setText(title)
         self._fix.setVisible(bool(title))
 
     def _copy(self) -> None:

@@ -392,5 +392,7 @@ def test_what_a_drop_of_files_of_data_does() -> None:
     assert "references" not in dropped("a.nc", "b.json")[2]
     many = dropped(*(f"{number}.nc" for number in range(60)))
     assert many[:2] == (True, 0)
-    assert many[2].startswith("Make references of 60 files of data")
+    assert many[2].startswith("Combine 60 files of data")
+    many = dropped(*(f"{number}.nc" for number in range(60)), "other.nc")
+    assert many[2].startswith("Make references of 61 files of data")
     assert not dropped(*(f"{number}.json" for number in range(60)))[0]

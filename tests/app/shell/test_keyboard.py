@@ -7,7 +7,24 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.shell.keyboard import UndoKeys
+from refbrowser.app.shell.keyboard import UndoKeys, move_focus
+from refbrowser.app.shell.main_window import MainWindow
+
+
+def test_what_is_gone_gives_the_keyboard_to_nothing_that_hides_a_pane_or_is_typed_into(
+    window: MainWindow,
+) -> None:
+    window.activateWindow()
+    for forward in (True, False):
+        focused = QApplication.focusWidget()
+        if focused is not None:
+            focused.clearFocus()
+        assert QApplication.focusWidget() is None
+        assert move_focus(window, forward)
+        now = QApplication.focusWidget()
+        assert now is not None
+        assert not now.objectName().endswith("DockClose")
+        assert not isinstance(now, QLineEdit)
 
 
 def test_undo_keys_of_fields(qtbot: QtBot) -> None:
