@@ -376,7 +376,7 @@ def make_lock(
         requests += look.requests
         for url, looked in zip(look.urls, look.found, strict=True):
             if looked.error is not None or looked.identity is None or looked.tail is None:
-                errors[url] = looked.error or _unseen(url)
+                errors[url] = looked.error or RefbrowserError(ErrorKind.SOURCE, _UNSEEN, Place(url=url))
             else:
                 entries[url] = entry_of(looked.identity, looked.head, looked.tail)
     lock = Lock(entries, {url: error.message for url, error in errors.items()}, _now(), BY)
@@ -457,7 +457,6 @@ def write_lock_of(
     if not order.target and scheme_of(path) is not None:
         message = "the lock of a document at a URL cannot be written beside it"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), "give -o FILE")
-    # Links are followed only where the user named the file.
     target = os.path.realpath(order.target) if order.target else lock_path(path)
     before = read_lock(target) if order.accept else None
     urls = files_of(document, control.check)
@@ -475,18 +474,14 @@ def write_lock_of(
         lock = renewed(before[0], made.lock)
         write_lock(target, lock, expected=before[1], cancel=control.token)
         return LockWritten(target, made, lock)
-    is_there = identity_on_disk(target) is not None
-    if made.errors and (not made.lock.entries or (is_there and not order.skip_bad)):
+    if made.errors and (not made.lock.entries or (identity_on_disk(target) and not order.skip_bad)):
         return LockWritten(target, made, None)
     write_lock(target, made.lock, cancel=control.token)
     return LockWritten(target, made, made.lock)
 
 
+_UNSEEN = "the file was not looked at"
 _AS_SPELLED = "name files as the document spells them, once templates are rendered"
-
-
-def _unseen(url: str) -> RefbrowserError:
-    return RefbrowserError(ErrorKind.SOURCE, "the file was not looked at", Place(url=url))
 
 
 def _now() -> str:
@@ -539,9 +534,8 @@ def hold_against_lock(
     access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
 
 
-_IS_INVALID = "is not used"
+_IS_INVALID, _IS_UNREAD = "is not used", "cannot be read, so no file is held against it"
 _OF_INVALID = "write it again (refbrowser lock DOC), or remove it"
-_IS_UNREAD = "cannot be read, so no file is held against it"
 
 
 def refusing_stale(dataset: Dataset) -> Dataset:
@@ -639,9 +633,8 @@ def lock_findings(
         The control's token was cancelled.
     """
     control = control or JobControl()
-    known = [url for url in urls if url in lock.entries]
     doubts: list[Stale] = []
-    for look in _looks(known, access, fetcher, control):
+    for look in _looks([url for url in urls if url in lock.entries], access, fetcher, control):
         files = [*zip(look.urls, look.found, strict=True)]
         verdicts = [_by_marks(url, lock.entries[url], looked) for url, looked in files]
         look.tails([number for number, verdict in enumerate(verdicts) if verdict is False])
@@ -650,8 +643,7 @@ def lock_findings(
             if finding is not None:
                 yield finding
             elif verdict is False and looked.identity is not None:
-                doubt = in_doubt(url, lock.entries[url], looked.identity)
-                doubts += [] if doubt is None else [doubt]
+                doubts += filter(None, [in_doubt(url, lock.entries[url], looked.identity)])
     if doubts:
         yield unconfirmed_finding(doubts)
     yield from _not_locked(urls, lock)
