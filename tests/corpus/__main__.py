@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-#: What compares files of a format.
-COMPARED = {"grib": "compared_grib", "tiff": "compared_tiff"}
+#: What compares files of a format; those of others are counted as not compared.
+COMPARED = {"grib": "compared_grib", "tiff": "compared_tiff", "hdf5": "compared_hdf5"}
 SECONDS, MEMORY = 120, 4 << 30
 Verdicts = list[tuple[str, str]]
 

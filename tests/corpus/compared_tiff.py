@@ -29,6 +29,8 @@ def compare(path: Path, dataset: Dataset) -> Iterator[tuple[str, str]]:
         alike = [each for each in images if each.shape == level.shape] or images
         images.remove(array := alike[0])
         try:
+            if level.keyframe.dtype is None:
+                raise ValueError(f"tifffile knows no numbers of {level.keyframe.bitspersample} bits")
             theirs = level.asarray(maxworkers=1)
         except Exception as error:  # noqa: BLE001 - of foreign files
             verdict, said = "library fails", f"{type(error).__name__}: {error}"
