@@ -399,7 +399,7 @@ def make(
     target
         The document of the only file; else the folder of documents that have the names of their files.
     format
-        ``refs-v1`` (when None), ``refs-v0`` or ``refs-parquet``.
+        ``refs-v1``, ``refs-v0`` or ``refs-parquet``; as the suffix of `target` says when None.
     force
         Replace documents that are there.
     resume
@@ -428,7 +428,7 @@ def make(
         There is no file, two have one name, or none can be made of one.
     """
     from refbrowser.engine.compute import Compute
-    from refbrowser.exporting.saving.making import FORMS, Made, MakeRequest
+    from refbrowser.exporting.saving.making import Made, MakeRequest
     from refbrowser.exporting.saving.making import make as make_references
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
@@ -436,7 +436,7 @@ def make(
     request = MakeRequest(
         sources=tuple(os.fspath(each) for each in named),
         target=os.fspath(target),
-        format=format or FORMS[0],
+        format=format or "",
         options=options or ReferenceOptions(),
         force=force,
         resume=resume,

@@ -66,6 +66,7 @@ ALONE = {
     "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",
     "refbrowser.app.dialogs.export_check": "a page of a dialog that would be too long with it",
+    "refbrowser.formats.tiff.tiff_crs": "tables of another specification, that of projections",
     "refbrowser.exporting.icechunk.icechunk_options": "read for help and dialogs, before what writes is",
     "refbrowser.formats.cdmremote.descriptions": "how a format is spelled, for a service of another layer",
     "refbrowser.views.cdl_text": "a view, for a pane of another layer",

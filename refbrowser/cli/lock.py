@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="URL",
-        help="take only the new state of this file, as the document spells it, into the lock that is there "
+        help="take only the new state of this file (a path, or its URL in the document) into the lock "
         "(repeatable)",
     )
     add_json(parser)

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 #: What cannot be kept that is told of each document.
 _SHOWN = 5
+_RELOCKED = "the lock beside it was renewed: the files are locked as they are now"
+#: Told once, since readers differ in it.
+_RELATIVE = (
+    "files are named relative to the document, so that both can be moved together; fsspec and kerchunk look "
+    "for them in the current folder, VirtualiZarr in fs_root (--absolute gives full paths)"
+)
 #: Harmless differences of files that are combined, and files left out, that are told one by one.
 _TOLD = 20
 
@@ -55,7 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the document of a single file, or of files that are combined; "
         "else the folder of documents that have the names of their files",
     )
-    parser.add_argument("--to", default=FORMS[0], metavar="FORMAT", dest="format", help=listed(FORMS))
+    parser.add_argument(
+        "--to",
+        default="",
+        metavar="FORMAT",
+        dest="format",
+        help=f"{listed(FORMS)}; as the suffix of OUT says where not given (.parquet, .parq: refs-parquet)",
+    )
     parser.add_argument("--force", action="store_true", help="replace documents that are there")
     parser.add_argument(
         "--resume",
@@ -136,6 +148,8 @@ def _as_json(report: MakeReport) -> dict[str, object]:
 def _write_text(report: MakeReport) -> None:
     for each in report.made:
         write_line(_line(each))
+        if each.relocked:
+            write_line(f"  {_RELOCKED}")
         said = [f"in the document, not referenced: {held}" for held in each.held]
         said += [f"not kept: {loss}" for loss in each.losses]
         for line in said[:_SHOWN]:
@@ -144,6 +158,8 @@ def _write_text(report: MakeReport) -> None:
             write_line(f"  and {len(said) - _SHOWN} more")
     for source, error in report.left_out:
         write_line(f"left out: {plain(source)}: {plain(error.message)}")
+    if any(each.is_relative for each in report.made):
+        write_line(_RELATIVE)
 
 
 def _line(made: Made) -> str:
@@ -327,6 +343,8 @@ def _combined_json(report: CombineReport) -> dict[str, object]:
         "left_out": [{"source": source, "why": why} for source, why in report.left_out],
         "mismatches": [mismatch_json(each) for each in report.mismatches],
         "losses": list(report.losses),
+        "relative": report.is_relative,
+        "lock_renewed": report.relocked,
     }
 
 
@@ -344,3 +362,7 @@ def _write_combined(report: CombineReport) -> None:
         write_line(f"left out: and {len(report.left_out) - _TOLD} more")
     for loss in report.losses[:_TOLD]:
         write_line(f"  not kept: {plain(loss)}")
+    if report.relocked:
+        write_line(f"  {_RELOCKED}")
+    if report.is_relative:
+        write_line(_RELATIVE)

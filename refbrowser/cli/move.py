@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
+    from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.problems.probing import Probed
     from refbrowser.formats.format import Opened
+    from refbrowser.references.document.document import Document
     from refbrowser.views.moving.move_preview import MovePreview
     from refbrowser.views.moving.prefix_tree import PrefixNode
 
@@ -100,13 +103,35 @@ def _move(
     code = _code_of(probed)
     if place is not None and code == 0:
         with ProgressBar("writing") as bar:
+            control = job_control(token, bar)
             after = rebased(preview.after, opened.access.base, place)
-            write_elsewhere(after, place, job_control(token, bar))
+            write_elsewhere(after, place, control)
+            _take_lock(opened, preview, after, arguments, control)
     if arguments.json:
         write_json(_as_json(preview, probed, arguments, is_written=place is not None and code == 0))
     else:
         _write_text(preview, probed, arguments, code)
     return code
+
+
+def _take_lock(
+    opened: Opened, preview: MovePreview, after: Document, arguments: argparse.Namespace, control: JobControl
+) -> None:
+    """Write the lock beside the document beside the one that was written, with the URLs of that."""
+    from refbrowser.exporting.saving.lock_beside import take_lock_along
+    from refbrowser.io.access import Access
+    from refbrowser.references.edits.many_edits import RebaseUrls, prefix_between
+
+    was, edit, out = opened.access, preview.edit, os.path.abspath(arguments.output)
+    assert edit is not None
+    prefix = prefix_between(was.base, os.path.dirname(os.path.realpath(out)))
+
+    def moved(url: str) -> str:
+        url = edit.moved(url)
+        return RebaseUrls(prefix).moved(url) if prefix else url
+
+    access = Access.for_document(out, {*was.allowed, *was.private}, was.settings)
+    take_lock_along(arguments.path, out, moved, was, after, access, control)
 
 
 def _probed(opened: Opened, preview: MovePreview, token: CancelToken) -> list[Probed]:

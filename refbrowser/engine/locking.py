@@ -21,7 +21,7 @@ from refbrowser.errors import (
     Severity,
     quoted,
 )
-from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url
+from refbrowser.io.access import Access, AccessMemory, lock_path, storage_url, urls_named
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.local import failed, open_regular, read_bytes
@@ -461,12 +461,7 @@ def write_lock_of(
     before = read_lock(target) if order.accept else None
     urls = files_of(document, control.check)
     if order.accept:
-        known = set(urls)
-        unknown = next((url for url in order.accept if url not in known), None)
-        if unknown is not None:
-            message = f"the document does not refer to {quoted(unknown)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), _AS_SPELLED)
-        urls = sorted(set(order.accept))
+        urls = urls_named(order.accept, urls, access, path)
     made = make_lock(urls, access, fetcher, control)
     if before is not None:
         if not made.lock.entries:
@@ -481,7 +476,6 @@ def write_lock_of(
 
 
 _UNSEEN = "the file was not looked at"
-_AS_SPELLED = "name files as the document spells them, once templates are rendered"
 
 
 def _now() -> str:

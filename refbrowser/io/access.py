@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
@@ -12,7 +13,7 @@ from urllib.parse import urljoin
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.io.archives.known import Confirm, ZipArchives
 from refbrowser.io.identity import ObjectIdentities, Recorded
 from refbrowser.io.origins import (
@@ -570,3 +571,38 @@ def sources_in(columns: ReferenceColumns) -> list[Source]:
 
 def _is_private(origin: Origin) -> bool:
     return origin.scheme in DEFAULT_PORTS and is_private_name(origin.host)
+
+
+def urls_named(names: Sequence[str], urls: Sequence[str], access: Access, path: str) -> list[str]:
+    """Return the URLs of a document that some names mean: as it spells them, or any path to the same file.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: one means none of them.
+    """
+    known = set(urls)
+    found = {name for name in names if name in known}
+    others = [name for name in names if name not in known]
+    by_place: dict[str, list[str]] = {}
+    for url in urls if others else ():
+        with suppress(RefbrowserError):
+            by_place.setdefault(_place_of(access.locate(url)), []).append(url)
+    for name in others:
+        places = [] if scheme_of(name) is not None else [os.path.realpath(os.path.expanduser(name))]
+        with suppress(RefbrowserError):
+            places.append(_place_of(access.locate(name)))
+        meant = next((by_place[place] for place in places if place in by_place), None)
+        if meant is None:
+            message = f"the document does not refer to {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path), _ADVICE)
+        found.update(meant)
+    return sorted(found)
+
+
+def _place_of(location: Location) -> str:
+    """Return where something is: of a local file its path with links resolved."""
+    return os.path.realpath(location.path) if location.scheme == "file" else location.url
+
+
+_ADVICE = "refbrowser move DOC lists where its files lie"

@@ -278,8 +278,10 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
+    from refbrowser.exporting.saving.lock_beside import take_lock_along
     from refbrowser.exporting.saving.save import write_document
     from refbrowser.io.permissions import Permissions
+    from refbrowser.references.edits.many_edits import RebaseUrls
 
     kept = expected if isinstance(expected, FileIdentity) else None
     version = document.version if order.version is None else order.version
@@ -289,10 +291,14 @@ def save_document(
         # What is open goes on to know of its store.
         same = document if written.edit is None else document.apply(written.edit)
         written = replace(written, document=same)
+    if order.path != dataset.path:
+        access = _moved_access(dataset.access, order.path)
+        moved = RebaseUrls(order.prefix).moved if order.prefix else str
+        state = document if written.document is None else written.document
+        take_lock_along(dataset.path, order.path, moved, dataset.access, state, access, control)
+        return Saved(written, None if order.is_copy else access, losses)
     if order.is_copy:
         return Saved(written, losses=losses)
-    if order.path != dataset.path:
-        return Saved(written, _moved_access(dataset.access, order.path), losses)
     if isinstance(before, FileIdentity) and written.identity is not None:
         Permissions().saved(order.path, before, written.identity)
     return Saved(written, losses=losses)

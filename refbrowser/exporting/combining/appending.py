@@ -30,6 +30,8 @@ from refbrowser.exporting.combining.properties import (
     looked_at,
     metadata_of,
 )
+from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.saving.lock_beside import take_lock_along
 from refbrowser.exporting.saving.making import sources_of
 from refbrowser.exporting.saving.save import SaveOrder, write_document
 from refbrowser.formats.parquet_text import PARQUET
@@ -148,6 +150,9 @@ def append_files(
         proof = CombinedProof(plan)
         proof.check(changed, range(1, len(plan.files)), control.token)
         _write(dataset.document, changed.document, target, out, control)
+        prefix = prefix_between(dataset.access.base, os.path.dirname(os.path.realpath(out)))
+        moved = RebaseUrls(prefix).moved if prefix and out != target else str
+        take_lock_along(target, out, moved, dataset.access, changed.document, changed.access, control)
         axis = plan.axes[0]
         return Appended(
             target=out,
@@ -425,7 +430,7 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     # What the document does not have lies where it was made.
     places = {f"{path.strip('/')}/": f"{path.strip('/')}/" for path in found}
     places |= {f"{path.strip('/')}/": node.key_prefix for path, node in nodes.items()}
-    values = _references(document, made, places)
+    values = _references(document, made, places, _folder_of_names(dataset))
     stay = {key for key, _ in values}
     positions = sorted(
         document.refs.position(slot) for slot in gone if document.refs.key_of(slot) not in stay
@@ -440,13 +445,25 @@ def append_edit(dataset: Dataset, plan: Plan, control: JobControl | None = None)
     return Compound(title, (*removal, *metadata, SetReferences(tuple(values))))
 
 
-def _references(document: Document, made: Document, places: Mapping[str, str]) -> list[tuple[str, Any]]:
+def _folder_of_names(dataset: Dataset) -> str:
+    """Return the folder of a document that names files relative to it; empty for one that does not."""
+    document, access = dataset.document.with_template_values({}), dataset.access
+    if access.from_network or next(relative_urls(document), None) is None:
+        return ""
+    return access.base.rstrip(os.sep) + os.sep
+
+
+def _references(
+    document: Document, made: Document, places: Mapping[str, str], folder: str
+) -> list[tuple[str, Any]]:
     """Return the chunks of what was made, by their keys in the document.
 
     Parameters
     ----------
     places
         What keys of each array begin with in what was made, and in the document.
+    folder
+        Files in it, and below it, are named relative to it; all in full where it is empty.
     """
     renders = document.renders is not None
     rows = range(len(made.refs))
@@ -455,6 +472,8 @@ def _references(document: Document, made: Document, places: Mapping[str, str]) -
         prefix = next((each for each in places if key.startswith(each) and not _is_metadata(key)), None)
         if prefix is not None:
             value = json.loads(made.refs.value_text(row))
+            if isinstance(value, list) and folder and is_relative(rest := value[0].removeprefix(folder)):
+                value[0] = rest
             if renders and isinstance(value, list):
                 value[0] = _BEGIN.sub("{{ '{' }}", value[0])
             values.append((places[prefix] + key[len(prefix) :], value))

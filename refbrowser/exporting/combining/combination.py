@@ -11,6 +11,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.combining.properties import LookedAt, Looking, short
+from refbrowser.exporting.saving.making import form_of
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.model.cf import TimeUnits
@@ -71,6 +72,8 @@ class Combination:
         document that is there.
     extends
         The first source is a document that the others are added to: its values are the common ones.
+    format
+        One of the forms of references; as the suffix of the target says where it is empty.
     stale
         What becomes of files that are not those of the lock beside a document: as `OpenRequest` has it.
     """
@@ -90,7 +93,7 @@ class Combination:
     time_units: str = ""
     fold: bool = False
     extends: bool = False
-    format: str = "refs-v1"
+    format: str = ""
     options: ReferenceOptions = field(default_factory=ReferenceOptions)
     force: bool = False
     resume: bool = False
@@ -115,7 +118,8 @@ class Combination:
             raise _usage(
                 f"{quoted(self.time_units)} is no unit of time", "for example 'days since 2000-01-01'"
             )
-        if self.fold and (self.format != "refs-v1" or self.options.relative or self.options.url_template):
+        form = form_of(self.target, self.format)
+        if self.fold and (form != "refs-v1" or self.options.relative or self.options.url_template):
             raise _usage("folding makes templates and gen rules of its own, of refs-v1 only")
         self.renamed()
         self.attributes_set()

@@ -33,7 +33,8 @@ from refbrowser.exporting.combining.properties import FileSet, LookedAt, Looking
 from refbrowser.exporting.combining.times import counted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
-from refbrowser.exporting.saving.making import FORMS, sources_of
+from refbrowser.exporting.saving.lock_beside import renew_lock
+from refbrowser.exporting.saving.making import form_of, sources_of
 from refbrowser.exporting.saving.proving import different, is_same
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
@@ -80,6 +81,10 @@ class CombineReport:
         Chunks whose values were those of their files, and those that could not be read.
     losses
         What references cannot hold, or have otherwise.
+    is_relative
+        The document names the files relative to its own folder.
+    relocked
+        The lock beside it was written again.
     """
 
     target: str
@@ -92,6 +97,8 @@ class CombineReport:
     compared: int = 0
     unread: int = 0
     losses: tuple[str, ...] = ()
+    is_relative: bool = False
+    relocked: bool = False
 
 
 def gather(
@@ -256,9 +263,7 @@ def combine(
         The control's token was cancelled.
     """
     control = control or JobControl()
-    if request.format not in FORMS:
-        message = f"{quoted(request.format)} is no form of references"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
+    request = replace(request, format=form_of(request.target, request.format))
     local = local_path(request.target)
     if local is not None and os.path.exists(local) and not (request.force or request.resume):
         message = "the document is there already"
@@ -369,7 +374,8 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
     with Session() as session:
         dataset = _dataset(plan, _combined(plan, control), session, control)
         force = request.force or request.resume
-        writing = ExportRequest(request.target, request.format, force=force, options=request.options)
+        form = form_of(request.target, request.format)
+        writing = ExportRequest(request.target, form, force=force, options=request.options)
         exporter = Exporter(dataset, writing, CombinedReferences)
         target = exporter.target
         assert isinstance(target, CombinedReferences)
@@ -378,12 +384,15 @@ def write(plan: Plan, control: JobControl | None = None) -> CombineReport:
         done = exporter.run(control)
     report.references, report.compared, report.unread = done.chunks, proof.compared, proof.unread
     report.losses += tuple(loss_lines(done.losses))
+    report.is_relative = target.is_relative
+    report.relocked = renew_lock(proof.opening(request.target), control)
     return report
 
 
 class CombinedReferences(ReferencesTarget):
     """References of many files that are compared with some of these before the document gets its name."""
 
+    names_beside = True
     proof: CombinedProof
 
     def prove(self, path: str, document: Document, token: CancelToken) -> None:

@@ -32,6 +32,7 @@ from refbrowser.exporting.combining.properties import (
     coords_of,
 )
 from refbrowser.exporting.combining.times import counted, target_units, time_of
+from refbrowser.exporting.saving.kerchunk_metadata import with_filters_alone
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -283,9 +284,12 @@ class _Combining:
             }
             self.manifest.add_metadata({f"{prefix}/zarr.json": json_of(told)})
             return
-        told = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
+        array = {"zarr_format": 2, "shape": shape, "chunks": chunks, "fill_value": fill, **encoding}
         attributes = {**attributes, DIMENSIONS_ATTRIBUTE: list(dimensions)}
-        documents = {f"{prefix}/.zarray": json_of(told), f"{prefix}/.zattrs": json_of(attributes)}
+        documents = {
+            f"{prefix}/.zarray": json_of(with_filters_alone(array)),
+            f"{prefix}/.zattrs": json_of(attributes),
+        }
         self.manifest.add_metadata(documents)
 
     # Values that stand in the document

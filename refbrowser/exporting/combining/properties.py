@@ -18,6 +18,7 @@ from refbrowser.engine.dataset import Dataset, damage_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.rewritten import is_relative
+from refbrowser.exporting.saving.kerchunk_metadata import is_said_twice
 from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.formats.registry import facet
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
@@ -25,6 +26,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.origins import ConnectionSettings, Origin
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.model.selection import Selection
@@ -354,9 +356,18 @@ def _properties(dataset: Dataset, node: ArrayNode) -> ArrayProperties:
         order=str(told.get("order", "C")),
         encoding=json_of({name: each for name, each in told.items() if name not in _OWN}).decode(),
         itemsize=dtype.itemsize if dtype is not None and not dtype.hasobject else 0,
-        attributes=_attributes(node),
+        attributes=_attributes_of_array(node, told, form),
         problem=problem,
     )
+
+
+def _attributes_of_array(node: ArrayNode, told: Mapping[str, Any], form: str) -> Attributes:
+    """Return the attributes, without what the fill value of Zarr v2 says anyway."""
+    found = _attributes(node)
+    if form != "zarr-v2":
+        return found
+    said = {FILL_ATTRIBUTE: next((json.loads(text) for name, text in found if name == FILL_ATTRIBUTE), None)}
+    return tuple(each for each in found if each[0] != FILL_ATTRIBUTE or not is_said_twice(said, told))
 
 
 def metadata_of(dataset: Dataset, key: str) -> bytes | None:

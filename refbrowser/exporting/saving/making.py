@@ -14,11 +14,13 @@ from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.exporter import Exporter
 from refbrowser.exporting.request import ExportRequest, loss_lines
+from refbrowser.exporting.saving.lock_beside import renew_lock
 from refbrowser.exporting.saving.proving import Proof, proved
 from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.exporting.targets.references import ReferencesTarget
 from refbrowser.exporting.workers.file_processes import computing
 from refbrowser.formats.library.process import Chain, one_after_another
+from refbrowser.formats.parquet_text import PARQUET
 from refbrowser.formats.registry import form_named
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.names.siblings import remove_leftovers_of
@@ -28,6 +30,7 @@ from refbrowser.references.document.document import Document
 
 #: Forms of references.
 FORMS = ("refs-v1", "refs-v0", "refs-parquet")
+_JSON = (".json", ".json.gz", ".json.zst")
 #: Lines of a list of files, and of its bytes, at most.
 _LISTED, _LIST_SIZE = 1_000_000, 256 << 20
 
@@ -43,7 +46,7 @@ class MakeRequest:
     target
         The document of the only file; else the folder of documents that have the names of their files.
     format
-        One of `FORMS`.
+        One of `FORMS`; as `form_of` says where it is empty.
     options
         How the references are written.
     force
@@ -58,7 +61,7 @@ class MakeRequest:
 
     sources: tuple[str, ...]
     target: str
-    format: str = "refs-v1"
+    format: str = ""
     options: ReferenceOptions = field(default_factory=ReferenceOptions)
     force: bool = False
     resume: bool = False
@@ -66,6 +69,28 @@ class MakeRequest:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+
+
+def form_of(target: str, format: str) -> str:
+    """Return the form in which references are written: the one that is asked for, else that of the suffix.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: there is no such form, or the name of the target is that of another one.
+    """
+    name = target.lower().rstrip("/")
+    if not format:
+        return "refs-parquet" if name.endswith(PARQUET) else FORMS[0]
+    if format not in FORMS:
+        message = f"{quoted(format)} is no form of references"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
+    others = _JSON if format == "refs-parquet" else PARQUET
+    if name.endswith(others) and not os.path.isdir(target):
+        suffixes = " or ".join(PARQUET if format == "refs-parquet" else _JSON)
+        message = f"{quoted(target)} is not the name of a document of {format}"
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"end it in {suffixes}, or leave the form out")
+    return format
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +122,10 @@ class Made:
         Arrays whose values stand in the document itself, as no reference gives them, each with why.
     was_there
         It was there already.
+    is_relative
+        It names the file relative to its own folder.
+    relocked
+        The lock beside it was written again.
     """
 
     source: str
@@ -109,6 +138,8 @@ class Made:
     losses: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     was_there: bool = False
+    is_relative: bool = False
+    relocked: bool = False
 
     @property
     def with_what(self) -> str:
@@ -136,17 +167,16 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
     RefbrowserError
         `E_USAGE`: there is no file, or two have one name; `E_IO`: a list cannot be read.
     """
-    if request.format not in FORMS:
-        message = f"{quoted(request.format)} is no form of references"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"known: {', '.join(FORMS)}")
     sources = sources_of(request.sources)
     # It goes to other processes with each file.
-    request = replace(request, sources=())
+    request = replace(request, sources=(), format=form_of(request.target, request.format))
     if not sources:
         raise RefbrowserError(ErrorKind.USAGE, "there is no file to make references of")
     suffix = form_named(request.format).suffix
-    endings = (suffix, ".json", ".json.gz", ".json.zst", ".parq", ".parquet")
-    if len(sources) == 1 and request.target.endswith(endings) and not os.path.isdir(request.target):
+    endings = (suffix, *_JSON, *PARQUET)
+    if request.target.lower().endswith(endings) and not os.path.isdir(request.target):
+        if len(sources) > 1:
+            raise _one_for_many(request.target, len(sources))
         return [MakeTask(sources[0], request.target, request)]
     found: dict[str, MakeTask] = {}
     for source in sources:
@@ -158,6 +188,16 @@ def tasks_of(request: MakeRequest) -> list[MakeTask]:
             message = f"{quoted(source)} and {quoted(other.source)} have the same name"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="make their references into two folders")
     return list(found.values())
+
+
+def _one_for_many(target: str, count: int) -> RefbrowserError:
+    """Return the error of many files and the name of one document."""
+    message = f"{quoted(target)} is the name of one document, and there are {count} files"
+    advice = (
+        "combine them along one of their dimensions (--concat DIM) or a new one (--new-dim NAME=FROM), "
+        "or name a folder for a document of each"
+    )
+    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
 
 
 def sources_of(texts: Iterable[str]) -> list[str]:
@@ -256,6 +296,7 @@ def _is_lost(error: RefbrowserError) -> bool:
 class ProvedReferences(ReferencesTarget):
     """References that are compared with the file that they were made of before the document gets its name."""
 
+    names_beside = True
     #: The file, and how the document is opened, but for its path.
     source: Dataset
     opening: OpenRequest
@@ -321,6 +362,7 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         target.source, target.opening = dataset, replace(opening, allow=allow)
         target.is_mixed = is_mixed
         report = exporter.run(JobControl())
+        relocked = renew_lock(replace(target.opening, path=task.target), JobControl())
     proof = target.proof
     return Made(
         source=task.source,
@@ -332,6 +374,8 @@ def _made(task: MakeTask, chain: Chain | None = None) -> Made:
         alone=proof.alone,
         losses=tuple(loss_lines(report.losses)),
         held=tuple(_held(dataset, target.dataset)),
+        is_relative=target.is_relative,
+        relocked=relocked,
     )
 
 

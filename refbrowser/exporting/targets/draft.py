@@ -103,7 +103,7 @@ class DraftLayout:
 
     def _attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         attributes = dict(node.attributes)
-        if isinstance(node, ArrayNode) and node.dimensions and all(node.dimensions):
+        if isinstance(node, ArrayNode) and len(node.dimensions) == len(node.shape) and all(node.dimensions):
             attributes[DIMENSIONS_ATTRIBUTE] = list(node.dimensions)
         return attributes
 

@@ -13,6 +13,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.option_fields import ExportOptions
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.saving.url_spelling import folder_of, lies_beside, named_beside
 from refbrowser.formats.option_fields import Kind, Needs, documented, option
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
@@ -33,7 +34,7 @@ class ReferenceOptions(ExportOptions):
     """How references are written."""
 
     heading = "how references are written"
-    only = "inline bytes, relative URLs and templates of URLs are chosen for references only"
+    only = "inline bytes, relative or full names and templates of URLs are chosen for references only"
     called = "References"
 
     inline: int = field(
@@ -62,7 +63,25 @@ class ReferenceOptions(ExportOptions):
             title="Name files relative to their documents",
             label="Name files &relative to their documents",
             place=(0, 1),
-            tip="The file is named as it lies beside the document: both can be moved together",
+            tip="The file is named as it lies beside the document: both can be moved together. So it is made "
+            "anyway where the file lies in the folder of the document, or below it",
+        ),
+    )
+    absolute: bool = field(
+        default=False,
+        metadata=option(
+            "--absolute",
+            "name files by their full paths, also where make would name them relative to the document: where "
+            "they lie in its folder or below it",
+            about="Name files by their full paths. Without it documents that are made or combined name them "
+            "relative to their own folder where all files lie there or below; the parquet form never does.",
+            kind=Kind.TICK,
+            means=True,
+            title="Name files by their full paths",
+            label="Name files by their &full paths",
+            place=(2, 0),
+            tip="Also where files lie in the folder of the document, or below it",
+            needs=Needs("relative", False, "--relative and --absolute exclude each other"),
         ),
     )
     url_template: str = field(
@@ -84,10 +103,25 @@ class ReferenceOptions(ExportOptions):
             needs=Needs("relative", False, "--relative and --url-template exclude each other"),
         ),
     )
+    template_share: int | None = field(
+        default=None,
+        metadata=option(
+            "--template-share PERCENT",
+            "templates and gen rules where they make refs-v1 at least so much smaller (0: always), "
+            "for readers that know them: GDAL and VirtualiZarr do not",
+            about="Write templates and gen rules where they make a document of Version 1 at least so many "
+            "percent smaller, 0 for always; none when None. GDAL and VirtualiZarr read none of these.",
+            kind=Kind.NUMBER,
+            limits=(0, 100),
+            formats=("refs-v1",),
+        ),
+    )
 
 
 def check_options(options: ReferenceOptions, dataset: Dataset, format: str) -> None:
     """Raise `E_USAGE` where an option has no meaning for a document in a format."""
+    if options.template_share is not None and format != "refs-v1":
+        raise RefbrowserError(ErrorKind.USAGE, f"{format} has no templates", advice="export to refs-v1")
     if not options.relative and not options.url_template:
         return
     place = dataset.document.places.get(ROOT)
@@ -95,8 +129,9 @@ def check_options(options: ReferenceOptions, dataset: Dataset, format: str) -> N
     if dataset.document.has_keys or place is None or dataset.document.format == "references":
         message = "URLs are spelled anew for files of data only"
         advice = "open the document and use Replace URL prefix"
-    elif options.relative and options.url_template:
-        message = "--relative and --url-template exclude each other"
+    elif options.relative and (options.url_template or options.absolute):
+        other = "--url-template" if options.url_template else "--absolute"
+        message = f"--relative and {other} exclude each other"
     elif "{" in place:
         message = f"{quoted(place)} has a brace, which is the beginning of a template"
     elif options.relative and scheme_of(place) is not None:
@@ -129,9 +164,12 @@ def with_spelled_urls(document: Document, options: ReferenceOptions, place: str,
     target
         Where the document is written.
     """
+    if options.relative and not lies_beside(document, target):
+        return document.apply(
+            SetTemplate(ROOT, os.path.relpath(place, folder_of(target)).replace(os.sep, "/"))
+        )
     if options.relative:
-        folder = os.path.dirname(os.path.realpath(target))
-        return document.apply(SetTemplate(ROOT, os.path.relpath(place, folder).replace(os.sep, "/")))
+        return named_beside(document, target)
     if options.url_template:
         name, prefix = _named_prefix(options)
         file = f"{{{{{ROOT}}}}}"

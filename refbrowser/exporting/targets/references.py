@@ -16,9 +16,16 @@ from refbrowser.exporting.exporter import Target
 from refbrowser.exporting.folder import TargetPlace
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportRequest, Loss, Tally
-from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten
+from refbrowser.exporting.saving.kerchunk_metadata import as_kerchunk_spells
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.saving.save import not_written, with_consolidated, write_verified
+from refbrowser.exporting.saving.url_spelling import (
+    can_be_plain,
+    lies_beside,
+    named_beside,
+    urls_of,
+)
 from refbrowser.exporting.source_losses import (
     damage,
     lost_in_json,
@@ -32,7 +39,7 @@ from refbrowser.exporting.targets.reference_options import (
     with_inlined,
     with_spelled_urls,
 )
-from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.formats.references import document_chunks, open_references, packed_chunks
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import in_object_store, scheme_of, split_url
@@ -42,7 +49,7 @@ from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document.document import Document
 from refbrowser.references.document.made_text import ROOT
 from refbrowser.references.edits.edits import SetVersion
-from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.gen import RENDERED_ONLY, GenRule
 from refbrowser.references.rules.rule_faults import find_faults
 
 # Nearly half of what would be loaded is for few documents: those of object stores, and of parts of arrays.
@@ -79,12 +86,18 @@ class ReferencesTarget(Target):
     """
 
     is_document: ClassVar[bool] = True
+    #: Whether files that lie in the folder of the document, or below it, are named relative to it.
+    names_beside: ClassVar[bool] = False
 
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         super().__init__(dataset, request)
         self.options = request.chosen(ReferenceOptions)
         check_options(self.options, dataset, request.format)
         self._place = dataset.document.places.get(ROOT, "")
+        self._is_made, self._has_keys = dataset.document.rules_are_made, dataset.document.has_keys
+        # A text that somebody wrote, or asked to be folded, keeps its templates and rules.
+        self._is_plain = self._is_made and dataset.document.renders is None and not self.options.url_template
+        self.is_relative = False
         self.document: Document = dataset.document
         self._stores: dict[str, StoreLayout] = {}
         self.layouts = list(self._layouts())
@@ -137,9 +150,7 @@ class ReferencesTarget(Target):
 
     def cost(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost."""
-        rows = self.document.expansion.rows
-        if self.request.format == "refs-v1":
-            rows = self.document.expansion.refs_rows
+        rows = self.document.expansion.refs_rows if self._keeps_rules else self.document.expansion.rows
         return ExportEstimate(rows, 0, 0, (rows + len(self.document.generated)) * ENTRY_BYTES)
 
     def place(self) -> DocumentPlace | BucketDocument:
@@ -152,13 +163,23 @@ class ReferencesTarget(Target):
 
     def questions(self) -> Iterator[RefbrowserError]:
         """Yield the error of very many rows."""
-        rows = self.document.expansion.rows
-        if self.request.format != "refs-v1" and rows > LIMITS.write_out_question:
+        if self._keeps_rules:
+            return
+        expansion, is_v1 = self.document.expansion, self.request.format == "refs-v1"
+        rows = expansion.rows - (expansion.refs_rows if is_v1 else 0)
+        if rows > LIMITS.write_out_question:
+            way = "give --template-share 0" if is_v1 else "export to refs-v1"
             yield RefbrowserError(
                 ErrorKind.BUDGET,
                 f"{rows} rows would be written, more than {LIMITS.write_out_question} (write_out_question)",
-                advice="give --yes, or export to refs-v1, where rules stay rules",
+                advice=f"give --yes, or {way}, where rules stay rules",
             )
+
+    @property
+    def _keeps_rules(self) -> bool:
+        """Whether rules may stay rules: those that somebody wrote, or asked for."""
+        is_plain = self._is_plain and self.options.template_share is None
+        return self.request.format == "refs-v1" and not is_plain
 
     def room(self, cost: ExportEstimate) -> int:
         """Return nothing: what a document takes is known once it is written."""
@@ -179,10 +200,12 @@ class ReferencesTarget(Target):
         made.token = control.token
         self._make_portable(control)
         document, skipped = self._document(control.token)
+        if self._is_made and not self._has_keys:
+            document = as_kerchunk_spells(document)
         if self.options.inline:
             document, lost = with_inlined(document, self.dataset, self.options.inline, control.token)
             self.losses += lost
-        document = with_spelled_urls(document, self.options, self._place, self.name)
+        document = self._spelled(document)
         if self.request.format == "refs-parquet":
             tally.written_bytes = self._parquet(document, made.path, skipped, control)
         else:
@@ -205,14 +228,30 @@ class ReferencesTarget(Target):
 
     def check_rows(self, again: Document, document: Document) -> None:
         """Raise `E_IO` where a document that was read again has not as many keys as what was written."""
-        if self.request.format == "refs-v1" and again.expansion.rows != document.expansion.rows:
+        # Of rows with one key the last one is written out.
+        may_be_fewer = self._is_plain and bool(document.rules)
+        if self.request.format != "refs-v1" or may_be_fewer:
+            return
+        if again.expansion.rows != document.expansion.rows:
             raise not_written(self.request.target)
 
     # The document to be written
 
+    def _spelled(self, document: Document) -> Document:
+        """Return the document with files named as the options say; relative where it lies beside them."""
+        options = self.options
+        named = with_spelled_urls(document, options, self._place, self.name)
+        self.is_relative = options.relative
+        # Readers look for relative names of the parquet form in three places.
+        chosen = options.relative or options.absolute or options.url_template
+        if chosen or not (self.names_beside and self._is_made) or self.request.format == "refs-parquet":
+            return named
+        self.is_relative = lies_beside(named, self.name)
+        return named_beside(named, self.name) if self.is_relative else named
+
     def _make_portable(self, control: JobControl) -> None:
         """Take the document of a store as other software reads it."""
-        portable = portable_document(self.dataset, control, 1 if self.request.format == "refs-v1" else 0)
+        portable = portable_document(self.dataset, control)
         self.losses += portable.losses
         if portable.document is not self.document:
             nested = {node.path for node in self.dataset.hierarchy.walk() if _is_nested(node)}
@@ -271,23 +310,17 @@ class ReferencesTarget(Target):
         else:
             folder = os.path.dirname(os.path.realpath(self.request.target))
             stays = not access.from_network and folder == access.base
-        if stays or not any(map(is_relative, self._urls())):
+        if stays or not any(map(is_relative, urls_of(self.document))):
             return ""
         if access.from_network:
             return access.base.rpartition("/")[0] + "/"
         return access.base.rstrip(os.sep) + os.sep
 
-    def _urls(self) -> Iterator[str]:
-        """Yield the URLs of references, and how those of rules begin."""
-        yield from self.document.urls.texts
-        yield from (rule_url(rule) for rule in self.document.rules)
-        yield from (layout.head for layout in self.document.layouts)
-
     def _names_files(self, base: str) -> bool:
         """Tell whether references lead to files of this computer."""
         is_here = bool(base) and not in_object_store(base) and scheme_of(base) in (None, "file")
         return is_here or any(
-            not is_relative(url) and scheme_of(url) in (None, "file") for url in self._urls()
+            not is_relative(url) and scheme_of(url) in (None, "file") for url in urls_of(self.document)
         )
 
     def _choose(self, how: Rewriting) -> None:
@@ -365,10 +398,25 @@ class ReferencesTarget(Target):
 
     def _blocks(self, document: Document) -> Iterator[bytes]:
         if self.request.format == "refs-v0":
-            return document.expansion.to_version0(self.request.skip_bad)
+            text = document.expansion.to_version0(self.request.skip_bad)
+            return packed_chunks(text, self.request.target)
         if document.version == 0:
             document = document.apply(SetVersion(1))
-        return document_chunks(document, self.request.target)
+        if not self._is_plain:
+            return document_chunks(document, self.request.target)
+        if not can_be_plain(document) or self._is_smaller_with_templates(document):
+            if document.rules:
+                self.losses.append(Loss("/", RENDERED_ONLY))
+            return document_chunks(document, self.request.target)
+        return packed_chunks(document.to_plain_chunks(self.request.skip_bad), self.request.target)
+
+    def _is_smaller_with_templates(self, document: Document) -> bool:
+        """Tell whether templates and rules save the share of the size that was asked for."""
+        share = self.options.template_share
+        if not share:
+            return share is not None
+        plain = sum(map(len, document.to_plain_chunks(self.request.skip_bad)))
+        return sum(map(len, document.to_chunks())) * 100 <= plain * (100 - share)
 
     def _write(self, document: Document, path: str, control: JobControl) -> int:
         def prove(made: str) -> None:

@@ -167,7 +167,8 @@ class ZarrV2Layout(ZarrLayout):
     def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         """Return the attributes with the names of dimensions, which have no other place."""
         attributes = dict(node.attributes)
-        if isinstance(node, ArrayNode) and node.dimensions and all(node.dimensions):
+        # Of scalars, too: xarray opens no array without it.
+        if isinstance(node, ArrayNode) and len(node.dimensions) == len(node.shape) and all(node.dimensions):
             attributes[DIMENSIONS_ATTRIBUTE] = list(node.dimensions)
         return attributes
 

@@ -17,6 +17,7 @@ from refbrowser.formats.library.library_source import LibrarySource, asked_grid,
 from refbrowser.formats.library.process import LibraryFile
 from refbrowser.formats.library.proof import Candidate, Stored, refuted
 from refbrowser.formats.tiff.tiff_contents import TiffContents, Told
+from refbrowser.formats.tiff.tiff_crs import GRID_MAPPING, grid_mapping
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -105,16 +106,26 @@ class TiffArrays:
                 node, stored, padded = self._array(path, told)
             except RefbrowserError as error:
                 node = self._broken(path, error)
+            mapped: dict[str, Any] = {}
+            series = path.rpartition("/")[0].partition("/overview_")[0]
+            if node.error is None and node.name == "image":
+                mapped = grid_mapping(first.setdefault(series, told)["geo"], _transform(first[series], told))
+                # Of what is named in `coordinates` xarray makes coordinates, where rioxarray looks.
+                names = ("grid_mapping", "coordinates") if mapped else ()
+                node = replace(node, attributes={**node.attributes, **dict.fromkeys(names, GRID_MAPPING)})
             manifest.add_node(node)
             for key, data in padded.items():
                 manifest.add_bytes(key, data)
             if stored is not None and len(stored):
                 manifest.add_ranges(node.key_prefix, stored.coords, stored.offsets, stored.sizes)
             if node.error is None and node.name == "image":
-                series = path.rpartition("/")[0].partition("/overview_")[0]
-                for each, data in _coordinates(node, first.setdefault(series, told), told):
+                for each, data in _coordinates(node, first[series], told):
                     manifest.add_node(each)
                     manifest.add_bytes(f"{each.key_prefix}0", data)
+            if mapped:
+                each = _mapping_node(node, mapped)
+                manifest.add_node(each)
+                manifest.add_bytes(f"{each.key_prefix}0", bytes(4))
 
     def _broken(self, path: str, error: RefbrowserError) -> ArrayNode:
         """Return an array of which nothing can be shown but that it is there."""
@@ -355,6 +366,32 @@ def _coordinates(
             ),
             values.tobytes(),
         )
+
+
+def _mapping_node(node: ArrayNode, attributes: dict[str, Any]) -> ArrayNode:
+    """Return the variable of the grid mapping of an image: its attributes say all."""
+    return ArrayNode(
+        path=f"{node.path.rpartition('/')[0]}/{GRID_MAPPING}",
+        shape=(),
+        type=DataType.of(np.dtype("<i4")),
+        attributes=attributes,
+        internal_attributes={DIMENSIONS_ATTRIBUTE: []},
+        values=Chunks(grid=RegularChunkGrid((), ())),
+    )
+
+
+def _transform(first: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    """Return where an image lies as GDAL spells it: the outer corner of the first pixel, and its sides."""
+    straight = _straight(first["geo"])
+    if straight is None or not all(letter in told["axes"] for letter in straight):
+        return ""
+    is_points = first["geo"].get("GTRasterTypeGeoKey") == _POINTS
+    corners = {}
+    for letter, (begin, tie, step) in straight.items():
+        count, whole = (each["shape"][each["axes"].index(letter)] for each in (told, first))
+        corners[letter] = begin - step * (tie + 0.5 * is_points), step * whole / count
+    (x, dx), (y, dy) = corners["X"], corners["Y"]
+    return f"{x!r} {dx!r} 0.0 {y!r} 0.0 {dy!r}"
 
 
 def _straight(geo: Mapping[str, Any]) -> dict[str, tuple[float, float, float]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,19 @@ class Document(DocumentContent):
     A `ReferenceDocument` is a text that somebody wrote; a `ManifestDocument` is what a store, a stream, an
     archive or any other file gave.
     """
+
+    def to_plain_chunks(self, skip_bad: bool = False) -> Iterator[bytes]:
+        """Yield a text of Version 1 that every reader takes: no templates, no rules, nothing but ``refs``.
+
+        Raises
+        ------
+        RefbrowserError
+            An entry is faulty, and `skip_bad` is not set.
+        """
+        yield b'{"version": 1, "refs": '
+        for portion in self.expansion.to_version0(skip_bad):
+            yield portion.removesuffix(b"\n") if portion.endswith(b"}\n") else portion
+        yield b"}\n"
 
     @cached_property
     def expansion(self) -> Expansion:

@@ -39,10 +39,16 @@ _BEGIN = re.compile(r"\{(?=[{%#]|\Z)")
 _SPARE = 10_000
 #: Entries that are written together.
 _PAGE = 16_384
+_NO_TEXTS: Mapping[int, bytes] = {}
 
 
-def text_of(place: str, layouts: Sequence[ChunkLayout], refs: References) -> MadeText:
+def text_of(place: str, layouts: Sequence[ChunkLayout], refs: References, *, plain: bool = False) -> MadeText:
     """Return the text of a manifest document, and its edits as they are in that.
+
+    Parameters
+    ----------
+    plain
+        Without templates and rules: each reference is written out.
 
     Raises
     ------
@@ -50,7 +56,13 @@ def text_of(place: str, layouts: Sequence[ChunkLayout], refs: References) -> Mad
         E_BUDGET: bytes stand in place of a chunk of an array that is too large to be written out.
     """
     assert isinstance(refs.table, ValueTable)
-    return MadeText(place, layouts, refs.table, _overriding(layouts, refs))
+    texts = {row: patch.raw for row, patch in refs.replaced.items()} if plain else {}
+    return MadeText(place, layouts, refs.table, _overriding(layouts, refs), plain=plain, texts=texts)
+
+
+def is_plain_url(url: str) -> bool:
+    """Tell whether a URL is the same whether or not a reader takes it for a template."""
+    return not _BEGIN.search(url)
 
 
 def _overriding(layouts: Sequence[ChunkLayout], refs: References) -> dict[str, tuple[int, Patch]]:
@@ -76,6 +88,10 @@ class MadeText:
         What most URLs begin with.
     overriding
         Edited entries in place of chunks of layouts: key to the number of the layout and the entry.
+    plain
+        As `text_of` has it.
+    texts
+        The values of some rows that are no references, where they are others than in the table.
 
     Attributes
     ----------
@@ -89,8 +105,13 @@ class MadeText:
         layouts: Sequence[ChunkLayout],
         table: ValueTable,
         overriding: dict[str, tuple[int, Patch]],
+        *,
+        plain: bool = False,
+        texts: Mapping[int, bytes] = _NO_TEXTS,
     ) -> None:
         self._place = place
+        self._plain = plain
+        self._texts = texts
         self._table = table
         self._overriding = overriding
         self._sizes = [0, 0]
@@ -98,9 +119,11 @@ class MadeText:
         self.left_out: list[str] = []
         # A rule gives no bytes: where these stand in place of a chunk, the array is written out.
         spread = {number for number, patch in overriding.values() if patch.value.kind is not None}
+        if plain:
+            spread = set(range(len(layouts)))
         self._spread = [layouts[number] for number in sorted(spread)]
         for layout in self._spread:
-            if layout.count > LIMITS.write_out_question:
+            if not plain and layout.count > LIMITS.write_out_question:
                 message = f"the {layout.count} references of {quoted(layout.prefix)} would be written out"
                 raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=layout.prefix))
         for number, layout in enumerate(layouts):
@@ -114,7 +137,9 @@ class MadeText:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the text of the entries that were found, without edits."""
-        outer = {"version": 1, "templates": {ROOT: _escaped(self._place)}, "gen": self._gen, "refs": {}}
+        outer: dict[str, Any] = {"version": 1, "refs": {}}
+        if not self._plain:
+            outer = {"version": 1, "templates": {ROOT: _escaped(self._place)}, "gen": self._gen, "refs": {}}
         yield json_of(outer)[:-2]
         before = b""
         for entries in (self._entries(), self._spread_out()):
@@ -138,7 +163,7 @@ class MadeText:
             lines = []
             for row, key, url, offset, length in parts:
                 if url < 0:
-                    value = table.value_text(row).decode()
+                    value = (self._texts.get(row) or table.value_text(row)).decode()
                 else:
                     value = f"[{spelled[url]}]" if length == WHOLE else f"[{spelled[url]},{offset},{length}]"
                 lines.append(f"{quote_json(key)}:{value}")
@@ -160,6 +185,8 @@ class MadeText:
 
     def _spelled(self, url: str) -> str:
         """Return a URL as a template that prints it."""
+        if self._plain:
+            return url
         place = self._place
         if url == place:
             return _TEMPLATE

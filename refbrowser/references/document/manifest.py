@@ -147,6 +147,15 @@ class ManifestDocument(Document):
             return self.written().to_chunks()
         return text_of(self.place, self.layouts, self.refs).chunks()
 
+    def to_plain_chunks(self, skip_bad: bool = False) -> Iterator[bytes]:
+        """Yield a text without templates and rules, which is made as it is asked for where it can be."""
+        refs = self.refs
+        is_new = refs.appended or len(refs.removed) or any(refs.table.url[row] >= 0 for row in refs.replaced)
+        if is_new:
+            yield from super().to_plain_chunks(skip_bad)
+        else:
+            yield from text_of(self.place, self.layouts, refs, plain=True).chunks()
+
     def with_place(self, name: str, text: str) -> Self | None:
         """Return the document of the store or file at another place; None where something else is named."""
         if name != ROOT:

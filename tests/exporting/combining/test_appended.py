@@ -21,6 +21,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.combining.appending import append_edit, append_files, append_plan
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
 from refbrowser.formats.parquet_references import update_parquet
 
 
@@ -164,6 +165,7 @@ def test_files_are_added_along_a_dimension_that_only_the_document_has(
     ):
         whole = [r.replace("a,b,c", "a,b,c,d") for r in (first,)]
         how: dict[str, Any] = {"force": True, "inline_var": "member", "allow": [str(tmp_path)]}
+        how["options"] = ReferenceOptions(absolute=True)
         refbrowser.combine(files, tmp_path / "whole.json", new_dims=whole, **how)
         refbrowser.combine(files[:3], target, new_dims=first, **how)
         before = target.read_bytes()

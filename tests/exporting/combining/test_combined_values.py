@@ -18,6 +18,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.combining.combination import Combination
 from refbrowser.exporting.combining.combine import combine, gather, plan_of
 from refbrowser.exporting.combining.combined import Plan
+from refbrowser.exporting.targets.reference_options import ReferenceOptions
 
 DAYS = [31, 28, 31]
 
@@ -54,7 +55,9 @@ def months(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def request(folder: Path, pattern: str, **more: Any) -> Combination:
     more = {"target": str(folder / f"{pattern[0]}.json"), "concat": ("time",), "force": True, **more}
-    return Combination(sources=(str(folder / pattern),), **more)
+    # fsspec looks for relative names in the current folder.
+    how = {"options": ReferenceOptions(absolute=True), **more}
+    return Combination(sources=(str(folder / pattern),), **how)
 
 
 def opened(path: object) -> Any:
