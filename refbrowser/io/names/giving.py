@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import hashlib
 import os
 import sys
 from collections.abc import Callable
@@ -165,5 +164,8 @@ def _old(target: Path) -> Path:
     """Return the name of what is replaced while it is, where names cannot be exchanged."""
     name = target.name
     if len(os.fsencode(name)) > _LONGEST:
+        # Not before: the first rows of a document do not wait for it.
+        import hashlib
+
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
     return target.with_name(f".{name}.refbrowser-old")
