@@ -28,6 +28,14 @@ from refbrowser.references.edits.outer_edits import SetTemplate
 _PAGE = 4096
 
 
+def _percent(text: str) -> int:
+    number = text.strip().removesuffix("%")
+    if not number.isdecimal() or not 0 <= int(number) <= 100:
+        message = f"{quoted(text)} is not a number from 0 to 100 (--template-share)"
+        raise RefbrowserError(ErrorKind.USAGE, message)
+    return int(number)
+
+
 @documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceOptions(ExportOptions):
@@ -111,9 +119,15 @@ class ReferenceOptions(ExportOptions):
             "for readers that know them: GDAL and VirtualiZarr do not",
             about="Write templates and gen rules where they make a document of Version 1 at least so many "
             "percent smaller, 0 for always; none when None. GDAL and VirtualiZarr read none of these.",
-            kind=Kind.NUMBER,
-            limits=(0, 100),
+            kind=Kind.TEXT,
+            parse=_percent,
             formats=("refs-v1",),
+            title="Templates and rules where they save so many percent",
+            label="Te&mplates that save",
+            hint="percent, 0 for always (none)",
+            tip="GDAL and VirtualiZarr read no document that has templates or rules",
+            place=(2, 1),
+            otherwise="Templates and rules: of Version 1 only",
         ),
     )
 
