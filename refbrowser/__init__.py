@@ -3,7 +3,8 @@
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
 dataset as another format, ``make`` makes references of files of data, ``combine`` one document of many,
 ``expand`` gives the Version 0 view of a document, and ``fold`` the same with templates and gen rules;
-``audit`` looks at what its references lead to, ``lock`` writes down what its files are now;
+``audit`` looks at what its references lead to, ``lock`` writes down what its files are now; ``sample``
+writes the bundled sample, to try all of it on;
 ``diff`` tells how two datasets differ, ``merge`` puts together what two sides changed of a document;
 ``zarr_draft`` has stores and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to
 streams of messages, compacts and repairs them. What they need is imported when they are first used.
@@ -17,7 +18,7 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import audit, combine, diff, expand, export, fold, lock, make, merge, open
+    from refbrowser.api import audit, combine, diff, expand, export, fold, lock, make, merge, open, sample
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -39,6 +40,7 @@ __all__ = [
     "merge",
     "ncstream",
     "open",
+    "sample",
     "to_virtualizarr",
     "zarr_draft",
 ]
@@ -58,6 +60,7 @@ _PLACES = {
     "make": "refbrowser.api",
     "merge": "refbrowser.api",
     "open": "refbrowser.api",
+    "sample": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
 }
 _MODULES = {"ncstream", "zarr_draft"}

@@ -667,6 +667,33 @@ def merge(
     return merge_files(request, _control(progress))
 
 
+def sample(folder: Path = ".", *, force: bool = False) -> str:
+    """Write the bundled sample into a folder, and return the path of its reference document.
+
+    Parameters
+    ----------
+    folder
+        Made where it is not there.
+    force
+        Replace files of the same names.
+
+    Raises
+    ------
+    RefbrowserError
+        Files of these names are there (`TargetExistsError`), or cannot be written.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> path = refbrowser.sample("trial")
+    >>> refbrowser.open(path)["/ocean/sst"].shape
+    (12, 180, 360)
+    """
+    from refbrowser.bundled import write_sample
+
+    return write_sample(os.fspath(folder), force=force)
+
+
 def _control(progress: Callable[..., None] | None) -> JobControl:
     """Return a control that tells each progress to a function."""
     if progress is None:

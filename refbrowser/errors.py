@@ -11,6 +11,49 @@ from typing import Any
 QUOTE_LIMIT = 120
 
 
+class Outcome(StrEnum):
+    """How a command ends: the word that its JSON has for it, each with an exit code."""
+
+    OK = "ok"
+    INTERNAL = "internal"
+    INPUT = "input"
+    USAGE = "usage"
+    NOT_INSTALLED = "not-installed"
+    DIFFERS = "differs"
+    PERMISSION = "permission"
+    FAILED = "failed"
+    NOT_COMPARED = "not-compared"
+    NOT_FOUND = "not-found"
+    EXISTS = "exists"
+    NO_DISPLAY = "no-display"
+    INTERRUPTED = "interrupted"
+    CLOSED = "closed"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the process."""
+        return EXIT_CODES[self]
+
+
+#: The one table of exit codes; the manual's page on the command line lists the same.
+EXIT_CODES = {
+    Outcome.OK: 0,
+    Outcome.INTERNAL: 1,
+    Outcome.INPUT: 2,
+    Outcome.USAGE: 2,
+    Outcome.NOT_INSTALLED: 2,
+    Outcome.DIFFERS: 2,
+    Outcome.PERMISSION: 3,
+    Outcome.FAILED: 4,
+    Outcome.NOT_COMPARED: 5,
+    Outcome.NOT_FOUND: 6,
+    Outcome.EXISTS: 7,
+    Outcome.NO_DISPLAY: 8,
+    Outcome.INTERRUPTED: 130,
+    Outcome.CLOSED: 141,
+}
+
+
 class ErrorKind(StrEnum):
     """The kinds of error, with the exit code that each gives on the command line."""
 
@@ -32,13 +75,18 @@ class ErrorKind(StrEnum):
     IO = "E_IO"
 
     @property
-    def exit_code(self) -> int:
-        """The process exit code: 2 bad input, 3 permission needed, 4 source or disk failing."""
+    def outcome(self) -> Outcome:
+        """How a command ends with an error of this kind, unless its class says more."""
         if self is ErrorKind.BLOCKED:
-            return 3
+            return Outcome.PERMISSION
         if self in (ErrorKind.SOURCE, ErrorKind.RANGE, ErrorKind.IO):
-            return 4
-        return 2
+            return Outcome.FAILED
+        return Outcome.USAGE if self is ErrorKind.USAGE else Outcome.INPUT
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the process: 2 bad input, 3 permission needed, 4 source or disk failing."""
+        return self.outcome.exit_code
 
 
 class Severity(StrEnum):
@@ -156,6 +204,11 @@ class RefbrowserError(Exception):
         if advice:
             self.add_note(_in_python(advice))  # a traceback of Python shows it below the message
 
+    @property
+    def outcome(self) -> Outcome:
+        """How a command ends with it."""
+        return self.kind.outcome
+
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""
         return f"{self.message}{where}"
@@ -178,6 +231,26 @@ class AbsentError(DistinctError):
 
     In a store that is a chunk that was never written; anywhere else it is an error like others.
     """
+
+    outcome = Outcome.NOT_FOUND
+
+
+class TargetExistsError(DistinctError):
+    """There is something in the place of what is to be written, and nobody said to replace it."""
+
+    outcome = Outcome.EXISTS
+
+
+class NotInstalledError(DistinctError):
+    """A package or a library of the system is needed that is not installed."""
+
+    outcome = Outcome.NOT_INSTALLED
+
+
+class NoDisplayError(DistinctError):
+    """There is no display to open a window on."""
+
+    outcome = Outcome.NO_DISPLAY
 
 
 class RefusedError(DistinctError):

@@ -25,6 +25,7 @@ LAYERS = [
     "exporting",
     "views",
     "manifest_documents",
+    "bundled",
     "api",
     "xarray_backend",
     "manifest_stores",
@@ -56,7 +57,6 @@ WITHOUT_QT = {
     "refbrowser.app.facets.format_commands": "groups of commands that only send to pages and dialogs",
     "refbrowser.app.facets.streams": "what a format knows of a document; its page draws",
     "refbrowser.app.shell.format_places": "places what formats draw",
-    "refbrowser.app.widgets.resources": "where the files of the program lie",
 }
 #: Names that rooms of formats share: the same part of each.
 ROLES = {"opening", "hierarchy"}

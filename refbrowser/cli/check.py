@@ -170,10 +170,10 @@ def _tell(path: str, checked: Checked, arguments: argparse.Namespace) -> int:
     if error is not None:
         if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
             tell_error(error)
-            return error.kind.exit_code
+            return error.outcome.exit_code
         # The document cannot even be opened: that is its one fault.
         findings = (_fault(error),)
-        code = error.kind.exit_code
+        code = error.outcome.exit_code
     faults = [finding for finding in findings if finding.severity is Severity.FAULT]
     warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
     if arguments.json:

@@ -7,12 +7,12 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from refbrowser.errors import Finding, RefbrowserError, Severity, quoted
+from refbrowser.errors import Finding, Outcome, RefbrowserError, Severity, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,26 @@ def plain_whole(text: object) -> str:
     return quoted(shown, limit=len(shown))[1:-1]
 
 
+@dataclass(slots=True)
+class Manner:
+    """How a command speaks: errors as JSON, quietly, or saying more than it needs to."""
+
+    is_json: bool = False
+    is_quiet: bool = False
+    is_verbose: bool = False
+
+
+#: That of the command that runs.
+MANNER = Manner()
+
+
 def tell(line: str) -> None:
+    """Write one line to standard error as `say` does, unless the command is to be quiet."""
+    if not MANNER.is_quiet:
+        say(line)
+
+
+def say(line: str) -> None:
     """Write one line to standard error, in one piece; nothing in it acts on the terminal."""
     line = plain_whole(line)
     encoding = sys.stderr.encoding or "utf-8"
@@ -52,8 +71,26 @@ def tell(line: str) -> None:
 
 
 def tell_error(error: RefbrowserError) -> None:
-    """Write ``refbrowser: error[KIND]: what (where)``."""
-    tell(f"refbrowser: error[{error.kind}]: {sentence(error.message, error.advice, error.place)}")
+    """Write ``refbrowser: error[KIND]: what (where)``; with ``--json`` one JSON object on one line."""
+    if not MANNER.is_json:
+        say(f"refbrowser: error[{error.kind}]: {sentence(error.message, error.advice, error.place)}")
+        return
+    place = {name: value for name, value in asdict(error.place).items() if value is not None}
+    _tell_json(str(error.kind), error.outcome, error.message, error.advice, place)
+
+
+def _tell_json(kind: str, outcome: Outcome, message: str, advice: str, place: dict[str, Any]) -> None:
+    import json
+
+    told = {
+        "word": str(outcome),
+        "exit_code": outcome.exit_code,
+        "kind": kind,
+        "message": message,
+        "advice": advice,
+        "place": place,
+    }
+    say(json.dumps({"error": told}, allow_nan=False))
 
 
 def tell_warning(finding: Finding | RefbrowserError) -> None:
@@ -111,7 +148,21 @@ def tell_internal_error() -> None:
         where = f"incident {incident} in {plain(log)}"
     except OSError:
         where = f"incident {incident}; its log could not be written"
-    tell(f"refbrowser: error[E_INTERNAL]: internal error, please report it ({where})")
+    if MANNER.is_json:
+        message = f"internal error, please report it ({where})"
+        _tell_json("E_INTERNAL", Outcome.INTERNAL, message, "", {})
+    else:
+        say(f"refbrowser: error[E_INTERNAL]: internal error, please report it ({where})")
+    if MANNER.is_verbose:
+        tell_trace()
+
+
+def tell_trace() -> None:
+    """Write the traceback of the exception being handled to standard error."""
+    import traceback
+
+    for line in traceback.format_exc().splitlines():
+        tell(line)
 
 
 def _log_file() -> Path:
@@ -254,12 +305,16 @@ class ProgressBar:
         if self._shown:
             _terminal().write("\r\x1b[K")
             sys.stderr.flush()
+        if MANNER.is_verbose:
+            read = self._values.get("read_bytes")
+            some = f", {size_text(read)} read" if read else ""
+            tell(f"refbrowser: {self.title}: {time.monotonic() - self._start:.2f} s{some}")
 
     def update(self, changes: dict[str, Any]) -> None:
         """Take changes of a `JobStatus` (``done``, ``total``, ``read_bytes``, ``note``...)."""
-        if not sys.stderr.isatty():
-            return
         self._values |= changes
+        if MANNER.is_quiet or not sys.stderr.isatty():
+            return
         now = time.monotonic()
         if self._counted[2] != self._values.get("total"):
             self._counted = now, self._values.get("done", 0), self._values.get("total")

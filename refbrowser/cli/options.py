@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, tell
+from refbrowser.cli.console import ProgressBar, say
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.option_fields import Kind, Option
 from refbrowser.formats.registry import BUILT_IN, foreign, opening_options
@@ -214,7 +214,7 @@ def ask(arguments: argparse.Namespace, error: RefbrowserError) -> bool:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    tell(f"refbrowser: {error}")
+    say(f"refbrowser: {error}")
     sys.stderr.write("Go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

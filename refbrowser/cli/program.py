@@ -7,6 +7,7 @@ import argparse
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,34 +17,26 @@ from contextlib import redirect_stderr
 from importlib import import_module
 from typing import Any
 
-from refbrowser.cli.console import PlainStream, tell_error, tell_internal_error
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.cli.console import (
+    MANNER,
+    PlainStream,
+    tell,
+    tell_error,
+    tell_internal_error,
+    tell_trace,
+)
+from refbrowser.cli.settings import give_settings
+from refbrowser.cli.verbs import GROUPS, OLD_NAMES, VERBS, suggestion
+from refbrowser.errors import (
+    AbsentError,
+    ErrorKind,
+    Outcome,
+    Place,
+    RefbrowserError,
+    TargetExistsError,
+    quoted,
+)
 from refbrowser.io.cancel import Cancelled, CancelToken
-
-#: Verb to what it does; the module of the same name holds its arguments and carries it out.
-VERBS = {
-    "info": "show the hierarchy: groups, dimensions, arrays, problems",
-    "cdl": "write a dataset as CDL, as ncdump -h does",
-    "expand": "show the Version 0 rows of a document, or write it out as one object",
-    "check": "list all faults and warnings of documents",
-    "audit": "look at what references lead to: files, ranges, values",
-    "read": "read values of an array",
-    "cat": "write the stored bytes of one key",
-    "explain": "tell why an element or a key shows as it does",
-    "plan": "show which byte ranges a selection needs",
-    "export": "write a dataset in another format",
-    "make": "make references of files of data, a document for each or one of all",
-    "diff": "tell how two datasets of any format differ",
-    "merge": "merge what two sides changed of one reference document",
-    "fold": "fold references that stand one by one into templates and gen rules",
-    "move": "show where the files of a document lie, or write it with URLs that begin otherwise",
-    "lock": "write what is known of the files of a document, to notice when one is replaced",
-    "serve": "offer a dataset as CDM Remote, on this machine",
-    "append": "add files to a reference document, or values to a stream of messages",
-    "compact": "write a stream of messages anew, without what was overwritten",
-    "repair": "write what is sound of a damaged stream of messages",
-    "limits": "print the limits in force",
-}
 
 #: Objects made more than freed after which a verb looks for garbage: Python's own 700 are soon reached by
 #: what is imported, and that stays.
@@ -52,8 +45,16 @@ UNCOLLECTED = 200_000
 #: Work that does not end in order this long after Ctrl+C, in seconds, is ended at once.
 PATIENCE = 3.0
 
-INTERRUPTED = 130
-PIPE_CLOSED = 141
+#: What every verb has, and what may stand before the verb, too.
+COMMON = ("--json", "-q", "--quiet", "-v", "--verbose")
+#: A word that is the name of a verb or nothing, unless there is a file of that name.
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*\Z")
+
+
+_ABOUT = "Open, understand, repair and export datasets described by references."
+_HOW = """refbrowser help VERB, or VERB --help, explains a verb. Each verb takes --json, -q (no progress and
+no warnings) and -v (how long each step took). Without a verb the window opens; the options below are for
+that."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -66,16 +67,20 @@ class Parser(argparse.ArgumentParser):
 
 
 class _WholeParser(Parser):
-    """Its help lists the verbs, and the formats; those of other packages are not looked for but then."""
+    """Its help lists the verbs first, and the formats; those of other packages are looked for only then."""
 
     def format_help(self) -> str:
         """Return the help."""
         from refbrowser.formats.registry import foreign, openable
 
-        verbs = "\n".join(f"  {name:8} {what}" for name, what in VERBS.items())
+        verbs = "\n\n".join(
+            f"{title}:\n" + "\n".join(f"  {name:8} {verb}" for name, verb in verbs.items())
+            for title, verbs in GROUPS.items()
+        )
         opens = "\n".join(f"  {each.brief}" for each in openable())
         unusable = "".join(f"\n{error.message}" for error in foreign().errors)
-        self.epilog = f"verbs:\n{verbs}\n\nformats that can be opened:\n{opens}{unusable}"
+        self.description = f"{_ABOUT}\n\n{verbs}\n\n{_HOW}"
+        self.epilog = f"formats that can be opened:\n{opens}{unusable}"
         return super().format_help()
 
 
@@ -112,27 +117,51 @@ def _open_missing_streams() -> None:
 
 def _guarded(arguments: list[str], token: CancelToken) -> int:
     """Run a command and turn whatever it raises into a line and an exit code."""
+    verb, rest = _verb_first(arguments)
+    MANNER.is_json = "--json" in rest
+    MANNER.is_quiet, MANNER.is_verbose = bool({"-q", "--quiet"} & set(rest)), False
     try:
-        code = _run(arguments, token)
+        code = _run(verb, rest, token)
         sys.stdout.flush()
         return code
     except RefbrowserError as error:
-        tell_error(error)
-        return error.kind.exit_code
+        return _ended_by(error)
     except (Cancelled, KeyboardInterrupt):
-        return INTERRUPTED
+        return Outcome.INTERRUPTED.exit_code
     except SystemExit as end:  # argparse, after --help and --version
         return int(end.code or 0)
     except BrokenPipeError:
         # What reads our output has had enough; the interpreter must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+        return Outcome.CLOSED.exit_code
+    except ImportError as error:
+        from refbrowser.cli.missing import not_installed
+
+        missing = not_installed(error)
+        if missing is not None:
+            return _ended_by(missing)
+        tell_internal_error()
+        return Outcome.INTERNAL.exit_code
     except OSError as error:
-        tell_error(RefbrowserError(ErrorKind.IO, quoted(error)[1:-1]))
-        return ErrorKind.IO.exit_code
+        return _ended_by(_of_system(error))
     except Exception:  # noqa: BLE001 - no traceback ever reaches the user
         tell_internal_error()
-        return 1
+        return Outcome.INTERNAL.exit_code
+
+
+def _ended_by(error: RefbrowserError) -> int:
+    tell_error(error)
+    if MANNER.is_verbose:
+        tell_trace()
+    return error.outcome.exit_code
+
+
+def _of_system(error: OSError) -> RefbrowserError:
+    """Return an error of the system as one of ours."""
+    kind = {FileNotFoundError: AbsentError, FileExistsError: TargetExistsError}.get(
+        type(error), RefbrowserError
+    )
+    return kind(ErrorKind.IO, quoted(error)[1:-1])
 
 
 class _Interrupts:
@@ -175,27 +204,100 @@ class _Interrupts:
             _thread.interrupt_main()
 
 
-def _run(arguments: list[str], token: CancelToken) -> int:
-    verb = arguments[0] if arguments else ""
-    if verb in VERBS:
-        module = import_module(f"refbrowser.cli.{verb}")
-        parser = Parser(prog=f"refbrowser {verb}", description=module.__doc__, allow_abbrev=False)
-        module.add_arguments(parser)
-        taken, as_is = _split(parser, arguments[1:])
-        found = _parsed(parser, taken)
-        found.as_is = as_is
-        return int(module.run(found, token))
+def _verb_first(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the verb, and what follows it; options that all verbs have may stand before it."""
+    count = next((place for place, each in enumerate(arguments) if each not in COMMON), len(arguments))
+    before, after = arguments[:count], arguments[count:]
+    if after and after[0] in VERBS:
+        return after[0], [*before, *after[1:]]
+    if after and after[0] in ("help", "version") and not os.path.lexists(after[0]):
+        return after[0], after[1:]
+    return "", arguments
+
+
+def _run(verb: str, arguments: list[str], token: CancelToken) -> int:
+    if verb == "version" or arguments == ["-V"]:
+        return _run("", ["--version"], token)
+    if verb == "help":
+        # Of a verb, or of all.
+        about = next(iter(arguments), "")
+        if about and about not in VERBS:
+            raise _unknown(about)
+        return _run(about, ["--help"], token)
+    if verb:
+        if arguments == ["help"] and not os.path.lexists("help"):
+            arguments = ["--help"]
+        return _run_verb(verb, arguments, token)
     import refbrowser.cli.window as window
 
+    _check_no_verb([each for each in arguments if each not in COMMON])
     parser = _WholeParser(
         prog="refbrowser",
-        description="Open, understand, repair and export datasets described by references.",
         usage="refbrowser [PATH...]   or   refbrowser VERB ...",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     window.add_arguments(parser)
     return int(window.run(_parsed(parser, arguments), token))
+
+
+def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
+    module = import_module(f"refbrowser.cli.{verb}")
+    examples = "\n".join(f"  {each}" for each in VERBS[verb].examples)
+    parser = Parser(
+        prog=f"refbrowser {verb}",
+        description=module.__doc__,
+        epilog=f"examples (refbrowser sample writes sea_surface.json):\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
+    group.add_argument("-v", "--verbose", action="store_true", help="say how long each step took")
+    taken, as_is = _split(parser, arguments)
+    given = give_settings(parser) if verb != "config" else []
+    found = _parsed(parser, _renamed(verb, taken))
+    MANNER.is_quiet, MANNER.is_verbose = found.quiet, found.verbose
+    for line in given if found.verbose else ():
+        tell(f"refbrowser: setting {line}")
+    found.as_is = as_is
+    return int(module.run(found, token))
+
+
+def _renamed(verb: str, arguments: list[str]) -> list[str]:
+    """Return the arguments with the names that options have now; a note names those of before."""
+    names = OLD_NAMES.get(verb, {})
+    renamed = []
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if name in names:
+            tell(f"refbrowser: note: {name} is called {names[name]} now; the old name goes on working")
+            argument = names[name] + equals + value
+        renamed.append(argument)
+    return renamed
+
+
+def _unknown(word: str) -> RefbrowserError:
+    """Return the error for a word that is no verb."""
+    meant = suggestion(word)
+    advice = f"did you mean {meant}? refbrowser help lists all" if meant else "refbrowser help lists all"
+    return RefbrowserError(ErrorKind.USAGE, f"there is no verb {quoted(word)}", advice=advice)
+
+
+def _check_no_verb(arguments: list[str]) -> None:
+    """Raise where the first argument is meant as a verb, or as a file that is not there: no window then."""
+    if not arguments or arguments[0].startswith("-") or "://" in arguments[0]:
+        return
+    word = arguments[0]
+    path = word.partition("::/")[0] or word
+    if os.path.lexists(os.path.expanduser(path)):
+        return
+    if _WORD.match(word):
+        raise _unknown(word)
+    if "--screenshot" not in " ".join(arguments):
+        advice = "refbrowser without a path opens the window"
+        raise AbsentError(ErrorKind.IO, "there is no such file", Place(path=path), advice)
 
 
 def _split(parser: Parser, arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar
 from uuid import uuid4
 
 from refbrowser.engine.workers.peers import worker_name
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.journal import NAME, Written, fingerprint_of, is_written
 from refbrowser.exporting.paths import ignores_case, path_below
@@ -272,7 +272,7 @@ class TargetPlace(Making):
             return
         place = Place(path=str(self.target))
         if not force:
-            raise RefbrowserError(
+            raise TargetExistsError(
                 ErrorKind.IO, "the target is there already", place, "give --force to replace it"
             )
         is_dataset = any((self.target / mark).exists() for mark in DATASET_MARKS)

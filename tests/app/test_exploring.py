@@ -16,7 +16,7 @@ from window_fixtures import Open
 
 from refbrowser.app.plot.plot_pane import PlotPane
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.app.widgets.resources import resource
+from refbrowser.bundled import resource
 
 
 @pytest.fixture

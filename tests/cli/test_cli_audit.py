@@ -140,5 +140,5 @@ def test_large_audits_are_asked_for(
 def test_what_cannot_be_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "d.json").write_text("{")
     assert main(["audit", str(tmp_path / "d.json")]) == 2
-    assert main(["audit", str(tmp_path / "none.json")]) == 4
+    assert main(["audit", str(tmp_path / "none.json")]) == 6
     assert "error[E_JSON]" in capsys.readouterr().err

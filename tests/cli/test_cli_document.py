@@ -210,7 +210,7 @@ def test_check_of_several_documents(
     assert first["faults"] == []
     (fault,) = second["faults"]
     assert (fault["kind"], fault["line"], fault["column"]) == ("E_JSON", 2, 4)
-    assert main(["check", str(document), str(tmp_path / "absent.json"), "--json"]) == 4
+    assert main(["check", str(document), str(tmp_path / "absent.json"), "--json"]) == 6
     assert "E_IO" in capsys.readouterr().err
 
 

@@ -71,7 +71,7 @@ def test_no_overwriting_without_force(era: str, tmp_path: Path, capsys: pytest.C
     target = str(tmp_path / "out.json")
     assert main(["export", era, target, "--to", "refs-v0"]) == 0
     before = Path(target).read_bytes()
-    assert main(["export", era, target, "--to", "refs-v1"]) == 4
+    assert main(["export", era, target, "--to", "refs-v1"]) == 7
     assert "--force" in capsys.readouterr().err
     assert Path(target).read_bytes() == before
     assert main(["export", era, target, "--to", "refs-v1", "--force"]) == 0

@@ -67,7 +67,7 @@ def test_a_folded_document_is_read_as_before(
             assert np.array_equal(dataset["/a"][:, :], expected)
         assert np.array_equal(values_of(path, simple_templates=False), expected)
     # What is there is not replaced without being told to; the document itself can be.
-    assert main(["fold", str(document), "-o", str(target)]) == 4
+    assert main(["fold", str(document), "-o", str(target)]) == 7
     assert "give --force" in capsys.readouterr().err
     folded = target.read_bytes()
     assert main(["fold", str(document), "-o", str(document), "--force"]) == 0

@@ -459,7 +459,7 @@ def test_files_that_are_no_archive_are_refused_by_kind(tmp_path: Path, data: byt
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert main(["info", str(tmp_path / "none.awkd")]) == 4
+    assert main(["info", str(tmp_path / "none.awkd")]) == 6
 
 
 def test_compressed_blobs_without_a_count_are_as_long_as_they_unpack_to(

@@ -326,7 +326,7 @@ def test_a_format_of_another_package_is_written(
     assert main(["export", grid, str(target), "--to", "textgrid", "--grid-decimals", "0"]) == 0
     assert "12 numbers" in capsys.readouterr().out
     assert target.read_bytes() == Path(grid).read_bytes()
-    assert main(["export", grid, str(target), "--to", "textgrid"]) == 4
+    assert main(["export", grid, str(target), "--to", "textgrid"]) == 7
     assert "the target is there already" in capsys.readouterr().err
     for arguments, words in (
         (("--to", "textgrid", "--force", "--grid-decimals", "16"), "not a number from 0 to 15"),

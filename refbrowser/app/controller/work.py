@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 Identity = FileIdentity | ObjectIdentity
 
-#: The sample, below the resources.
-SAMPLE = "sample/sea_surface.json"
-
 
 @dataclass(frozen=True, slots=True)
 class DatasetState:
@@ -445,7 +442,7 @@ def sample_path() -> str:
     RefbrowserError
         It is not installed.
     """
-    from refbrowser.app.widgets.resources import resource
+    from refbrowser.bundled import SAMPLE, resource
 
     return os.fspath(resource(SAMPLE))
 

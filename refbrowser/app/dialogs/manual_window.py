@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app.dialogs.shortcut_list import as_markdown
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.parts import push_button
-from refbrowser.app.widgets.resources import resource
+from refbrowser.bundled import resource
 from refbrowser.formats.registry import foreign, openable, opening_options
 from refbrowser.views.words import one_line
 

@@ -135,9 +135,9 @@ def _prepare_platform(off_screen: bool) -> None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         send_qt_messages_to_log()
     elif not has_display():
-        from refbrowser.errors import ErrorKind, RefbrowserError
+        from refbrowser.errors import ErrorKind, NoDisplayError
 
-        raise RefbrowserError(
+        raise NoDisplayError(
             ErrorKind.IO,
             "there is no display to open a window on",
             advice="--screenshot FILE draws the window off screen to a picture",

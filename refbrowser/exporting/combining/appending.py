@@ -16,7 +16,7 @@ from refbrowser.engine.compute import HERE, Compute
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import Combination, NewDimension, array_of
 from refbrowser.exporting.combining.combine import CombinedProof, gather, named_places, plan_of
 from refbrowser.exporting.combining.combined import OF_DIMENSIONS, Plan, blocked, combined_document
@@ -178,7 +178,7 @@ def _check_target(target: str, out: str, request: Combination) -> None:
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=out), advice)
     if out != target and os.path.exists(out) and not request.force:
         message = "the document is there already"
-        raise RefbrowserError(ErrorKind.IO, message, Place(document=out), "give --force")
+        raise TargetExistsError(ErrorKind.IO, message, Place(document=out), "give --force to replace it")
 
 
 def _at_place(dataset: Dataset, document: Document, out: str, plan: Plan, control: JobControl) -> Dataset:

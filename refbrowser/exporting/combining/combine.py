@@ -16,7 +16,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_dataset
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.combining.combination import ODD, Combination
 from refbrowser.exporting.combining.combined import Plan, blocked, combined_document
 from refbrowser.exporting.combining.look_journal import LookJournal, forget_looks
@@ -267,7 +267,9 @@ def combine(
     local = local_path(request.target)
     if local is not None and os.path.exists(local) and not (request.force or request.resume):
         message = "the document is there already"
-        raise RefbrowserError(ErrorKind.IO, message, Place(document=request.target), "give --force")
+        raise TargetExistsError(
+            ErrorKind.IO, message, Place(document=request.target), "give --force to replace it"
+        )
     journal = LookJournal(request.target, request.looking(), resume=request.resume)
     files = gather(request, control, compute, journal)
     plan = plan_of(files, request)

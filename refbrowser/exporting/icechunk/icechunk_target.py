@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.chunks import PAGE, ArrayExport, coords_between
 from refbrowser.exporting.folder import partial_of
 from refbrowser.exporting.icechunk.containers import chunk_location, containers_of
@@ -665,7 +665,7 @@ def _is_empty(store: Any) -> bool:
 
 def _there(path: str, made: RepositoryPlace, advice: str) -> RefbrowserError:
     message = f"{quoted(path)} is there already, on the branch {quoted(made.branch)}"
-    return RefbrowserError(ErrorKind.IO, message, Place(path=str(made.target)), advice)
+    return TargetExistsError(ErrorKind.IO, message, Place(path=str(made.target)), advice)
 
 
 def _next_second(seconds: float) -> datetime:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.folder import Making, check_space
 from refbrowser.exporting.icechunk.containers import (
     Container,
@@ -163,7 +163,7 @@ class RepositoryPlace(Making):
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(path.parent)))
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
             message = "the target is there already, and is no Icechunk repository"
-            raise RefbrowserError(ErrorKind.IO, message, place, "choose another name")
+            raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
 
     def check_space(self, size: int) -> None:
         """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""

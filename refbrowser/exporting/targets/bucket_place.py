@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.workers.peers import worker_name
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.exporting.buffers import Buffer
 from refbrowser.exporting.folder import (
     DATASET_MARKS,
@@ -163,11 +163,11 @@ class BucketPlace(Making):
         with suppress(FileNotFoundError):
             _head(self.bucket, self._key)
             message = "the target is there already: an object, where a folder is to be made"
-            raise RefbrowserError(ErrorKind.IO, message, place, "choose another name")
+            raise TargetExistsError(ErrorKind.IO, message, place, "choose another name")
         if not self.exists:
             return
         if not force:
-            raise RefbrowserError(
+            raise TargetExistsError(
                 ErrorKind.IO, "the target is there already", place, "give --force to replace it"
             )
         if not self.is_begun and not any(mark in self.found for mark in DATASET_MARKS):
@@ -595,7 +595,7 @@ class BucketDocument:
         if not self._before:
             return
         if not force:
-            raise RefbrowserError(
+            raise TargetExistsError(
                 ErrorKind.IO, "the target is there already", place, "give --force to replace it"
             )
         if folder and not {f"{self._key}/{name}" for name in (CONSOLIDATED_V2, MARK)} & folder:

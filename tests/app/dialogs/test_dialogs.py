@@ -40,7 +40,7 @@ from refbrowser.app.facets.safety_dialogs import AllowDialog, SafetyDialog
 from refbrowser.app.facets.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
-from refbrowser.app.widgets.resources import resource
+from refbrowser.bundled import resource
 from refbrowser.engine.journal import Recovery
 from refbrowser.exporting.combining.mismatches import Mismatch
 from refbrowser.exporting.saving.prospect import Prospect

@@ -212,7 +212,7 @@ def test_what_was_cancelled_or_cannot_be_combined_is_kept(
     assert looked == []
     assert "5 files as one" in capsys.readouterr().out
     assert journals() == []
-    assert main(command) == 4
+    assert main(command) == 7
     assert "give --force" in capsys.readouterr().err
 
 

@@ -156,7 +156,7 @@ def test_a_commit_is_the_atom(
     assert "containers_credentials" in out
     assert branches() == {"main": ["first", "Repository initialized"]}
     # Arrays are replaced by force only.
-    assert main(command) == 4
+    assert main(command) == 7
     assert "--force" in capsys.readouterr().err
     with monkeypatch.context() as patch:
         patch.setattr(RepositoryPlace, "keep", _cancelled)

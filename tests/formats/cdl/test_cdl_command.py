@@ -57,7 +57,7 @@ def test_the_text_as_json_with_notes(document, capsys):
 
 
 def test_a_document_that_is_not_there(tmp_path, capsys):
-    assert main(["cdl", str(tmp_path / "nothing.json")]) == 4
+    assert main(["cdl", str(tmp_path / "nothing.json")]) == 6
     assert "error[E_IO]" in capsys.readouterr().err
 
 
