@@ -148,7 +148,7 @@ def known(handle: int, names: dict[Any, tuple[Any, ...]], named: Any) -> GribKno
             said[name] = sought[key]
     code: tuple[Any, ...] = ()
     if not said["paramId"] or said["shortName"] in _UNNAMED:
-        keys = _CODES.get(said.get("edition"), ())
+        keys = _CODES.get(said.get("edition", 0), ())
         code = tuple(_get(handle, each) for each in keys)
         said |= {key: value for key, value in zip(keys, code, strict=True) if value is not None}
     grid = _grid(handle, said.get("gridType", "unknown"))

@@ -6,7 +6,7 @@ Fields are put together to arrays by what their heads say; eccodes is given one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from copy import copy
 from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
@@ -322,12 +322,12 @@ class GribReader:
         message = messages.message_without_data(variable.heads)
         return fields.points(message, variable.grid, name)
 
-    def _places_told(self, skipped: list[int]) -> Iterator[Any]:
+    def _places_told(self, skipped: list[int]) -> Generator[Any, None, list[str]]:
         """Tell the places of the points of all grids; return the groups where rows and columns tell them.
 
         Where they cannot be computed that is told once, and values stand without them.
         """
-        regular = []
+        regular: list[str] = []
         for group, variable in self._grids.items():
             first = min(variable.places.values(), key=lambda field: field.number)
             grid = variable.grid
