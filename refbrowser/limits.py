@@ -51,12 +51,19 @@ class Limits:
     json_values: int = _limit(500_000, "values", "values in one entry, and in all that stands beside refs")
     json_digits: int = _limit(40, "digits", "digits of one integer")
     references: int = _limit(20_000_000, "entries", "references written out in refs")
+    references_described: int = _limit(
+        1_000_000,
+        "entries",
+        "references that are read to describe a dataset; more are read as they are needed",
+    )
     inline_value: int = _limit(64 * MIB, "bytes", "one inline value")
     key_length: int = _limit(4_096, "characters", "length of a key")
     url_length: int = _limit(16_384, "characters", "length of a URL")
     journal_size: int = _limit(256 * MIB, "bytes", "journal of the unsaved edits of one document")
     lock_size: int = _limit(512 * MIB, "bytes", "lock of one document")
     lock_files: int = _limit(1_000_000, "files", "files that are locked for one document")
+    lock_values: int = _limit(8_000_000, "values", "values of one lock")
+    lock_objects: int = _limit(2_500_000, "objects", "lists and objects of one lock")
     # HTTP
     http_connect: float = _limit(10, "s", "time to connect")
     http_first_byte: float = _limit(20, "s", "wait for the first byte of an answer")
@@ -120,6 +127,11 @@ class Limits:
     icechunk_snapshots: int = _limit(
         1_000, "snapshots", "snapshots in the history of an Icechunk repository that are listed"
     )
+    icechunk_growth: int = _limit(200, "times", "growth of such a file when it is decompressed")
+    icechunk_growth_from: int = _limit(64 * MIB, "bytes", "such a file that may grow by any factor")
+    icechunk_lost: int = _limit(
+        1_000_000, "chunks", "chunks whose manifest cannot be read that are listed one by one"
+    )
     awkward_schema: int = _limit(16 * MIB, "bytes", "schema of one array of Awkward 0")
     awkward_schemas: int = _limit(64 * MIB, "bytes", "schemas of all arrays of one file of Awkward 0")
     awkward_nodes: int = _limit(100_000, "expressions", "expressions of one schema of Awkward 0")
@@ -159,6 +171,7 @@ class Limits:
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
     netcdf_header: int = _limit(32 * MIB, "bytes", "header of a classic netCDF file")
     netcdf_entries: int = _limit(200_000, "entries", "dimensions, attributes and variables of such a header")
+    netcdf_variables: int = _limit(32_768, "variables", "variables of such a header")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements along a dimension; of an array that is exported")
     read_values: int = _limit(1 << 36, "values", "values that one command reads")

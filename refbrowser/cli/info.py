@@ -49,11 +49,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     from refbrowser.engine.collecting import collected_later
-    from refbrowser.engine.problems.findings import dataset_findings
+    from refbrowser.engine.problems.findings import findings_at_hand
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
 
-    findings = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
+    findings = findings_at_hand(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
     token.check()
     # What only netCDF refuses is no problem of another format.
     with collected_later():

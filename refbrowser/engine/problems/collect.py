@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.engine.locking import prefixes_of
-from refbrowser.engine.problems.findings import dataset_findings
+from refbrowser.engine.problems.findings import findings_at_hand
 from refbrowser.engine.problems.problem import Fix, Problem, ProblemOrigin, Problems, Remedy, Spot
 from refbrowser.engine.reading.chunk_log import marks_of
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
@@ -94,7 +94,7 @@ def collect(
     audited
         What an audit found by asking and reading.
     """
-    findings = dataset_findings(document, hierarchy, access, cancelled)
+    findings = findings_at_hand(document, hierarchy, access, cancelled)
     found = [problem_of(finding, ProblemOrigin.DOCUMENT, hierarchy) for finding in findings.document]
     found += [problem_of(finding, ProblemOrigin.STRUCTURE, hierarchy) for finding in findings.structure]
     of_audit = [problem_of(finding, ProblemOrigin.AUDIT, hierarchy) for finding in audited]

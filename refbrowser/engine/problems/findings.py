@@ -11,8 +11,9 @@ from refbrowser.engine.problems.chunk_ranges import chunk_findings
 from refbrowser.engine.problems.key_problems import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.engine.problems.url_problems import url_findings
-from refbrowser.errors import ErrorKind, Finding
+from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
+from refbrowser.limits import LIMITS
 from refbrowser.references.checks.positions import as_known, in_refs
 from refbrowser.references.checks.rule_checks import all_findings
 from refbrowser.references.document.consolidated import CONSOLIDATED, HOLDS_NOT_FINITE
@@ -86,6 +87,31 @@ def dataset_findings(
     if store is not None and store.facts.listing is not None:
         structure += store.facts.listing.findings
     return DatasetFindings(of_document, tuple(structure))
+
+
+def findings_at_hand(
+    document: Document,
+    hierarchy: Hierarchy | None,
+    access: Access | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    marks: ChunkMarks | None = None,
+) -> DatasetFindings:
+    """Return what `dataset_findings` does, to describe a dataset: very many references are not read for it.
+
+    That they were not is one of the findings then.
+    """
+    left = document.left
+    if left <= LIMITS.references_described:
+        return dataset_findings(document, hierarchy, access, cancelled, marks)
+    unread = Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.REF,
+        message=f"{left:,} references are read as arrays are read, and were not checked",
+        place=Place(document=document.name),
+        advice="Run an audit, or `refbrowser check`, to read them all.",
+    )
+    structure = hierarchy.problems if hierarchy is not None else []
+    return DatasetFindings((*document.noted(), unread), tuple(in_refs(document, structure)))
 
 
 def _of_document(

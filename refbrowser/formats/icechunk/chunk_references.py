@@ -87,23 +87,15 @@ class ChunkReferences:
                 self._add_ranges(prefix, encoding, coords[rows], found)
 
     def add_lost(self, prefix: str, encoding: ChunkKeyEncoding, extent: ManifestExtent) -> None:
-        """Add references that cannot be read, for the chunks of a manifest that could not be.
-
-        Raises
-        ------
-        RefbrowserError
-            E_BUDGET: there are too many.
-        """
+        """Add references that cannot be read, for the chunks of a manifest that could not be."""
         sides = np.maximum(extent.ranges[:, 1] - extent.ranges[:, 0], 0)
         count = math.prod(sides.tolist())
-        self._counted(count)
         coords = np.stack(np.unravel_index(np.arange(count), sides), axis=1) if len(sides) else None
         at = np.zeros((1, 0), np.int64) if coords is None else coords + extent.ranges[:, 0]
         url = f"{self.builder.place}/manifests/{extent.manifest}"
         numbers = np.zeros(len(at), np.int64)
-        ranges = _Ranges([url], numbers, numbers + _LARGEST, numbers + 1)
         if len(at):
-            self._add_ranges(prefix, encoding, at, ranges)
+            self._add_ranges(prefix, encoding, at, _Ranges([url], numbers, numbers + _LARGEST, numbers + 1))
 
     def _counted(self, more: int) -> None:
         self._count += more

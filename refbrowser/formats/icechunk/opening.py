@@ -84,6 +84,11 @@ class IcechunkOrigin(PlainAnswers):
             whole.expansion, prefix, whole.grid_shape, whole.encoding, references=self.references
         )
 
+    @property
+    def left(self) -> int:
+        """How many references are in manifests that were not read yet."""
+        return self.references.left
+
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return what is lost of arrays."""
         return self.references.noted(paths)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 
 import numpy as np
 import numpy.typing as npt
@@ -82,16 +83,19 @@ def _decompressed(data: memoryview) -> bytes:
     import zstandard
 
     stream = zstandard.ZstdDecompressor().decompressobj()
-    parts, size = [], 0
+    # Not parts that are joined: all of it would be held twice.
+    found = BytesIO()
+    most = min(LIMITS.icechunk_file, max(LIMITS.icechunk_growth_from, len(data) * LIMITS.icechunk_growth))
     try:
         for start in range(0, len(data), _FED):
-            parts.append(stream.decompress(data[start : start + _FED]))
-            size += len(parts[-1])
-            if size > LIMITS.icechunk_file:
-                message = f"the file holds more than {LIMITS.icechunk_file} bytes (icechunk_file)"
+            found.write(stream.decompress(data[start : start + _FED]))
+            if found.tell() > most:
+                message = f"its {len(data)} bytes are decompressed to more than {most} (icechunk_growth)"
+                if most == LIMITS.icechunk_file:
+                    message = f"the file holds more than {most} bytes (icechunk_file)"
                 raise RefbrowserError(ErrorKind.BUDGET, message)
             if stream.eof:
-                return b"".join(parts)
+                return found.getvalue()
     except zstandard.ZstdError:
         raise damaged("it cannot be decompressed") from None
     raise damaged("it was cut")

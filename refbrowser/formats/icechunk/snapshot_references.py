@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,20 @@ class LostChunks:
 
     Attributes
     ----------
+    manifest
+        Its identifier.
     ranges
         First chunk and the one behind the last along each dimension, shape (ndim, 2).
     """
 
+    manifest: str
     ranges: npt.NDArray[np.int64]
     error: RefbrowserError
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return prod(max(stop - start, 0) for start, stop in self.ranges.tolist())
 
     def holds(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return which of the chunks at `coords`, shape (n, ndim), they are."""
@@ -71,9 +80,7 @@ class _Array:
     expansion
         Its references alone; None before they were read.
     lost
-        Chunks of which nothing is known.
-    refused
-        Why not even references that cannot be read stand for these: they are too many.
+        Chunks of which nothing is known, as boxes of the grid.
     """
 
     node: SnapshotNode
@@ -81,7 +88,6 @@ class _Array:
     encoding: ChunkKeyEncoding
     expansion: Expansion | None = None
     lost: list[LostChunks] = field(default_factory=list)
-    refused: RefbrowserError | None = None
 
     @property
     def prefix(self) -> str:
@@ -101,13 +107,10 @@ class _Array:
             for table in told:
                 gathered.add(self.prefix, self.encoding, table, extent)
         except RefbrowserError as error:
-            self._lose(gathered, extent, error)
+            self._lose(extent, error)
 
-    def _lose(self, gathered: ChunkReferences, extent: ManifestExtent, error: RefbrowserError) -> None:
-        """Take note of chunks that are lost; in the document references stand for them that nobody can read.
-
-        They would be taken for chunks that were never written, by other software too.
-        """
+    def _lose(self, extent: ManifestExtent, error: RefbrowserError) -> None:
+        """Take note of chunks that are lost."""
         whole = np.array([(0, side) for side in self.grid], np.int64).reshape(-1, 2)
         fits = extent.ranges.shape == whole.shape
         ranges = np.minimum(extent.ranges, whole[:, 1:]) if fits else whole
@@ -115,11 +118,8 @@ class _Array:
         message = f"manifest {extent.manifest} of the array cannot be read: {error.message}"
         # It is not asked for again: whoever opens the repository later may find it.
         advice = error.advice or ("" if error.kind is ErrorKind.FORMAT else "open the repository again")
-        self.lost.append(LostChunks(ranges, RefbrowserError(error.kind, message, place, advice)))
-        try:
-            gathered.add_lost(self.prefix, self.encoding, ManifestExtent(extent.manifest, ranges))
-        except RefbrowserError as more:
-            self.refused = more
+        lost = RefbrowserError(error.kind, message, place, advice)
+        self.lost.append(LostChunks(extent.manifest, ranges, lost))
 
 
 class SnapshotReferences:
@@ -196,27 +196,84 @@ class SnapshotReferences:
         """
         with self._lock:
             self._read([array for array in self._arrays.values() if array.expansion is None])
-            refused = next((array.refused for array in self._arrays.values() if array.refused), None)
-            if refused is not None:
-                raise refused
+            lost = self._lost_table()
             own = [array.expansion for array in self._arrays.values() if array.expansion is not None]
             found = [each.document.refs.table for each in own]
-            if sum(map(len, found)) + self._count > LIMITS.references:
+            if sum(map(len, found)) + len(lost) + self._count > LIMITS.references:
                 raise too_many()
             for array in self._arrays.values():
                 array.expansion = None
             self._is_whole = True
-            return [table for table in found if isinstance(table, ValueTable)]
+            return [*(table for table in found if isinstance(table, ValueTable)), lost]
+
+    def _lost_table(self) -> ValueTable:
+        """Return references that nobody can read, for the chunks that are lost.
+
+        In a document they would be taken for chunks that were never written, by other software too.
+        """
+        count = sum(each.count for array in self._arrays.values() for each in array.lost)
+        if count > LIMITS.icechunk_lost:
+            message = f"the manifests of {count} chunks cannot be read, more than {LIMITS.icechunk_lost}"
+            raise RefbrowserError(
+                ErrorKind.BUDGET,
+                f"{message} (icechunk_lost), which cannot be listed one by one",
+                Place(document=self._place),
+                "Read the other arrays by themselves, or open a snapshot that is whole.",
+            )
+        gathered = ChunkReferences(ManifestBuilder(self._place), self._repository.containers)
+        for array in self._arrays.values():
+            for each in array.lost:
+                gathered.add_lost(array.prefix, array.encoding, ManifestExtent(each.manifest, each.ranges))
+        return gathered.builder.table()
+
+    @property
+    def left(self) -> int:
+        """How many references were not read yet, as the snapshot counts them."""
+        with self._lock:
+            return self._left()
+
+    def _left(self) -> int:
+        if self._is_whole:
+            return 0
+        unread = (array for array in self._arrays.values() if array.expansion is None)
+        names = {extent.manifest for array in unread for extent in array.node.extents}
+        return sum(self._snapshot.counts.get(name, 0) for name in names)
+
+    def counted(self, prefix: str) -> int | None:
+        """Return how many references the snapshot says that an array has; None where it says nothing of it.
+
+        A manifest of several arrays is counted as a whole.
+        """
+        names = {extent.manifest for extent in self._arrays[prefix].node.extents}
+        shared = (
+            extent.manifest in names
+            for other, array in self._arrays.items()
+            if other != prefix
+            for extent in array.node.extents
+        )
+        counts = self._snapshot.counts
+        return sum(counts[name] for name in names) if names <= counts.keys() and not any(shared) else None
+
+    def leaves(self, prefix: str) -> bool:
+        """Return whether the references of an array are left until somebody looks at a chunk."""
+        with self._lock:
+            array = self._arrays.get(prefix)
+            is_read = array is None or self._is_whole or array.expansion is not None
+            return not is_read and self._left() > LIMITS.references_described
 
     def noted(self, paths: Collection[str] | None) -> list[Finding]:
-        """Return what is lost of some arrays, or of all, whose manifests are read where they were not."""
+        """Return what is lost of some arrays, or of all, whose manifests are read where they were not.
+
+        Those of all are only read where they have few references: this is asked to describe a dataset.
+        """
         with self._lock:
+            is_left = paths is None and self._left() > LIMITS.references_described
             wanted = [
                 array
                 for array in self._arrays.values()
                 if paths is None or any(_concerns(f"/{array.node.path}", path) for path in paths)
             ]
-            if not self._is_whole:
+            if not self._is_whole and not is_left:
                 self._read([array for array in wanted if array.expansion is None])
             return [
                 Finding(
@@ -238,7 +295,7 @@ class SnapshotReferences:
                 ManifestBuilder(self._place), self._repository.containers
             )
             # Of a reading that was cancelled.
-            array.lost, array.refused = [], None
+            array.lost = []
             for extent in array.node.extents:
                 wanted.setdefault(extent.manifest, {}).setdefault(array.node.id, []).append((array, extent))
         for number, (name, manifest) in enumerate(self._repository.manifests(list(wanted))):
@@ -290,7 +347,12 @@ class SnapshotManifest(ExpansionManifest):
         return kinds
 
     def stored(self) -> int | None:
-        """Return how many chunks have a reference, or None where some are lost."""
+        """Return how many chunks have a reference, or None where some are lost.
+
+        Where very many were not read yet, the snapshot says it.
+        """
+        if self.references.leaves(self.prefix):
+            return self.references.counted(self.prefix)
         own, lost = self.references.of(self.prefix)
         found = (own or self.expansion).stored_chunks(self.prefix, self.grid_shape, self.encoding)
         return None if lost else found

@@ -5,7 +5,7 @@ The grammar is that of the netCDF users' guide, "File Format Specifications", fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -110,6 +110,8 @@ class ClassicHeader:
         Bytes of the header as far as it was read.
     is_whole
         All of it was read: it is known how far records lie apart.
+    record_size
+        Bytes from one record to the next.
     findings
         What is wrong with it.
     """
@@ -124,19 +126,13 @@ class ClassicHeader:
     variables: list[ClassicVariable] = field(default_factory=list)
     size: int = 0
     is_whole: bool = True
+    record_size: int = 0
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def record_dimension(self) -> int | None:
         """The position of the dimension of records, the first one of no length; None where there is none."""
         return next((number for number, (_, length) in enumerate(self.dimensions) if not length), None)
-
-    @property
-    def record_size(self) -> int:
-        """Bytes from one record to the next."""
-        sizes = [each.size for each in self.variables if each.is_record]
-        # One variable alone is not padded ("Note on padding").
-        return sizes[0] if len(sizes) == 1 else sum(map(padded, sizes))
 
     def with_fault(self, variable: ClassicVariable, message: str) -> ClassicVariable:
         """Return a variable whose data cannot be placed, and note it."""
@@ -241,7 +237,7 @@ def _variable(reader: _Reader, header: ClassicHeader) -> ClassicVariable:
 
 def _count_records(header: ClassicHeader, records: int, word: int) -> None:
     """Note how many records there are, and give that to the variables that have them."""
-    size = header.record_size
+    size = _record_size(header.variables)
     held = [each for each in header.variables if each.is_record]
     header.is_streamed = records == _STREAMING[word]
     if header.is_streamed:
@@ -263,6 +259,13 @@ def _count_records(header: ClassicHeader, records: int, word: int) -> None:
         if each.fault is None and prod(each.lengths) * each.dtype.itemsize > LIMITS.elements:
             each = header.with_fault(each, "it has more elements than any array can")
         header.variables[number] = each
+    header.record_size = _record_size(header.variables)
+
+
+def _record_size(variables: Sequence[ClassicVariable]) -> int:
+    sizes = [each.size for each in variables if each.is_record]
+    # One variable alone is not padded ("Note on padding").
+    return sizes[0] if len(sizes) == 1 else sum(map(padded, sizes))
 
 
 class _HeaderError(Exception):
@@ -361,6 +364,9 @@ class _Reader:
         count = self.items(2 * self.word)
         if found != tag and (found or count):
             raise _HeaderError(f"there is no list at byte {at} where one should be")
+        if tag == _VARIABLES and count > LIMITS.netcdf_variables:
+            message = f"it has {count} variables, more than {LIMITS.netcdf_variables} (netcdf_variables)"
+            raise _HeaderError(message, ErrorKind.BUDGET)
         self._entries += count
         if self._entries > LIMITS.netcdf_entries:
             message = f"it has more than {LIMITS.netcdf_entries} entries (netcdf_entries)"

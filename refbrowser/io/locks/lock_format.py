@@ -41,6 +41,7 @@ def parse_lock(data: bytes | memoryview) -> Lock:
         text = str(data, "utf-8-sig")
     except UnicodeDecodeError as error:
         raise RefbrowserError(ErrorKind.ENCODING, f"byte {error.start} is not UTF-8") from None
+    _check_counts(text)
     try:
         said = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except RecursionError:
@@ -73,6 +74,21 @@ def parse_lock(data: bytes | memoryview) -> Lock:
         if not isinstance(why, str):
             _refuse(f"why {quoted(url)} is not locked is no text")
     return Lock(entries, {url: why[:_TEXT] for url, why in not_locked.items()}, at, by, said)
+
+
+def _check_counts(text: str) -> None:
+    """Raise where a text may hold more values than any lock: each takes ten times its room once it is parsed.
+
+    Each value but the first few has a comma before it, each list and object a bracket; those within texts are
+    counted, too, but URLs have few.
+    """
+    for kind, count, most in (
+        ("values", text.count(","), LIMITS.lock_values),
+        ("lists and objects", text.count("[") + text.count("{"), LIMITS.lock_objects),
+    ):
+        if count > most:
+            message = f"it has {count} {kind}, more than {most} (lock_{kind.rpartition(' ')[2]})"
+            raise RefbrowserError(ErrorKind.BUDGET, message)
 
 
 def read_lock(path: str | os.PathLike[str]) -> tuple[Lock, FileIdentity]:

@@ -265,6 +265,11 @@ class DocumentContent(ABC):
     # What it says
 
     @property
+    def left(self) -> int:
+        """How many references were not read yet: they are read as arrays are touched."""
+        return 0 if self.origin is None or self.is_edited else self.origin.left
+
+    @property
     def urls(self) -> RenderedUrls:
         """The distinct URLs of `refs` after rendering."""
         return RenderedUrls.of(self.refs.table.urls, self.renders)

@@ -75,6 +75,11 @@ class DocumentOrigin(Protocol):
         """
         ...
 
+    @property
+    def left(self) -> int:
+        """How many references were not read yet: they are read as arrays are touched."""
+        ...
+
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return what is wrong with what it tells of groups and arrays, beside the notes of the document.
 
@@ -138,6 +143,11 @@ class PlainAnswers:
     def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
         """Return what tells of all: the references are at hand."""
         return whole
+
+    @property
+    def left(self) -> int:
+        """None: the references are at hand."""
+        return 0
 
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return nothing: all was noted when it was opened."""
@@ -233,6 +243,11 @@ class StoreOrigin:
     def manifest_of(self, prefix: str, whole: ChunkManifest) -> ChunkManifest:
         """Return what tells of all: the references are at hand."""
         return whole
+
+    @property
+    def left(self) -> int:
+        """None: the references are at hand."""
+        return 0
 
     def noted(self, paths: Collection[str] | None) -> Sequence[Finding]:
         """Return nothing: all was noted when it was opened."""

@@ -24,9 +24,10 @@ import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.frozen import FrozenDataset
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.icechunk import snapshot_references
 from refbrowser.formats.icechunk.flatbuffers import Buffer
 from refbrowser.formats.icechunk.opening import IcechunkOrigin
-from refbrowser.formats.icechunk.repository import MAGIC, id_text, id_texts
+from refbrowser.formats.icechunk.repository import MAGIC, IcechunkRepository, id_text, id_texts
 from refbrowser.io.identity import ObjectIdentity, Recorded
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document.content import Edit
@@ -598,6 +599,67 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(RefbrowserError) as raised:
         refbrowser.open(tmp_path)
     assert raised.value.kind is ErrorKind.BUDGET
+
+
+def test_files_that_grow_without_measure_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from refbrowser.formats.icechunk import repository
+    from refbrowser.limits import Limits
+
+    put(tmp_path, second_version(tmp_path))
+    data = MAGIC + bytes(24) + bytes([2, 6, 1]) + zstandard.compress(bytes(8 << 20))
+    (tmp_path / "repo").write_bytes(data)
+    monkeypatch.setattr(repository, "LIMITS", Limits(icechunk_growth_from=1 << 20))
+    with pytest.raises(RefbrowserError, match="icechunk_growth") as raised:
+        refbrowser.open(tmp_path)
+    assert raised.value.kind is ErrorKind.BUDGET
+
+
+def test_lost_chunks_are_counted_before_they_are_listed(
+    library: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refbrowser.limits import Limits
+
+    with refbrowser.open(library.path) as dataset:
+        lost = next(node.extents[0] for node in of(dataset).snapshot.nodes if node.path == "g/x")
+    shutil.copytree(library.path, tmp_path / "copy")
+    (tmp_path / "copy/manifests" / lost.manifest).unlink()
+    monkeypatch.setattr(snapshot_references, "LIMITS", Limits(icechunk_lost=2))
+    with refbrowser.open(tmp_path / "copy") as dataset:
+        # Of arrays they are boxes of the grid, however many chunks these have.
+        assert (dataset["/g/x"].node.manifest.kinds() == ReferenceKind.FAULTY).sum() > 2
+        assert dataset["/scalar"][...] == 7
+        assert lost.manifest in dataset.damage[0].message
+        with pytest.raises(RefbrowserError, match="icechunk_lost") as raised:
+            len(dataset.document.refs)
+    assert raised.value.kind is ErrorKind.BUDGET
+
+
+def test_manifests_are_read_as_arrays_are_touched(
+    library: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refbrowser.engine.problems import findings
+    from refbrowser.limits import Limits
+
+    read: list[str] = []
+    plain = IcechunkRepository.manifests
+    monkeypatch.setattr(
+        IcechunkRepository, "manifests", lambda self, names: (read.extend(names), plain(self, names))[1]
+    )
+    for module in (findings, snapshot_references):
+        monkeypatch.setattr(module, "LIMITS", Limits(references_described=0))
+    assert main(["info", str(library.path)]) == 0
+    said = capsys.readouterr().out
+    assert "references are read as arrays are read" in said
+    assert "stored" in said
+    assert not read
+    with refbrowser.open(library.path) as dataset:
+        extents = next(node.extents for node in of(dataset).snapshot.nodes if node.path == "g/x")
+        dataset["/g/x"][0, 0]
+        assert set(read) == {extent.manifest for extent in extents}
+        before = dataset.document.left
+        assert before > 0
+        len(dataset.document.refs)
+        assert dataset.document.left == 0
 
 
 def test_identifiers_are_spelled_as_files_are_called() -> None:

@@ -19,7 +19,7 @@ from refbrowser.formats.netcdf3.header import read_header
 from refbrowser.formats.netcdf3.opening import document_of_header
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.io.byte_sources import MemoryBytes
-from refbrowser.limits import LIMITS
+from refbrowser.limits import LIMITS, Limits
 
 
 def example(version: int) -> Classic:
@@ -239,3 +239,26 @@ def test_letters_of_old_files(tmp_path: Path) -> None:
     path.write_bytes(made.to_bytes())
     with refbrowser.open(path) as dataset:
         assert dict(dataset.hierarchy.root.attributes) == {"units": "°C", "ends": "a"}
+
+
+def test_variables_are_counted_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(header, "LIMITS", Limits(netcdf_variables=2))
+    found = read_header(MemoryBytes(example(1).to_bytes()), "a.nc")
+    assert not found.variables
+    assert not found.is_whole
+    assert [(note.kind, "3 variables, more than 2" in note.message) for note in found.findings] == [
+        (ErrorKind.BUDGET, True)
+    ]
+
+
+def test_records_are_measured_once_for_all_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+    plain = header.ClassicVariable.size
+    monkeypatch.setattr(
+        header.ClassicVariable,
+        "size",
+        property(lambda self: (measured.append(self.name), plain.fget(self))[1]),
+    )
+    document_of_header(read_header(MemoryBytes(example(1).to_bytes()), "a.nc"), name="a.nc")
+    # A few times each, not once for each of the others.
+    assert max(measured.count(name) for name in measured) <= 6

@@ -17,7 +17,7 @@ from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.locks import lock_format
 from refbrowser.io.locks.lock import Lock, LockEntry
 from refbrowser.io.locks.lock_format import lock_text, parse_lock, read_lock, write_lock
-from refbrowser.limits import LIMITS
+from refbrowser.limits import LIMITS, Limits
 
 SUM = "sha256:" + "0f" * 32
 #: As the page of the manual has it.
@@ -201,3 +201,22 @@ def test_a_lock_is_replaced_whole_or_stays(tmp_path: Path) -> None:
 )
 def test_where_the_lock_of_a_document_is(document: str, path: str) -> None:
     assert lock_path(document) == path
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ('{"lock": 1, "files": {}, "x": [%s[]]}' % ("[]," * 20), {"lock_objects": 10}),
+        ('{"lock": 1, "files": {}, "x": [%s{}]}' % ("{}," * 20), {"lock_objects": 10}),
+        ('{"lock": 1, "files": {}, "x": [%s0]}' % ("0," * 20), {"lock_values": 10}),
+    ],
+)
+def test_values_are_counted_before_they_are_made(
+    monkeypatch: pytest.MonkeyPatch, text: str, limit: dict[str, int]
+) -> None:
+    assert parse_lock(text.encode()).others
+    monkeypatch.setattr(lock_format, "LIMITS", Limits(**limit))
+    monkeypatch.setattr(lock_format.json, "loads", lambda *_, **__: pytest.fail("it was parsed"))
+    with pytest.raises(RefbrowserError, match=next(iter(limit))) as caught:
+        parse_lock(text.encode())
+    assert caught.value.kind is ErrorKind.BUDGET
