@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus, urlsplit
@@ -33,6 +33,8 @@ class Answer:
         Bytes of the body.
     description
         What CDM Remote calls it (``Content-Description``); empty for none.
+    held
+        Bytes of the body that are in memory until all of it was sent.
     """
 
     status: str
@@ -40,6 +42,7 @@ class Answer:
     length: int
     body: Iterable[Buffer]
     description: str = ""
+    held: int = 0
 
     @property
     def headers(self) -> list[tuple[str, str]]:
@@ -51,6 +54,18 @@ class Answer:
             ("Cache-Control", "no-store"),
         ]
         return [*fields, *([("Content-Description", self.description)] if self.description else [])]
+
+
+class Body:
+    """The body of an answer as WSGI takes it, and what of it is in memory until all was sent."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._parts = answer.body
+        self.held = answer.held
+
+    def __iter__(self) -> Iterator[bytes]:
+        # WSGI takes nothing but bytes.
+        return map(bytes, self._parts)
 
 
 class RequestError(Exception):
@@ -153,8 +168,7 @@ class Application:
         except Cancelled:
             answer = error_answer(RequestError("503 Service Unavailable", "the service has ended"))
         start_response(answer.status, answer.headers)
-        # WSGI takes nothing but bytes.
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else map(bytes, answer.body)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else Body(answer)
 
     def _answer(self, environ: dict[str, Any]) -> Answer:
         self._check(environ)
@@ -192,8 +206,8 @@ class Application:
             level = -1
         if not 0 <= level <= 9:
             raise RequestError("400 Bad Request", "deflate is a number from 0 to 9")
-        length, body = offered.data(parameters["var"], level, self._token)
-        return Answer("200 OK", _STREAM, length, body, "ncstream")
+        length, held, body = offered.data(parameters["var"], level, self._token)
+        return Answer("200 OK", _STREAM, length, body, "ncstream", held)
 
 
 def _parameters(query: str) -> dict[str, str]:

@@ -243,8 +243,8 @@ class Offered:
             self._header = header_message(self.definition())
         return self._header
 
-    def data(self, text: str, level: int, token: CancelToken) -> tuple[int, Iterator[Buffer]]:
-        """Return the bytes of the data messages that a request asks for, after their number.
+    def data(self, text: str, level: int, token: CancelToken) -> tuple[int, int, Iterator[Buffer]]:
+        """Return the bytes of the messages that a request asks for, after their number and how many are held.
 
         The first values were read when this returns: what cannot be read is told by an error, as far as
         possible. Later ones are read as they are sent.
@@ -284,7 +284,7 @@ class Offered:
                 limit = "serve_whole" if held > LIMITS.serve_whole else "serve_answer"
                 what = f"an answer of more than {getattr(LIMITS, limit)} bytes ({limit}) is asked for"
                 raise RefbrowserError(ErrorKind.BUDGET, what, advice="ask for less at once")
-        return total, _begun(chain.from_iterable(message.parts for message in messages))
+        return total, held, _begun(chain.from_iterable(message.parts for message in messages))
 
     def _described(self) -> tuple[StreamedDataset, dict[str, str]]:
         with self._lock:

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import logging
+import resource
 import socket
 import threading
 import time
@@ -27,7 +28,7 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.cli.serve import _Incidents
 from refbrowser.engine.serve import http as serving_http
-from refbrowser.engine.serve import offered
+from refbrowser.engine.serve import offered, places
 from refbrowser.engine.serve import offered as serving_data
 from refbrowser.engine.serve.service import LOGGER, Service, is_loopback
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -236,20 +237,201 @@ def test_a_client_that_says_nothing_is_left(
         assert connection.recv(100) == b""
 
 
-def test_no_more_requests_are_answered_at_a_time_than_allowed(
+def test_no_more_requests_are_worked_for_at_a_time_than_allowed(
     dataset: refbrowser.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving_http, "LIMITS", _changed(serve_requests=2, serve_queue=0.3))
-    with Service(dataset) as service:
-        held = [socket.create_connection(("127.0.0.1", port_of(service))) for _ in range(2)]
-        for connection in held:
-            connection.sendall(b"GET / HT")
-        time.sleep(0.2)
+    for module in (serving_http, places):
+        monkeypatch.setattr(module, "LIMITS", _changed(serve_requests=1, serve_queue=0.1))
+    begun, go_on = threading.Event(), threading.Event()
+    reading = dataset.session.read
+
+    def held(*arguments: Any, **options: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return reading(*arguments, **options)
+
+    monkeypatch.setattr(dataset.session, "read", held)
+    with Service(dataset) as service, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask, service, "req=data&var=/cube")
+        assert begun.wait(30)
         status, body, headers = ask(service, "req=header")
+        go_on.set()
         assert (status, body, headers["Retry-After"]) == (503, b"too many requests\n", "1")
-        for connection in held:
-            connection.close()
+        assert first.result()[0] == 200
         assert ask(service, "req=header")[0] == 200
+
+
+def test_half_requests_and_answers_that_nobody_takes_have_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "LIMITS", _changed(serve_requests=1, serve_queue=30))
+    document = ValueDocument(tmp_path)
+    document.add("large", np.zeros((16, 1 << 20), "u1"), chunks=(1, 1 << 20))
+    (tmp_path / "l.json").write_text(json.dumps(document.refs))
+    requests = (b"GET / HT", b"GET /?req=data&var=/large HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    with (
+        refbrowser.open(tmp_path / "l.json") as dataset,
+        Service(dataset) as service,
+        contextlib.ExitStack() as held,
+    ):
+        for request in requests:
+            connection = held.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+            connection.settimeout(30)
+            connection.connect(("127.0.0.1", port_of(service)))
+            connection.sendall(request)
+        # Its answer is on the way then.
+        connection.recv(1)
+        assert ask(service, "req=header")[0] == 200
+
+
+class Wire:
+    """A connection that does what it is told."""
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.is_open = True
+
+    def settimeout(self, timeout: float) -> None:
+        self.timeout = timeout
+
+    def setsockopt(self, *_: Any) -> None: ...
+
+    def shutdown(self, _: int) -> None:
+        self.is_open = False
+
+    def send(self, data: Any) -> int:
+        return self.taken.pop(0)
+
+
+class Clock:
+    """Time that passes as it is asked for."""
+
+    def __init__(self, step: float) -> None:
+        self.now, self.step = 0.0, step
+
+    def monotonic(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def client(address: str = "192.0.2.1", held: int = 0) -> places.Client:
+    made = places.Client(Wire(), address)  # type: ignore[arg-type]
+    made.held = held
+    return made
+
+
+def test_a_client_must_take_its_answer_at_a_least_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One second passes for each portion.
+    monkeypatch.setattr(places, "time", Clock(1))
+    slow, fast = client(), client()
+    fast.connection.taken = [LIMITS.serve_rate] * 100  # type: ignore[attr-defined]
+    fast.send(bytes(LIMITS.serve_rate * 100))
+    slow.connection.taken = [LIMITS.serve_rate - 1] * 100  # type: ignore[attr-defined]
+    with pytest.raises(TimeoutError, match="too slowly"):
+        slow.send(bytes(LIMITS.serve_rate * 100))
+    assert 100 - len(slow.connection.taken) == LIMITS.serve_send + 1  # type: ignore[attr-defined]
+
+
+def test_one_address_cannot_have_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "LIMITS", _changed(serve_requests=4))
+    there = places.Places()
+    with contextlib.ExitStack() as working:
+        for number in range(3):
+            # All of one network of IPv6.
+            working.enter_context(there.work(client(f"2001:db8::{number + 1}"), 30))
+        with pytest.raises(places.BusyError), there.work(client("2001:db8::9"), 0):
+            pass
+        with there.work(client("2001:db8:0:1::9"), 30):
+            pass
+    with there.work(client("2001:db8::9"), 30):
+        pass
+
+
+@pytest.mark.parametrize("limit", ["serve_connections", "serve_held"])
+def test_the_slowest_client_goes_where_there_are_too_many(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "LIMITS", _changed(**{limit: 9}))
+    there = places.Places()
+    others = [client(held=2) for _ in range(4)] + [client("192.0.2.2", held=2)]
+    for number, each in enumerate(others):
+        assert there.enter(each)
+        each._moved = 10 * (number + 2)
+        each._waited = 1.0
+
+    def asked() -> bool:
+        if limit == "serve_connections":
+            return all(there.enter(client()) for _ in range(3))
+        with contextlib.suppress(places.BusyError), there.work(client(), 0):
+            return True
+        return False
+
+    # Nobody is waited for, so nobody is slow.
+    assert not asked()
+    with others[0]._waiting(), others[1]._waiting(), others[2]._waiting():
+        others[1]._moved = 5
+        assert [each.connection.is_open for each in others] == [True] * 5  # type: ignore[attr-defined]
+        asked()
+    is_open = [each.connection.is_open for each in others]  # type: ignore[attr-defined]
+    assert is_open[1:2] == [False]
+    assert is_open[3:] == [True, True]
+    there.leave(others[1])
+    assert limit == "serve_connections" or asked()
+
+
+@pytest.mark.long
+def test_honest_clients_are_answered_amid_slow_ones(tmp_path: Path) -> None:
+    document = ValueDocument(tmp_path)
+    document.add("large", np.zeros((160, 1 << 20), "u1"), chunks=(1, 1 << 20))
+    document.add("small", np.arange(1000))
+    (tmp_path / "l.json").write_text(json.dumps(document.refs))
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))
+    try:
+        with refbrowser.open(tmp_path / "l.json") as dataset, Service(dataset) as service:
+            times = _times_amid(service, slow=200, half=300, honest=20)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)
+    assert np.percentile(times, 99) < 2
+
+
+def _times_amid(service: Service, slow: int, half: int, honest: int) -> list[float]:
+    """Return the seconds that answers to honest clients take while others take and send next to nothing."""
+    ended = threading.Event()
+    large = b"GET /?req=data&var=/large HTTP/1.0\r\nHost: localhost\r\n\r\n"
+
+    def attack(number: int) -> None:
+        while not ended.is_set():
+            with contextlib.suppress(OSError), socket.socket() as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+                connection.settimeout(30)
+                connection.connect(("127.0.0.1", port_of(service)))
+                connection.sendall(large if number < slow else b"GET / HT")
+                while not ended.wait(0.5):
+                    if number >= slow:
+                        connection.sendall(b"T")
+                    elif not connection.recv(200):
+                        break
+
+    def answered(_: int) -> list[float]:
+        found = []
+        for _ in range(10):
+            began = time.monotonic()
+            assert ask(service, "req=data&var=/small")[0] == 200
+            found.append(time.monotonic() - began)
+        return found
+
+    threads = [threading.Thread(target=attack, args=(number,)) for number in range(slow + half)]
+    for thread in threads:
+        thread.start()
+    try:
+        with ThreadPoolExecutor(honest) as pool:
+            return [each for found in pool.map(answered, range(honest)) for each in found]
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_it_stops_while_an_answer_is_sent(dataset: refbrowser.Dataset) -> None:
@@ -367,7 +549,7 @@ def test_a_slow_client_is_waited_for_and_a_hung_one_is_not(
     document = ValueDocument(tmp_path)
     document.add("large", np.zeros((12, 1 << 20), "u1"), chunks=(1, 1 << 20))
     (tmp_path / "l.json").write_text(json.dumps(document.refs))
-    monkeypatch.setattr(serving_http._Handler, "timeout", 1.5)
+    monkeypatch.setattr(places, "LIMITS", _changed(serve_send=1.5))
     with refbrowser.open(tmp_path / "l.json") as dataset, Service(dataset) as service:
         for pause in (0.02, 0.0):
             with socket.socket() as connection:
