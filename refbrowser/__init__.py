@@ -18,7 +18,19 @@ from refbrowser.version import __version__
 
 if TYPE_CHECKING:
     from refbrowser import ncstream, zarr_draft
-    from refbrowser.api import audit, combine, diff, expand, export, fold, lock, make, merge, open, sample
+    from refbrowser.api import (
+        audit,
+        combine,
+        expand,
+        export,
+        fold,
+        lock,
+        make,
+        open,
+        sample,
+        with_attributes,
+    )
+    from refbrowser.api_views import diff, merge
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
     from refbrowser.manifest_stores import to_virtualizarr
@@ -42,6 +54,7 @@ __all__ = [
     "open",
     "sample",
     "to_virtualizarr",
+    "with_attributes",
     "zarr_draft",
 ]
 
@@ -54,14 +67,15 @@ _PLACES = {
     "expand": "refbrowser.api",
     "export": "refbrowser.api",
     "combine": "refbrowser.api",
-    "diff": "refbrowser.api",
+    "diff": "refbrowser.api_views",
     "fold": "refbrowser.api",
     "lock": "refbrowser.api",
     "make": "refbrowser.api",
-    "merge": "refbrowser.api",
+    "merge": "refbrowser.api_views",
     "open": "refbrowser.api",
     "sample": "refbrowser.api",
     "to_virtualizarr": "refbrowser.manifest_stores",
+    "with_attributes": "refbrowser.api",
 }
 _MODULES = {"ncstream", "zarr_draft"}
 

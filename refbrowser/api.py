@@ -1,6 +1,6 @@
-"""What ``import refbrowser`` gives to programs.
+"""What ``import refbrowser`` gives to programs, of one dataset: open, audit, export, make, lock and others.
 
-That is: open, audit, export, expand, fold, make, combine, lock, diff, merge.
+What compares and explains is in `refbrowser.api_views`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import refbrowser.engine.frozen  # noqa: F401 - says how datasets are pickled
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
@@ -22,7 +22,6 @@ from refbrowser.references.document.document import Document, ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_plan import AuditPlan
     from refbrowser.engine.audit.audit_result import AuditResult
-    from refbrowser.engine.comparing.differences import Comparison
     from refbrowser.engine.locking import LockWritten
     from refbrowser.exporting.combining.combine import CombineReport
     from refbrowser.exporting.combining.combined import Plan
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from refbrowser.exporting.targets.reference_options import ReferenceOptions
     from refbrowser.manifest_documents import VirtualSource
     from refbrowser.references.edits.fold import Folding
-    from refbrowser.references.merging.merge import Merged
 
 Path = str | os.PathLike[str]
 
@@ -85,17 +83,50 @@ def open(
             name = min({**said, **(templates or {})})
             message = f"what is in memory has neither options of opening nor templates: {quoted(name)}"
             raise RefbrowserError(ErrorKind.USAGE, message)
-        return open_virtual(path, _texts(allow), _texts(storage_options))
+        return open_virtual(path, texts_of(allow), texts_of(storage_options))
     return open_dataset(
         OpenRequest(
             os.fspath(path),
-            _texts(allow),
-            _texts(storage_options),
+            texts_of(allow),
+            texts_of(storage_options),
             dict(templates or {}),
             said,
             stale=stale,
         )
     )
+
+
+def with_attributes(dataset: Dataset, path: str, attributes: Mapping[str, Any]) -> Dataset:
+    """Return a dataset in which a group or array has other attributes; neither files nor `dataset` change.
+
+    Parameters
+    ----------
+    path
+        Of the group or array; ``/`` is the root.
+    attributes
+        New values by name: texts, numbers, lists of numbers. None removes an attribute; others stay.
+
+    Returns
+    -------
+    Dataset
+        It shares connections with `dataset`; `export` writes it.
+
+    Raises
+    ------
+    RefbrowserError
+        There is no such group or array, or its metadata cannot be edited.
+
+    Examples
+    --------
+    >>> import refbrowser
+    >>> dataset = refbrowser.open("sea_surface.json")
+    >>> edited = refbrowser.with_attributes(dataset, "/ocean/sst", {"units": "degC"})
+    >>> edited.array("/ocean/sst").attrs["units"]
+    'degC'
+    """
+    from refbrowser.engine.attribute_edits import dataset_with
+
+    return dataset_with(dataset, path, attributes)
 
 
 def expand(
@@ -186,7 +217,7 @@ def fold(
         opened = open_document(OpenRequest(os.fspath(document), templates=values))
         document, base = opened.document, opened.access.base
     request = FoldRequest(os.fspath(target), rules=rules, force=force)
-    return write_folded(_document(document, values), base, request, _control(progress))
+    return write_folded(_document(document, values), base, request, control_of(progress))
 
 
 def _document(document: Path | Dataset | Document | Mapping[str, Any], values: dict[str, str]) -> Document:
@@ -271,10 +302,10 @@ def audit(
         raise RefbrowserError(
             ErrorKind.USAGE, f"{quoted(level)} is no level of an audit", advice=f"known: {known}"
         )
-    plan = plan_audit(dataset, AuditRequest(Level(level), _texts(arrays), sample, resume, lock))
+    plan = plan_audit(dataset, AuditRequest(Level(level), texts_of(arrays), sample, resume, lock))
     told(plan)
     run = AuditRun(dataset, plan, Compute.of(client))
-    for _ in run.findings(_control(progress)):
+    for _ in run.findings(control_of(progress)):
         pass
     return run.result()
 
@@ -361,7 +392,7 @@ def export(
             )
     chosen = None
     if arrays is not None:
-        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(_texts(arrays), ...)
+        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(texts_of(arrays), ...)
         chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
     request = ExportRequest(
         os.fspath(target),
@@ -372,7 +403,7 @@ def export(
         skip_bad=skip_bad,
         options=options or chosen_options(form_named(format), {}, os.fspath(target)),
     )
-    return run_export(dataset, request, _control(progress), compute=Compute.of(client))
+    return run_export(dataset, request, control_of(progress), compute=Compute.of(client))
 
 
 def make(
@@ -441,15 +472,15 @@ def make(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        allow=_texts(allow),
-        storage_options=_texts(storage_options),
+        allow=texts_of(allow),
+        storage_options=texts_of(storage_options),
     )
 
     def answered(_source: str, answer: Made | BaseException) -> None:
         if isinstance(answer, Made):
             done(answer)
 
-    return make_references(request, _control(progress), Compute.of(client), answered)
+    return make_references(request, control_of(progress), Compute.of(client), answered)
 
 
 def combine(
@@ -490,9 +521,9 @@ def combine(
 
     named = [sources] if isinstance(sources, str | os.PathLike) else sources
     lists = {each.name for each in fields(Combination) if isinstance(each.default, tuple)}
-    said: dict[str, Any] = {name: _texts(value) if name in lists else value for name, value in how.items()}
+    said: dict[str, Any] = {name: texts_of(value) if name in lists else value for name, value in how.items()}
     request = Combination(sources=tuple(os.fspath(each) for each in named), target=os.fspath(target), **said)
-    return combine_files(request, _control(progress), Compute.of(client), told)
+    return combine_files(request, control_of(progress), Compute.of(client), told)
 
 
 def lock(
@@ -537,134 +568,16 @@ def lock(
     from refbrowser.engine.locking import LockOrder, write_lock_of
     from refbrowser.io.fetch import Fetcher
 
-    order = LockOrder("" if target is None else os.fspath(target), _texts(accept), skip_bad)
-    control = _control(progress)
+    order = LockOrder("" if target is None else os.fspath(target), texts_of(accept), skip_bad)
+    control = control_of(progress)
     if isinstance(document, Dataset):
         fetcher = document.session.fetcher
         return write_lock_of(document.path, document.document, document.access, fetcher, order, control)
     path = os.fspath(document)
-    request = OpenRequest(path, _texts(allow), _texts(storage_options), dict(templates or {}))
+    request = OpenRequest(path, texts_of(allow), texts_of(storage_options), dict(templates or {}))
     opened = open_document(request)
     with Fetcher() as fetcher:
         return write_lock_of(path, opened.document, opened.access, fetcher, order, control)
-
-
-def diff(
-    here: Dataset | Path,
-    there: Dataset | Path,
-    *,
-    values: str = "auto",
-    arrays: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    html: Path | None = None,
-    allow: Iterable[str] = (),
-    progress: Callable[..., None] | None = None,
-) -> Comparison:
-    """Tell how two datasets of any format differ.
-
-    Parameters
-    ----------
-    here, there
-        Opened datasets, or what to open.
-    values
-        ``auto`` (a sample of the arrays whose references do not tell whether they are the same), ``none``,
-        ``sample`` (some blocks of each array, always the same ones) or ``all``.
-    arrays
-        Paths of the arrays that are compared; all when there are none.
-    ignore
-        Kinds of differences that do not count: ``layout``, ``references``, ``attributes``...
-    html
-        The file of a report as one page.
-    allow
-        Origins that may be read from, where a dataset is a path.
-    progress
-        Called as `progress(done, total, note=...)`.
-
-    Returns
-    -------
-    Comparison
-        `is_equal` (None where nothing differs, but not all was compared), `verdict` (what tells that they are
-        equal: ``same references``, ``same bytes``, ``same values (all)``, ``same values (sample)``; else
-        ``different`` or ``not compared``), `differences` (whole, one for each thing), `arrays` (references as
-        grids of states, and values), and `to_json()`.
-
-    Raises
-    ------
-    RefbrowserError
-        One cannot be opened; neither has an array of `arrays`; there is no kind of `ignore`.
-    """
-    from refbrowser.engine.comparing.comparison import CompareRequest, compare_datasets
-    from refbrowser.engine.comparing.differences import DifferenceKind, difference_kind
-
-    kinds: frozenset[DifferenceKind] = frozenset(map(difference_kind, _texts(ignore)))
-    request = CompareRequest(values, _texts(arrays), kinds)
-    with ExitStack() as stack:
-        one, other = (
-            each if isinstance(each, Dataset) else stack.enter_context(open(each, allow=allow))
-            for each in (here, there)
-        )
-        found = compare_datasets(one, other, request, _control(progress))
-    if html is not None:
-        from refbrowser.io.atomic import write_atomically
-        from refbrowser.views.comparing.comparison_html import comparison_html
-
-        write_atomically(os.fspath(html), [comparison_html(found).encode("utf-8", "replace")])
-    return found
-
-
-def merge(
-    base: Path,
-    ours: Path,
-    theirs: Path,
-    target: Path | None = None,
-    *,
-    favor: str | None = None,
-    force: bool = False,
-    progress: Callable[..., None] | None = None,
-) -> Merged:
-    """Merge what two sides changed of a reference document.
-
-    Parameters
-    ----------
-    base
-        The document that both sides began with.
-    ours, theirs
-        What became of it; the result is `ours` with edits.
-    target
-        The file to be made, which may be `ours`; None for none.
-    favor
-        ``ours`` or ``theirs``: whose value is taken where both changed a place.
-    force
-        Replace the target.
-    progress
-        Called as `progress(done, total, note=...)`.
-
-    Returns
-    -------
-    Merged
-        The merged `document`, its `edits`, the `conflicts` that are left (place, the three values, and the
-        `edit` that settles it), and `warnings`.
-
-    Raises
-    ------
-    RefbrowserError
-        A document cannot be read, or is none; the target is there.
-    """
-    from refbrowser.exporting.saving.merged_file import MergeRequest, merge_files
-    from refbrowser.references.merging.merge import Choice
-
-    if favor not in (None, Choice.OURS, Choice.THEIRS):
-        raise RefbrowserError(ErrorKind.USAGE, f"favor is 'ours' or 'theirs', not {quoted(favor)}")
-    before, mine, other = (OpenRequest(os.fspath(each)) for each in (base, ours, theirs))
-    request = MergeRequest(
-        before,
-        mine,
-        other,
-        target=None if target is None else os.fspath(target),
-        favor=None if favor is None else Choice(favor),
-        force=force,
-    )
-    return merge_files(request, _control(progress))
 
 
 def sample(folder: Path = ".", *, force: bool = False) -> str:
@@ -694,7 +607,7 @@ def sample(folder: Path = ".", *, force: bool = False) -> str:
     return write_sample(os.fspath(folder), force=force)
 
 
-def _control(progress: Callable[..., None] | None) -> JobControl:
+def control_of(progress: Callable[..., None] | None) -> JobControl:
     """Return a control that tells each progress to a function."""
     if progress is None:
         return JobControl()
@@ -710,5 +623,6 @@ def _control(progress: Callable[..., None] | None) -> JobControl:
     return JobControl(publish=publish)
 
 
-def _texts(items: Iterable[str]) -> tuple[str, ...]:
+def texts_of(items: Iterable[str]) -> tuple[str, ...]:
+    """Return texts, of which one may be given alone."""
     return (items,) if isinstance(items, str) else tuple(items)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import threading
 import warnings
 import weakref
@@ -26,7 +25,7 @@ from xarray.core.indexing import ExplicitIndexer, LazilyIndexedArray, Vectorized
 
 from refbrowser.api import open as open_named
 from refbrowser.engine.dataset import Dataset, damage_of, damage_text
-from refbrowser.engine.frozen import FrozenDataset, why_here
+from refbrowser.engine.frozen import frozen_bytes, opened_again, other_source
 from refbrowser.engine.reading.scattered import read_outer, read_points
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.format import Score, Seen
@@ -65,7 +64,6 @@ class SharedDataset:
             # Nobody closes those that other processes sent; their threads end with the last variable.
             weakref.finalize(self, dataset.close)
         self._lock = threading.Lock()
-        self._frozen: bytes | None = None
         self._readers = 0
         self._closing: Dataset | None = None
         self.name = dataset.path
@@ -113,13 +111,7 @@ class SharedDataset:
 
     def __reduce__(self) -> tuple[Callable[[bytes], SharedDataset], tuple[bytes]]:
         with self.reading() as dataset:
-            if self._frozen is None:
-                why = why_here(dataset)
-                if why:
-                    message = f"the dataset cannot be given to another process: {why}"
-                    raise RefbrowserError(ErrorKind.USAGE, message, Place(document=self.name))
-                self._frozen = pickle.dumps(FrozenDataset.of(dataset))
-            return _reopened, (self._frozen,)
+            return _reopened, (frozen_bytes(dataset),)
 
 
 _lock = threading.Lock()
@@ -132,27 +124,12 @@ def _reopened(data: bytes) -> SharedDataset:
     with _lock:
         found = _opened.get(digest)
         if found is None or found._dataset is None:
-            # Our own words, in a pickle that somebody has decided to load.
-            source: FrozenDataset = pickle.loads(data)
-            dataset = source.dataset()
-            if not source.is_of(dataset):
-                dataset.close()
-                raise _other_source(source.name)
-            found = _opened[digest] = SharedDataset(dataset)
+            found = _opened[digest] = SharedDataset(opened_again(data))
         _opened.move_to_end(digest)
         # What is dropped here closes when the last variable is gone.
         while len(_opened) > _KEPT:
             _opened.popitem(last=False)
         return found
-
-
-def _other_source(name: str) -> RefbrowserError:
-    return RefbrowserError(
-        ErrorKind.SOURCE,
-        "another source is found than was opened",
-        Place(document=name),
-        "let the path lead to the same file everywhere",
-    )
 
 
 class RefbrowserArray(BackendArray):
@@ -178,7 +155,7 @@ class RefbrowserArray(BackendArray):
         with self.source.reading() as dataset:
             node = dataset.hierarchy.find(self.path)
             if not isinstance(node, ArrayNode) or (node.shape, _plain_type(node)) != (self.shape, self.dtype):
-                raise _other_source(dataset.path)
+                raise other_source(dataset.path)
             values = read(dataset.session, node, dataset.access, key.tuple)
         plain = without_names(values)
         return plain if self.dtype.names is None else plain.astype(self.dtype, copy=False)

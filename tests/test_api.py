@@ -72,7 +72,7 @@ def test_arrays_index_like_numpy(document: Path) -> None:
     with refbrowser.open(document) as dataset:
         array = dataset["/g/a"]
         assert dataset["g/a"].path == dataset["g"]["a"].path == "/g/a"
-        assert list(dataset) == ["/g/a"]
+        assert list(dataset) == ["g"]
         assert "/g" in dataset
         assert "/h" not in dataset
         assert array.shape == (4, 6)
@@ -84,7 +84,7 @@ def test_arrays_index_like_numpy(document: Path) -> None:
             np.testing.assert_array_equal(array[index], values[index])
             assert type(array[index]) is type(values[index])
         np.testing.assert_array_equal(np.asarray(array), values)
-        for index in [4, (0, 0, 0), "x", [0, 1], 1.5, None]:
+        for index in [4, (0, 0, 0), "x", [0, 4], 1.5, True]:
             with pytest.raises(refbrowser.RefbrowserError) as caught:
                 array[index]
             assert caught.value.kind is ErrorKind.USAGE
@@ -126,7 +126,7 @@ def test_arrays_iterate_and_end_like_numpy(document: Path) -> None:
     with refbrowser.open(document) as dataset:
         array = dataset["/g/a"]
         np.testing.assert_array_equal(list(array), array[...])
-        for index in (4, (0, 6), (0, 0, 0), None, True, slice(None, None, 0)):
+        for index in (4, (0, 6), (0, 0, 0), True, slice(None, None, 0)):
             with pytest.raises(IndexError) as caught:
                 array[index]
             assert isinstance(caught.value, refbrowser.RefbrowserError)

@@ -27,6 +27,7 @@ LAYERS = [
     "manifest_documents",
     "bundled",
     "api",
+    "api_views",
     "xarray_backend",
     "manifest_stores",
     "ncstream",
@@ -62,6 +63,7 @@ WITHOUT_QT = {
 ROLES = {"opening", "hierarchy"}
 #: Small modules that one other imports at once, with why they stand alone.
 ALONE = {
+    "refbrowser.engine.attributes": "a noun of its own, in a file that is long enough without it",
     "refbrowser.engine.workers.worker_process": "a script, which starts before anything of ours is loaded",
     "refbrowser.views.auditing.audit_advice": "a table of texts, one for each kind of finding",
     "refbrowser.app.dialogs.export_arrays": "a page of a dialog that would be too long with it",

@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.engine.dataset import Dataset, NoSuchNodeError
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import (
     MetadataText,
     Origin,
     attributes_in,
     attributes_key,
     begun,
+    read_metadata,
     with_attributes,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import Flavour, Node
 from refbrowser.references.edits.edits import Compound, SetMetadata
@@ -276,6 +279,42 @@ def attributes_edit(
     edits.insert(0, SetMetadata(key, with_attributes(key, json, attributes)))
     path = "" if node.path == "/" else f" of {node.path}"
     return Compound(f"{change.title}{path}", tuple(edits))
+
+
+def dataset_with(dataset: Dataset, path: str, attributes: Mapping[str, Any]) -> Dataset:
+    """Return a dataset in which a node has other attributes; those that are None are removed.
+
+    Raises
+    ------
+    NoSuchNodeError
+        There is no such node.
+    RefbrowserError
+        `E_META`: its attributes are not in a document that can be edited; or that cannot be read.
+    """
+    control = JobControl()
+    for name, given in attributes.items():
+        value = given.tolist() if isinstance(given, np.generic | np.ndarray) else given
+        value = list(value) if isinstance(value, tuple) else value
+        node = dataset.hierarchy.find(path)
+        if node is None:
+            raise NoSuchNodeError(path, dataset.path)
+        if value is None and name not in node.attributes:
+            continue
+        change = (
+            AttributeChange.removed(name)
+            if value is None
+            else AttributeChange.of_value(name, value)
+            if name in node.attributes
+            else AttributeChange.added(name, value)
+        )
+        texts = read_metadata(dataset, dataset.document, node, control.token)
+        key = attributes_key(node, dataset.hierarchy.flavour)
+        edit = attributes_edit(node, dataset.hierarchy.flavour, texts, change)
+        if edit is None or not all(each.place.can_edit for each in texts if each.place.key == key):
+            message = f"the attribute {quoted(name)} is not in a metadata document that can be edited"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
+        dataset = dataset.with_document(dataset.document.apply(edit), control)
+    return dataset
 
 
 def _member(attributes: Mapping[str, Any], flavour: Flavour) -> str | None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
+from math import prod
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.attributes import Attributes
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.io.cancel import CancelToken
-from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
-from refbrowser.model.selection import Selection
+from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
+from refbrowser.model.selection import Selection, is_basic
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
@@ -87,11 +91,101 @@ def _concerns(about: str | None, path: str) -> bool:
     return about.startswith(path) or path.startswith(about)
 
 
-class Dataset:
+class _Members(Mapping[str, "Array | Group"]):
+    """The children of a group by name, as zarr and h5py have them; paths lead further down.
+
+    Two are equal when they are the same object, and one without children is true: it is a thing, not a
+    collection.
+    """
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _root(self) -> tuple[Dataset, Node]:
+        """Return the dataset, and the node whose children these are."""
+        raise NotImplementedError
+
+    def __getitem__(self, path: str) -> Array | Group:
+        dataset, root = self._root()
+        if not isinstance(path, str):
+            raise TypeError(f"a group is indexed by names and paths, not by {type(path).__name__}")
+        full = str(PurePosixPath(root.path, path))
+        node = dataset.hierarchy.find(full)
+        if node is None:
+            raise NoSuchNodeError(full, dataset.path, damage_of(dataset, (full,)), _similar(dataset, full))
+        return Array(dataset, node) if isinstance(node, ArrayNode) else Group(dataset, node)
+
+    def __contains__(self, path: object) -> bool:
+        dataset, root = self._root()
+        full = isinstance(path, str) and str(PurePosixPath(root.path, path))
+        return isinstance(full, str) and dataset.hierarchy.find(full) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        _, root = self._root()
+        if isinstance(root, GroupNode):
+            yield from dict.fromkeys((*root.groups, *root.arrays))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        dataset, root = self._root()
+        below = f"{root.path.rstrip('/')}/"
+        paths = (node.path for node in dataset.hierarchy.walk())
+        return [path[len(below) :] for path in paths if path.startswith(below) and path != below]
+
+    def array(self, path: str) -> Array:
+        """Return the array at a path.
+
+        Raises
+        ------
+        NoSuchNodeError
+            There is nothing of that path, or a group.
+        """
+        found = self[path]
+        if isinstance(found, Array):
+            return found
+        raise NoSuchNodeError(path, self._root()[0].path, what="array", advice="it is a group: use group()")
+
+    def group(self, path: str) -> Group:
+        """Return the group at a path.
+
+        Raises
+        ------
+        NoSuchNodeError
+            There is nothing of that path, or an array.
+        """
+        found = self[path]
+        if isinstance(found, Group):
+            return found
+        raise NoSuchNodeError(path, self._root()[0].path, what="group", advice="it is an array: use array()")
+
+
+#: Names that are offered where one is not there.
+_OFFERED = 3
+
+
+def _similar(dataset: Dataset, path: str) -> str:
+    """Return advice that names nodes that may be meant: of the same name elsewhere, else spelled alike."""
+    *_, name = path.rstrip("/").split("/")
+    paths = [node.path for node in dataset.hierarchy.walk() if node.path != "/"]
+    meant = [each for each in paths if each.rsplit("/", 1)[-1] == name]
+    if not meant:
+        folded = {each.casefold(): each for each in paths}
+        found = get_close_matches(path.casefold(), folded, _OFFERED)
+        meant = [folded[each] for each in found]
+    return f"did you mean {' or '.join(meant[:_OFFERED])}?" if meant else ""
+
+
+class Dataset(_Members):
     """A dataset as it was opened: what is in it, what it may read, and what reads it.
 
-    It is a value: an edited document or another permission gives another dataset (`with_document`,
-    `with_access`) that shares the session.
+    It maps the names of the groups and arrays at its root to them; a path leads to any other. It is a value:
+    an edited document or another permission gives another dataset (`with_document`, `with_access`) that
+    shares the session. It can be pickled: whoever unpickles it opens its path again.
 
     Attributes
     ----------
@@ -141,8 +235,8 @@ class Dataset:
 
     @property
     def attrs(self) -> Mapping[str, Any]:
-        """Attributes of the root."""
-        return self.hierarchy.root.attributes
+        """Attributes of the root; they are read-only."""
+        return Attributes(self.hierarchy.root)
 
     @property
     def groups(self) -> dict[str, Group]:
@@ -156,17 +250,8 @@ class Dataset:
         nodes = self.hierarchy.walk()
         return {node.path: Array(self, node) for node in nodes if isinstance(node, ArrayNode)}
 
-    def __getitem__(self, path: str) -> Array | Group:
-        node = self.hierarchy.find(path)
-        if node is None:
-            raise NoSuchNodeError(path, self.path, damage_of(self, (path,)))
-        return Array(self, node) if isinstance(node, ArrayNode) else Group(self, node)
-
-    def __contains__(self, path: object) -> bool:
-        return isinstance(path, str) and self.hierarchy.find(path) is not None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.arrays)
+    def _root(self) -> tuple[Dataset, Node]:
+        return self, self.hierarchy.root
 
     @property
     def damage(self) -> tuple[Finding, ...]:
@@ -215,7 +300,8 @@ class Dataset:
                 Place(document=self.path),
                 "" if format is None else format.parts,
             )
-        return self.session.read_reference(key, reference, self.access, token or CancelToken())
+        with _open(self):
+            return self.session.read_reference(key, reference, self.access, token or CancelToken())
 
     def cdl(self, limit: int | None = None, token: CancelToken | None = None) -> str:
         """Return the dataset as CDL, in the notation of ``ncdump -h``; no data is read.
@@ -262,8 +348,8 @@ class Dataset:
         self.session.close()
 
 
-class Group:
-    """One group of a dataset."""
+class Group(_Members):
+    """One group of a dataset: maps the names of its groups and arrays to them."""
 
     def __init__(self, dataset: Dataset, node: GroupNode) -> None:
         self.dataset = dataset
@@ -279,8 +365,8 @@ class Group:
 
     @property
     def attrs(self) -> Mapping[str, Any]:
-        """Attributes."""
-        return self.node.attributes
+        """Attributes; they are read-only."""
+        return Attributes(self.node)
 
     @property
     def groups(self) -> dict[str, Group]:
@@ -292,12 +378,8 @@ class Group:
         """Child arrays by name."""
         return {name: Array(self.dataset, node) for name, node in self.node.arrays.items()}
 
-    def __iter__(self) -> Iterator[str]:
-        yield from self.node.groups
-        yield from self.node.arrays
-
-    def __getitem__(self, path: str) -> Array | Group:
-        return self.dataset[str(PurePosixPath(self.path, path))]
+    def _root(self) -> tuple[Dataset, Node]:
+        return self.dataset, self.node
 
 
 class Array:
@@ -331,6 +413,16 @@ class Array:
         return len(self.node.shape)
 
     @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.node.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory, if they were read; of texts and rows, of what refers to them."""
+        return self.size * (0 if self.dtype is None else self.dtype.itemsize)
+
+    @property
     def dtype(self) -> np.dtype[Any] | None:
         """Type of the elements as stored; None when it is not known."""
         return self.node.dtype
@@ -347,8 +439,8 @@ class Array:
 
     @property
     def attrs(self) -> Mapping[str, Any]:
-        """Attributes."""
-        return self.node.attributes
+        """Attributes; they are read-only."""
+        return Attributes(self.node)
 
     @property
     def fill_value(self) -> Any:
@@ -369,7 +461,11 @@ class Array:
         return (self[position] for position in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        """Return the selected values: an array, or a scalar where every axis has an integer.
+        """Return the selected values as numpy does: an array, or a scalar where every axis has an integer.
+
+        Integers, slices, ``...``, ``None``, lists and arrays of integers, and masks mean what they mean to
+        numpy: ``array[[0, 2], [1, 3]]`` are two points, ``array[mask]`` the elements where a mask is true.
+        Only chunks that hold selected elements are read. `oindex` takes each axis for itself.
 
         Raises
         ------
@@ -378,7 +474,21 @@ class Array:
         RefbrowserError
             A chunk could not be read: it names chunk, URL, range and cause.
         """
-        return self.read(Selection.from_index(index, self.shape))[()]
+        if is_basic(index):
+            return self.read(Selection.from_index(index, self.shape))[()]
+        from refbrowser.engine.reading.indexing import read_index  # Most indexes are simple.
+
+        with _open(self.dataset):
+            return read_index(self.dataset.session, self.node, self.dataset.access, index)
+
+    @property
+    def oindex(self) -> OuterIndex:
+        """Index each axis for itself: ``array.oindex[[0, 2], [1, 3]]`` are two rows of two columns."""
+        return OuterIndex(self)
+
+    def astype(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return all values in another type."""
+        return np.asarray(self).astype(dtype)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -392,13 +502,11 @@ class Array:
 
     def read(self, selection: Selection, control: JobControl | None = None) -> npt.NDArray[Any]:
         """Return the values of a selection, with the result's axes (0-d where every axis is dropped)."""
-        return self.dataset.session.read(
-            self.node,
-            self.dataset.access,
-            selection,
-            cancel=None if control is None else control.token,
-            progress=None if control is None else control.progress,
-        )
+        session, access = self.dataset.session, self.dataset.access
+        if control is not None:
+            return session.read(self.node, access, selection, cancel=control.token, progress=control.progress)
+        with _open(self.dataset):
+            return session.read(self.node, access, selection)
 
     def nested_rows(self, start: int, stop: int, control: JobControl | None = None) -> NestedRows:
         """Return rows of an array whose elements are nested, and what of them cannot be read.
@@ -438,14 +546,32 @@ class Array:
                 failed = ended.failed
                 box[place] = True if failed is None else failed.reshape(-1, *(1,) * (box.ndim - 1))
 
-        values = self.dataset.session.read(
-            self.node,
-            self.dataset.access,
-            selection,
-            on_part=note,
-            cancel=None if control is None else control.token,
-        )
+        with _open(self.dataset):
+            values = self.dataset.session.read(
+                self.node,
+                self.dataset.access,
+                selection,
+                on_part=note,
+                cancel=None if control is None else control.token,
+            )
         return MaskedValues(np.ma.MaskedArray(values, mask), tuple(errors))
+
+    def to_dask(self, chunks: Any = None, **options: Any) -> Any:
+        """Return the array as a ``dask.array.Array``, read when it is computed, by processes too.
+
+        ``dask.array.from_array(array)`` joins neighbouring chunks up to Dask's ``array.chunk-size``.
+
+        Parameters
+        ----------
+        chunks
+            As ``dask.array.from_array`` has them; the chunks in which it is stored when None.
+        options
+            Further ones of ``dask.array.from_array``.
+        """
+        import dask.array
+
+        default = self.chunks or self.shape
+        return dask.array.from_array(self, chunks=default if chunks is None else chunks, **options)
 
     def to_awkward(self, start: int = 0, stop: int | None = None, *, skip_bad: bool = False) -> Any:
         """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
@@ -483,6 +609,37 @@ class Array:
         return self.dataset.session.plan(self.node, self.dataset.access, selection)
 
 
+class OuterIndex:
+    """Indexes each axis of an array for itself."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the selected values; each axis has an integer, a slice, places or a mask of its own."""
+        from refbrowser.engine.reading.indexing import read_outer_index
+
+        dataset = self._array.dataset
+        with _open(dataset):
+            return read_outer_index(dataset.session, self._array.node, dataset.access, index)
+
+
+@contextmanager
+def _open(dataset: Dataset) -> Iterator[None]:
+    """Say that a dataset was closed where something is read of it, also while that goes on."""
+    closed = ClosedError(
+        ErrorKind.USAGE, "the dataset was closed", Place(document=dataset.path), "open it again"
+    )
+    if dataset.session.is_closed:
+        raise closed
+    try:
+        yield
+    except Cancelled:
+        if dataset.session.is_closed:
+            raise closed from None
+        raise
+
+
 class MaskedValues(NamedTuple):
     """Values of which some could not be read.
 
@@ -501,8 +658,23 @@ class MaskedValues(NamedTuple):
 class NoSuchNodeError(RefbrowserError, KeyError):
     """There is no group or array of that path; where damage may have cost it, that is told."""
 
-    def __init__(self, path: str, document: str, damage: Sequence[Finding]) -> None:
-        words = [f"there is no group or array {quoted(path)}", *(damage_text(each) for each in damage[:1])]
-        RefbrowserError.__init__(self, ErrorKind.USAGE, "; ".join(words), Place(document=document))
+    def __init__(
+        self,
+        path: str,
+        document: str,
+        damage: Sequence[Finding] = (),
+        advice: str = "",
+        what: str = "group or array",
+    ) -> None:
+        words = [f"there is no {what} {quoted(path)}", *(damage_text(each) for each in damage[:1])]
+        RefbrowserError.__init__(self, ErrorKind.USAGE, "; ".join(words), Place(document=document), advice)
+
+    def __str__(self) -> str:
+        # What IPython and logs show is this alone.
+        return f"{RefbrowserError.__str__(self)}{'; ' if self.advice else ''}{self.advice}"
+
+
+class ClosedError(RefbrowserError, ValueError):
+    """The dataset was closed: nothing is read of it any more."""
 
     __str__ = RefbrowserError.__str__

@@ -6,20 +6,26 @@ which mean something elsewhere only where they are there too.
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import os
-from collections.abc import Mapping
+import pickle
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.dataset import Array, Dataset, Group
 from refbrowser.engine.opening import OpenRequest, dataset_of, open_document
 from refbrowser.engine.session import Session
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.origins import local_path
 from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.engine.dataset import Dataset
     from refbrowser.references.document.document import Document
 
 #: Bytes of a document's text that is given away, whether others see its file or not.
@@ -115,8 +121,12 @@ class FrozenDataset:
 def why_here(dataset: Dataset) -> str:
     """Return why no others can read a dataset as it is opened here; empty where they can."""
     document = dataset.document
+    if dataset.session.is_closed:
+        return "it was closed"
     if not document.rules_are_made:
         return ""
+    if dataset.session.only_here:
+        return dataset.session.only_here
     if document.is_edited or not all(map(document.holds, document.places.values())):
         return "the source was edited since it was opened"
     return ""
@@ -144,3 +154,88 @@ def _is_on_disk(document: Document, path: str, digest: str) -> bool:
     except OSError:
         return False
     return found.hexdigest() == digest
+
+
+# Pickles of datasets, groups and arrays. Modules that know how to open stand above those of what is opened,
+# so it is said here how that is pickled.
+
+#: Datasets of arrays that came from other processes and stay open in this one; one more drops the oldest.
+_KEPT = 8
+_lock = threading.Lock()
+_sent: weakref.WeakKeyDictionary[Dataset, bytes] = weakref.WeakKeyDictionary()
+_opened: OrderedDict[bytes, Dataset] = OrderedDict()
+
+
+def frozen_bytes(dataset: Dataset) -> bytes:
+    """Return a dataset as bytes, for `opened_again`.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: no other process can open it, and why.
+    """
+    why = why_here(dataset)
+    if why:
+        message = f"the dataset cannot be given to another process: {why}"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=dataset.path))
+    with _lock:
+        known = _sent.get(dataset)
+    if known is None:
+        known = pickle.dumps(FrozenDataset.of(dataset))
+        with _lock:
+            _sent[dataset] = known
+    return known
+
+
+def opened_again(data: bytes) -> Dataset:
+    """Open a dataset that was pickled; its threads end with it, whoever forgets to close it.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read here, or `E_SOURCE`: another source is found than was opened.
+    """
+    # Our own words, in a pickle that somebody has decided to load.
+    source: FrozenDataset = pickle.loads(data)
+    dataset = source.dataset()
+    if not source.is_of(dataset):
+        dataset.close()
+        raise other_source(source.name)
+    weakref.finalize(dataset, dataset.session.close)
+    return dataset
+
+
+def other_source(name: str) -> RefbrowserError:
+    """Return the error of a path that leads to something else than it did where it was opened."""
+    return RefbrowserError(
+        ErrorKind.SOURCE,
+        "another source is found than was opened",
+        Place(document=name),
+        "let the path lead to the same file everywhere",
+    )
+
+
+def _member(data: bytes, path: str) -> Array | Group:
+    """Return a group or array that was pickled; those of one dataset share it."""
+    key = hashlib.sha256(data).digest()
+    with _lock:
+        dataset = _opened.get(key)
+        if dataset is None or dataset.session.is_closed:
+            dataset = _opened[key] = opened_again(data)
+        _opened.move_to_end(key)
+        while len(_opened) > _KEPT:
+            _opened.popitem(last=False)
+    return dataset[path]
+
+
+def _reduced(dataset: Dataset) -> tuple[Callable[[bytes], Dataset], tuple[bytes]]:
+    return opened_again, (frozen_bytes(dataset),)
+
+
+def _reduced_member(each: Array | Group) -> tuple[Callable[[bytes, str], Array | Group], tuple[bytes, str]]:
+    return _member, (frozen_bytes(each.dataset), each.path)
+
+
+copyreg.pickle(Dataset, _reduced)
+copyreg.pickle(Array, _reduced_member)
+copyreg.pickle(Group, _reduced_member)

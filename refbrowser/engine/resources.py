@@ -112,6 +112,9 @@ class Resources:
         self.pool = DecodePool(threads)
         self.chunk_log = ChunkLog()
         self.cache = ChunkCache() if cache is None else ChunkCache(cache)
+        self.is_closed = False
+        #: Why no other process can open again what is read with it; empty where others can.
+        self.only_here = ""
 
     @cached_property
     def fetcher(self) -> Fetcher:
@@ -196,6 +199,7 @@ class Resources:
 
     def close(self) -> None:
         """Close connections and threads; forget what was cached."""
+        self.is_closed = True
         if "fetcher" in vars(self):
             self.fetcher.close()
         self.pool.close()

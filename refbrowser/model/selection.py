@@ -21,6 +21,17 @@ class SelectionError(RefbrowserError, IndexError):
     __str__ = RefbrowserError.__str__
 
 
+def is_basic(index: Any) -> bool:
+    """Tell whether an index selects a box: integers, slices and ``...`` (whether they fit or not)."""
+    items = index if isinstance(index, tuple) else (index,)
+    return not any(item is None or _is_chosen(item) for item in items)
+
+
+def _is_chosen(item: Any) -> bool:
+    """Tell whether an item gives places or a mask."""
+    return isinstance(item, list | tuple | bool | np.bool_) or getattr(item, "ndim", 0) > 0
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """A box of an array: one range per axis, in ascending order.
@@ -60,7 +71,7 @@ class Selection:
         SelectionError
             `USAGE`: too many indices, an integer out of bounds, or another kind of index.
         """
-        items = _expanded(index if isinstance(index, tuple) else (index,), shape)
+        items = expanded(index if isinstance(index, tuple) else (index,), shape)
         axes: list[range] = []
         dropped, backwards = set(), set()
         for axis, (item, size) in enumerate(zip(items, shape, strict=True)):
@@ -122,7 +133,7 @@ class Selection:
         return view[(*turned, ...)]
 
 
-def _expanded(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
+def expanded(items: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
     """Return one index per axis: Ellipsis and what is not given become full slices."""
     dots = sum(item is Ellipsis for item in items)
     if dots > 1:
