@@ -134,11 +134,14 @@ def test_geotiff_has_overviews_coordinates_and_what_gdal_says(tmp_path: Path) ->
     values = write_pyramid(path)
     with refbrowser.open(str(path)) as dataset:
         groups = ["", "/overview_1", "/overview_2"]
-        assert list(dataset.arrays) == [f"{group}/{name}" for group in groups for name in ("image", "Y", "X")]
+        names = ("image", "Y", "X", "spatial_ref")
+        assert list(dataset.arrays) == [f"{group}/{name}" for group in groups for name in names]
         for group, step in zip(groups, (1, 2, 4), strict=True):
             assert np.array_equal(dataset[f"{group}/image"][...], values[::step, ::step])
             assert dataset[f"{group}/X"][:2].tolist() == [500000 + 5 * step, 500000 + 15 * step]
             assert dataset[f"{group}/Y"][:2].tolist() == [4e6 - 10 * step, 4e6 - 30 * step]
+            transform = dataset[f"{group}/spatial_ref"].node.attributes["GeoTransform"]
+            assert [*map(float, transform.split())] == [500000, 10 * step, 0, 4e6, 0, -20 * step]
         node = dataset["/image"].node
         said = {
             "ImageDescription": "heights", "A": "b", "band_0_C": "d", "ProjectedCSTypeGeoKey": 32633,
