@@ -49,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", default="", metavar="OUT", help="write another document instead")
     parser.add_argument(
-        "--along",
+        "--concat",
+        dest="along",
         metavar="DIM",
         help="the dimension that gets longer; where not given the only one whose coordinates differ, "
         "of a stream the only unlimited one of both",

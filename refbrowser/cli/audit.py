@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.audit_result import AuditResult
     from refbrowser.engine.compute import Compute
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.exporting.saving.fixing import Fixed
 
+#: Edits that are listed.
+_TITLES = 20
 _LEVELS = ("set", "stat", "sample", "full")
 
 
@@ -55,8 +59,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit with 2 for findings of this code, too; warning for every warning (repeatable)",
     )  # fmt: skip
     parser.add_argument(
-        "--lock", action="store_true", help="compare each file with DOC.lock.json, whatever the level"
+        "--compare-lock",
+        dest="lock",
+        action="store_true",
+        help="compare each file with DOC.lock.json, whatever the level",
     )
+    group = parser.add_argument_group("fixes")
+    group.add_argument(
+        "--fix",
+        action="store_true",
+        help="show the edits that would fix what was found, and write nothing; as *Fix all* of the window",
+    )
+    group.add_argument("--write", action="store_true", help="make the edits in the document")
+    group.add_argument("-o", "--output", metavar="OUT", help="make the edits in a copy of the document")
+    group.add_argument("--force", action="store_true", help="replace OUT")
     parser.add_argument("--resume", action="store_true", help="go on where it was interrupted")
     add_dask(parser)
     add_json(parser)
@@ -86,11 +102,27 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             if not ask(arguments, large):
                 raise large
         result = _result(dataset, plan, compute, token)
+        fixed = _fixed(dataset, result, arguments, token) if arguments.fix else None
     code = result.exit_code(arguments.fail_on)
     for path in arguments.report:
         _write_report(arguments, path, plan, result)
-    _tell(arguments, plan, result, code)
+    _tell(arguments, plan, result, code, fixed)
     return code
+
+
+def _fixed(
+    dataset: Dataset, result: AuditResult, arguments: argparse.Namespace, token: CancelToken
+) -> Fixed | None:
+    """Make the fixes, and write the document where that is asked for."""
+    from refbrowser.exporting.saving.fixing import fix_findings, write_fixed
+
+    fixed = fix_findings(dataset.document, result.groups)
+    if fixed is not None and (arguments.write or arguments.output):
+        with ProgressBar("writing") as bar:
+            target = arguments.output or arguments.path
+            force = arguments.force or arguments.write
+            write_fixed(fixed, dataset.access.base, target, job_control(token, bar), force=force)
+    return fixed
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -108,6 +140,13 @@ def _check(arguments: argparse.Namespace) -> None:
             )  # fmt: skip
     for path in arguments.report:
         check_report(path)
+    if (arguments.write or arguments.output) and not arguments.fix:
+        raise RefbrowserError(ErrorKind.USAGE, "--write and -o belong to --fix", advice="add --fix")
+    if arguments.write and arguments.output:
+        raise RefbrowserError(ErrorKind.USAGE, "--write changes the document itself, -o writes a copy")
+    if arguments.fix and arguments.template:
+        message = "--fix changes the document, whose templates have other values with --template"
+        raise RefbrowserError(ErrorKind.USAGE, message)
 
 
 def _result(dataset: Dataset, plan: AuditPlan, compute: Compute, token: CancelToken) -> AuditResult:
@@ -132,11 +171,34 @@ def _write_report(arguments: argparse.Namespace, path: str, plan: AuditPlan, res
         raise RefbrowserError(ErrorKind.IO, message, Place(path=path)) from error
 
 
-def _tell(arguments: argparse.Namespace, plan: AuditPlan, result: AuditResult, code: int) -> None:
+def _tell(
+    arguments: argparse.Namespace, plan: AuditPlan, result: AuditResult, code: int, fixed: Fixed | None
+) -> None:
     from refbrowser.views.auditing.audit_lines import result_lines
     from refbrowser.views.auditing.audit_tables import result_json
 
+    target = arguments.output or (arguments.path if arguments.write else None)
     if arguments.json:
-        write_json(result_json(arguments.path, result, plan.cost, code))
+        told = result_json(arguments.path, result, plan.cost, code)
+        if arguments.fix:
+            edits = [] if fixed is None else list(fixed.titles)
+            told["fixes"] = {"edits": edits, "written": None if fixed is None else target}
+        write_json(told)
+        return
+    write_lines(plain(line) for line in result_lines(result))
+    if arguments.fix:
+        write_lines(plain(line) for line in _fix_lines(fixed, target))
+
+
+def _fix_lines(fixed: Fixed | None, target: str | None) -> Iterator[str]:
+    if fixed is None:
+        yield "nothing that was found has a fix"
+        return
+    for title in fixed.titles[:_TITLES]:
+        yield f"fix: {title}"
+    if len(fixed.titles) > _TITLES:
+        yield f"fix: and {len(fixed.titles) - _TITLES} more"
+    if target is None:
+        yield "nothing was written; --fix --write changes the document, --fix -o OUT writes another one"
     else:
-        write_lines(plain(line) for line in result_lines(result))
+        yield f"written: {target}; audit it again to see what is left"

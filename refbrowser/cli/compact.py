@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, tell_findings, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, job_control, open_dataset
+from refbrowser.cli.options import add_json, add_output, add_reading, job_control, open_dataset, take_output
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="STREAM", help="the stream: a file or a URL")
-    parser.add_argument(
-        "target", metavar="TARGET", help="the file to be made; with --force it may be the stream itself"
-    )
+    add_output(parser, "the file to be made; with --force it may be the stream itself")
     parser.add_argument(
         "--deflate",
         type=int,
@@ -36,6 +34,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the stream anew and report."""
     from refbrowser.exporting.streams.compact import CompactRequest, compact
 
+    take_output(arguments)
     arguments.template = []
     with open_dataset(arguments, token) as dataset, ProgressBar("compacting") as bar:
         request = CompactRequest(

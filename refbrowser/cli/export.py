@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from dataclasses import asdict
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import (
@@ -20,19 +21,24 @@ from refbrowser.cli.console import (
 )
 from refbrowser.cli.lock import add_lock, lock_made
 from refbrowser.cli.options import (
+    SELECT,
     add_dask,
     add_json,
     add_option,
+    add_output,
     add_reading,
     add_skip_bad,
     add_templates,
     add_yes,
     ask,
     compute_of,
+    find_array,
     job_control,
     listed,
     open_dataset,
     said_of,
+    selection_of,
+    take_output,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.exporting.option_fields import ExportOptions, chosen_options, group_of, groups
@@ -118,7 +124,7 @@ class _Choice(argparse.Action):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="PATH", help="what to open")
-    parser.add_argument("target", metavar="TARGET", help="the file or folder to be made")
+    add_output(parser, "the file or folder to be made")
     parser.add_argument(
         "--to",
         required=True,
@@ -134,7 +140,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=_Choice,
         dest="arrays",
         metavar="TEXT",
-        help="of the --array before it, for example 0,:,10:20",
+        help=f"of the --array before it {SELECT}",
     )
     parser.add_argument("--force", action="store_true", help="replace the target")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted export")
@@ -164,6 +170,7 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
     RefbrowserError
         Another package has an option whose name means something else here.
     """
+    parser.set_defaults(shorten_help=_only_of_format)
     flags: set[str] = set()
     for group in groups():
         below = parser.add_argument_group(group.heading)
@@ -172,6 +179,27 @@ def add_export_options(parser: argparse.ArgumentParser) -> None:
             if each.flag not in flags:
                 flags.add(each.flag)
                 add_option(below, each)
+
+
+def _only_of_format(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Leave in the help the options of the format that was asked for, or name the others in one line each."""
+    name = getattr(arguments, "format", None)
+    own = None if name is None else group_of(form_named(name))
+    kept = set() if own is None else {each.flag for each in declared(own).values()}
+    known = {each.flag: each for group in groups() for each in declared(group).values()}
+    for action in parser._actions:
+        if action.option_strings and action.option_strings[0] in known.keys() - kept:
+            action.help = argparse.SUPPRESS
+    if name is None:
+        lines = []
+        for group in groups():
+            flags = ", ".join(each.flag for each in declared(group).values())
+            lines.append(f"  {group.heading}:\n{indent(fill(flags, 100, break_on_hyphens=False), '    ')}")
+        others = "\n".join(lines)
+        parser.epilog = (
+            f"options of formats, explained by refbrowser export --to FORMAT --help:\n{others}\n\n"
+            f"{parser.epilog or ''}"
+        )
 
 
 def export_options(arguments: argparse.Namespace) -> ExportOptions | None:
@@ -208,6 +236,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.exporting.request import ExportRequest
     from refbrowser.exporting.saving.making import FORMS
 
+    take_output(arguments)
     options, compute = export_options(arguments), compute_of(arguments)
     if arguments.lock and (arguments.format not in FORMS or arguments.estimate):
         raise RefbrowserError(ErrorKind.USAGE, "--lock is for references that are written")
@@ -215,7 +244,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         request = ExportRequest(
             arguments.target,
             arguments.format,
-            _chosen(dataset, arguments.arrays),
+            _chosen(dataset, arguments.arrays, token),
             force=arguments.force,
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
@@ -344,16 +373,23 @@ def _ways(estimate: ExportEstimate) -> list[str]:
     return lines
 
 
-def _chosen(dataset: Dataset, arrays: list[tuple[str, str]] | None) -> tuple[ArrayChoice, ...] | None:
-    from refbrowser.exporting.request import ArrayChoice
-
+def _chosen(
+    dataset: Dataset, arrays: list[tuple[str, str]] | None, token: CancelToken
+) -> tuple[ArrayChoice, ...] | None:
     if arrays is None:
         return None
-    chosen = tuple(ArrayChoice.of(dataset, path, select) for path, select in arrays)
+    chosen = tuple(_choice(dataset, path, select, token) for path, select in arrays)
     paths = [choice.path for choice in chosen]
     if len(set(paths)) < len(paths):
         raise RefbrowserError(ErrorKind.USAGE, "an array is named twice")
     return chosen
+
+
+def _choice(dataset: Dataset, path: str, select: str, token: CancelToken) -> ArrayChoice:
+    from refbrowser.exporting.request import ArrayChoice
+
+    array = find_array(dataset, path)
+    return ArrayChoice(array.path, selection_of(array, select, token) if select else None)
 
 
 def _as_json(report: ExportReport) -> dict[str, Any]:

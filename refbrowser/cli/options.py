@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.opening import OpenRequest
     from refbrowser.formats.format import Format
     from refbrowser.model.listing import StoreListing
+    from refbrowser.model.selection import Selection
 
 
 def listed(names: Iterable[str]) -> str:
@@ -235,6 +236,47 @@ def find_array(dataset: Dataset, path: str) -> Array:
     if not isinstance(node, Array):
         raise RefbrowserError(ErrorKind.USAGE, f"{quoted(path)} is a group, not an array")
     return node
+
+
+def add_select(parser: argparse.ArgumentParser) -> None:
+    """Add ``--select``."""
+    parser.add_argument("--select", default="", metavar="TEXT", help=SELECT)
+
+
+#: How a selection is written.
+SELECT = (
+    "a part of it: 0,:,10:20:2 by position, or by the names of dimensions: time=2024-03,lat=40:60 for values "
+    "of coordinates (both ends are taken), time@0:10 for indices"
+)
+
+
+def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
+    """Return the selection that a text says; see `refbrowser.views.plot.selecting.selection_of`."""
+    if "=" not in text and "@" not in text:
+        # What needs no coordinates does not load what reads them.
+        return array.selection(text)
+    from refbrowser.views.plot.selecting import selection_of
+
+    return selection_of(array, text, token)
+
+
+def add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add a target that is given by its place or with ``-o``."""
+    parser.add_argument("target", metavar="TARGET", nargs="?", help=what)
+    parser.add_argument("-o", "--output", metavar="TARGET", help="the same, with a name")
+
+
+def take_output(arguments: argparse.Namespace) -> None:
+    """Let ``target`` be what was given in one of both ways.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: neither was given, or both.
+    """
+    if (arguments.target is None) == (arguments.output is None):
+        raise RefbrowserError(ErrorKind.USAGE, "give one target: TARGET or -o TARGET")
+    arguments.target = arguments.target or arguments.output
 
 
 def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:

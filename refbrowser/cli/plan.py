@@ -17,7 +17,16 @@ from refbrowser.cli.console import (
     write_line,
     write_lines,
 )
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_select,
+    add_templates,
+    add_yes,
+    find_array,
+    open_dataset,
+    selection_of,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 
@@ -29,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="PATH", help="what to open")
     parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
-    parser.add_argument("--select", default="", metavar="TEXT", help="for example 0,:,10:20:2")
+    add_select(parser)
     parser.add_argument(
         "--cost",
         action="store_true",
@@ -60,7 +69,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         if arguments.cost:
             _print_cost(array, arguments)
             return 0
-        plan = array.plan(array.selection(arguments.select))
+        plan = array.plan(selection_of(array, arguments.select, token))
     if arguments.json:
         counts = {
             "useful_bytes": plan.useful_bytes,

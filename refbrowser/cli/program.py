@@ -66,6 +66,18 @@ class Parser(argparse.ArgumentParser):
         raise RefbrowserError(ErrorKind.USAGE, quoted(message, 400)[1:-1], advice=f"see {self.prog} --help")
 
 
+class _Help(argparse.Action):
+    """Prints the help, shortened to what belongs to the arguments before it where a verb can do so."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, *_: object) -> None:
+        """Print it and end."""
+        shorten = parser.get_default("shorten_help")
+        if shorten is not None:
+            shorten(parser, namespace)
+        parser.print_help()
+        parser.exit()
+
+
 class _WholeParser(Parser):
     """Its help lists the verbs first, and the formats; those of other packages are looked for only then."""
 
@@ -250,7 +262,9 @@ def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
         epilog=f"examples (refbrowser sample writes sea_surface.json):\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+        add_help=False,
     )
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, help="show this help")
     module.add_arguments(parser)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
@@ -319,6 +333,8 @@ def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
         else:
             joined.append(argument)
     wants_help = bool({"-h", "--help"} & set(joined))
+    # What else was given may say which part of the help is wanted.
+    joined.sort(key=lambda argument: argument in ("-h", "--help"))
     found, unknown = (None, joined) if wants_help else parser.parse_known_intermixed_args(joined)
     if found is not None and not unknown:
         return found
@@ -326,4 +342,5 @@ def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
     from refbrowser.cli.options import add_further
 
     add_further(parser)
-    return parser.parse_intermixed_args(joined)
+    # The help is printed on the way; parsing in any order would have it without the positionals.
+    return parser.parse_args(joined) if wants_help else parser.parse_intermixed_args(joined)

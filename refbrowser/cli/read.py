@@ -1,8 +1,13 @@
-"""Read values of an array: as .npy, or as nested lists with --json."""
+"""Read values of an array: as .npy, as nested lists with --json, or as the suffix of -o FILE says.
+
+.npy and .json hold the values as they are stored. .csv has a row for each element, with its coordinates and
+the decoded value; .parquet and .nc are what refbrowser export writes of the array.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,18 +16,21 @@ from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import ProgressBar, tell_damage, tell_findings, write_bytes
+from refbrowser.cli.console import ProgressBar, tell, tell_damage, tell_findings, write_bytes
 from refbrowser.cli.options import (
     add_json,
     add_reading,
+    add_select,
     add_templates,
     add_yes,
     ask,
     find_array,
     job_control,
+    listed,
     open_dataset,
+    selection_of,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, TargetExistsError, quoted
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -41,8 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="PATH", help="what to open")
     parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
-    parser.add_argument("--select", default="", metavar="TEXT", help="for example 0,:,10:20:2")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    add_select(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to FILE instead of standard output: .npy, .json, .csv, .parquet or .nc",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE")
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -57,9 +71,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.session import check_count
     from refbrowser.model.data_type import without_names
 
+    suffix = _suffix(arguments)
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
-        selection = array.selection(arguments.select)
+        selection = selection_of(array, arguments.select, token)
+        if suffix in _EXPORTED:
+            return _export(array, selection, arguments, token)
+        if suffix == ".csv":
+            return _write_rows(array, selection, arguments, token)
         question = reading_of(array.node).question(selection)
         if question is not None and not ask(arguments, question):
             raise question
@@ -83,6 +102,80 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
                 plain = without_names(np.asanyarray(values))
                 _check_npy(plain.dtype, arguments)
                 _write(_npy_blocks(plain), arguments.output)
+    return 0
+
+
+#: Formats of exports by the suffix of the target.
+_EXPORTED = {".parquet": "parquet", ".nc": "netcdf4"}
+_SUFFIXES = (".npy", ".json", ".csv", *_EXPORTED)
+
+
+def _suffix(arguments: argparse.Namespace) -> str:
+    """Return the suffix of the target, in small letters; ``.json`` is JSON without a word of it.
+
+    Raises
+    ------
+    RefbrowserError
+        The target is there; it is called like what cannot be written.
+    """
+    output = arguments.output
+    if output is None:
+        return ""
+    suffix = os.path.splitext(output)[1].lower()
+    place = Place(path=output)
+    if suffix and (suffix not in _SUFFIXES or (arguments.json and suffix != ".json")):
+        wanted = "JSON" if arguments.json else "values"
+        advice = f"read writes {listed(_SUFFIXES)}; refbrowser export writes other formats"
+        raise RefbrowserError(ErrorKind.USAGE, f"{wanted} cannot be written as {suffix}", place, advice)
+    if os.path.lexists(output) and not arguments.force:
+        message = "the target is there already"
+        raise TargetExistsError(ErrorKind.IO, message, place, "give --force to replace it")
+    arguments.json = arguments.json or suffix == ".json"
+    return suffix
+
+
+def _export(array: Array, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Write the array in another format, with the coordinates of what was selected."""
+    from refbrowser.exporting.exporter import run_export
+    from refbrowser.exporting.request import ArrayChoice, ExportRequest, loss_lines
+    from refbrowser.views.plot.reading import coordinate_nodes
+
+    dataset, form = array.dataset, _EXPORTED[os.path.splitext(arguments.output)[1].lower()]
+    choices = [ArrayChoice(array.path, selection)]
+    nodes = coordinate_nodes(dataset.hierarchy, array.node) if form == "netcdf4" else ()
+    for axis, node in enumerate(nodes):
+        if node is not None:
+            choices.append(ArrayChoice(node.path, selection.of_axis(axis)))
+    request = ExportRequest(arguments.output, form, tuple(choices), force=arguments.force)
+    tell_damage(array.damage)
+    with ProgressBar("writing") as bar:
+        report = run_export(dataset, request, job_control(token, bar), lambda error: ask(arguments, error))
+    for line in loss_lines(report.losses):
+        tell(f"refbrowser: note: {line}")
+    tell_findings(dataset.access.memory.warnings)
+    return 0
+
+
+def _write_rows(array: Array, selection: Selection, arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Write comma-separated values, a row for each element."""
+    from refbrowser.engine.session import check_count
+    from refbrowser.io.atomic import write_atomically
+    from refbrowser.views.plot.element_rows import ElementRows
+    from refbrowser.views.plot.saving import csv_lines
+
+    rows = ElementRows(array, token)
+    check_count(array.node, selection)
+    tell_damage(array.damage)
+    with ProgressBar("reading") as bar:
+        control = job_control(token, bar)
+
+        def blocks() -> Iterator[bytes]:
+            yield from csv_lines([rows.titles])
+            for block in _blocks(array.node, selection):
+                yield from csv_lines(rows.of(block, array.read(block, control)))
+
+        write_atomically(arguments.output, blocks(), cancel=token)
+    tell_findings(array.dataset.access.memory.warnings)
     return 0
 
 

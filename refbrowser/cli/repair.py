@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import ProgressBar, plain, size_text, write_json, write_line
-from refbrowser.cli.options import add_json, add_origins, job_control
+from refbrowser.cli.options import add_json, add_origins, add_output, job_control, take_output
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ _SHOWN = 50
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="STREAM", help="the stream: a file or a URL")
-    parser.add_argument(
-        "target", metavar="TARGET", help="the file to be made; with --force it may be the stream itself"
-    )
+    add_output(parser, "the file to be made; with --force it may be the stream itself")
     parser.add_argument(
         "--cut", action="store_true", help="keep nothing behind the first damage, sound or not"
     )
@@ -35,6 +33,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Repair the stream and report."""
     from refbrowser.exporting.streams.repair import RepairRequest, repair
 
+    take_output(arguments)
     request = RepairRequest(
         arguments.path,
         arguments.target,

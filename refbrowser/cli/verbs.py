@@ -62,7 +62,10 @@ GROUPS: dict[str, dict[str, Verb]] = {
         "check": Verb("list all faults and warnings of documents", ("refbrowser check sea_surface.json",)),
         "audit": Verb(
             "look at what references lead to: files, ranges, values",
-            ("refbrowser audit sea_surface.json --level sample",),
+            (
+                "refbrowser audit sea_surface.json --level sample",
+                "refbrowser audit sea_surface.json --fix",
+            ),
         ),
         "lock": Verb(
             "record the state of a document's files, to notice when one is replaced",
@@ -170,7 +173,10 @@ OTHER_WORDS = {
 }
 
 #: Options that have another name now, by verb; the old ones go on working, with a note.
-OLD_NAMES: dict[str, dict[str, str]] = {}
+OLD_NAMES: dict[str, dict[str, str]] = {
+    "append": {"--along": "--concat"},
+    "audit": {"--lock": "--compare-lock"},
+}
 
 
 def suggestion(word: str) -> str:

@@ -123,6 +123,12 @@ class Selection:
             size *= len(taken)
         return size
 
+    def of_axis(self, axis: int) -> Selection:
+        """Return what is selected along one axis, of an array that has that axis alone."""
+        taken = self.axes[axis]
+        dropped = frozenset({0} if axis in self.dropped else ())
+        return Selection((taken,), dropped, frozenset({0} if axis in self.backwards else ()))
+
     def box(self, result: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a view of `result` (of `shape`) with all axes kept and ascending.
 

@@ -45,7 +45,10 @@ def test_a_wrong_template_and_a_shifted_rule_are_named(
     path = str(made.write())
     assert main(["audit", path, "--level", "stat"]) == 2
     lines = capsys.readouterr().out.splitlines()
-    assert f"fault[url-dead] file that is not there: {STEPS} places; can be fixed in the window" in lines
+    assert (
+        f"fault[url-dead] file that is not there: {STEPS} places; can be fixed in the window or with --fix"
+        in lines
+    )
     assert (
         f"    /templates/w, line 4: template 'w' names {STEPS} files, 'data/wnd0.bin' first, which are not "
         f"there: with 'data/w' in place of 'data/wnd' all of them are [{STEPS} of these]"

@@ -382,7 +382,7 @@ def _growing(dataset: Dataset, source: str, request: Combination) -> str:
     if len(set(differing)) != 1:
         found = f": it could be {', '.join(map(quoted, differing))}" if differing else ""
         message = f"it is not plain along which dimension files are added{found}"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice="give --along DIM")
+        raise RefbrowserError(ErrorKind.USAGE, message, advice="give --concat DIM")
     return differing[0]
 
 

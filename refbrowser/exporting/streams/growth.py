@@ -158,7 +158,7 @@ def _axis(stream: StreamDefinition, source: StreamDefinition, along: str | None)
         if len(both) > 1:
             named = ", ".join(map(quoted, both))
             message = f"the stream has several unlimited dimensions: {named}"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice="name the one to be extended: --along")
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="name the one to extend: --concat DIM")
         return None if not both else _made(both[0], here, there)
     wanted = [path for path in here if along in (path, path.rpartition("/")[2])]
     if len(wanted) != 1:

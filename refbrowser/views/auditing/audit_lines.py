@@ -110,7 +110,7 @@ def group_lines(group: FindingGroup) -> Iterator[str]:
     """Yield a group: what it is and how often, what it means, the first of its findings."""
     word = "fault" if group.is_fault else "warning"
     where = f" in {group.url}" if group.url else ""
-    fix = "; can be fixed in the window" if group.has_fix else ""
+    fix = "; can be fixed in the window or with --fix" if group.has_fix else ""
     yield f"{word}[{group.code}] {group.kind.title}: {counted(group.count, 'place')}{where}{fix}"
     if group.kind.meaning:
         yield f"    for readers: {group.kind.meaning}"

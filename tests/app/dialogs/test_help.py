@@ -73,7 +73,7 @@ class TestManual:
         import argparse
         from importlib import import_module
 
-        known = {"--help", "--quiet", "--verbose"}
+        known = {"--help", "--quiet", "--verbose", "--along", "--no-index"}  # old names, and what git has
         for name in (*VERBS, "window"):
             parser = argparse.ArgumentParser()
             import_module(f"refbrowser.cli.{name}").add_arguments(parser)

@@ -1,0 +1,176 @@
+"""Selections by the names of dimensions: values of their coordinates, dates, or indices."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.views.plot.coordinates import Coordinate
+
+#: A date of ISO 8601, whole or cut: a year, a month, a day, a time of day.
+_DATE = r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d)?)?)?)?)?"
+_DATES = re.compile(rf"({_DATE})?(?:(:)({_DATE})?)?\Z")
+_INDICES = re.compile(r"-?\d*(?::-?\d*){0,2}\Z")
+#: A value counts as that of a coordinate where it is as near as this, in parts of it: of single precision.
+_NEAR = 1e-6
+
+
+def selection_of(array: Array, text: str, token: CancelToken) -> Selection:
+    """Return the selection that a text says: by position (``0,:,10:20``) or by the names of dimensions.
+
+    ``lat=40:60`` takes what lies from 40 to 60, both of them too; ``lat=40`` the one at 40. ``time=2024-03``
+    takes all of that month, ``time=2024-03:2024-05`` three. ``time@0:10`` takes indices, as Python has them.
+    Dimensions that are not named are taken whole.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: it is no selection, a dimension has not that name, has no coordinates or none of these
+        values.
+    """
+    if not re.search(r"[=@]", text):
+        return array.selection(text)
+    from refbrowser.views.plot.slicing import dimension_names
+
+    names = dimension_names(array.node)
+    index: list[int | slice] = [slice(None)] * len(names)
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([^=@]+?)\s*([=@])\s*(.*?)\s*", part)
+        if match is None:
+            message = f"{quoted(part)} in the selection {quoted(text)} names no dimension"
+            raise _usage(array, message, "write NAME=VALUE, NAME=FROM:TO or NAME@INDEX for each dimension")
+        name, sign, wanted = match.groups()
+        if name not in names:
+            raise _usage(array, f"there is no dimension {quoted(name)}", f"there are {', '.join(names)}")
+        axis = names.index(name)
+        if sign == "@":
+            index[axis] = _indices(array, wanted)
+        else:
+            index[axis] = _at_values(array, _coordinate(array, axis, token), wanted)
+    return Selection.from_index(tuple(index), array.shape)
+
+
+def _indices(array: Array, wanted: str) -> int | slice:
+    if not wanted or not _INDICES.match(wanted):
+        raise _usage(array, f"{quoted(wanted)} is no index and no slice")
+    numbers = [int(number) if number else None for number in wanted.split(":")]
+    return slice(*numbers) if len(numbers) > 1 or numbers[0] is None else numbers[0]
+
+
+def _coordinate(array: Array, axis: int, token: CancelToken) -> Coordinate:
+    """Return the coordinate of a dimension, that of a dimension with a variable of its name alone."""
+    from refbrowser.views.plot.reading import coordinate_nodes, made_coordinate, read_coordinates
+
+    dataset, node = array.dataset, array.node
+    if node.dimensions == (node.name,):
+        itself = made_coordinate(node.name, node, array.read(Selection.whole(node.shape)))
+        if itself is not None:
+            return itself
+    nodes = list(coordinate_nodes(dataset.hierarchy, node))
+    wanted = tuple(each if place == axis else None for place, each in enumerate(nodes))
+    read = read_coordinates(dataset.session, dataset.access, node, wanted, token)
+    found = read.coordinates[axis]
+    if found.values is None and found.texts is None:
+        error = next(iter(read.errors.values()), None)
+        if error is not None:
+            raise error
+        advice = f"select by index: {found.name}@0"
+        raise _usage(array, f"the dimension {quoted(found.name)} has no coordinate variable", advice)
+    return found
+
+
+def _at_values(array: Array, coordinate: Coordinate, wanted: str) -> int | slice:
+    if coordinate.texts is not None:
+        return _texts(array, coordinate, wanted)
+    if coordinate.dates is not None:
+        return _dates(array, coordinate, wanted)
+    assert coordinate.values is not None
+    parts = wanted.split(":")
+    try:
+        numbers = [float(part) if part.strip() else None for part in parts]
+    except ValueError:
+        raise _usage(array, f"{quoted(wanted)} is not a number, or two with a colon") from None
+    if len(numbers) > 2 or numbers == [None]:
+        raise _usage(array, f"{quoted(wanted)} is not a number, or two with a colon")
+    values = coordinate.values
+    if len(numbers) == 1:
+        return _one(array, coordinate, float(numbers[0] or 0))
+    ends = [number for number in numbers if number is not None]
+    low, high = (min(ends), max(ends)) if len(ends) == 2 else (numbers[0], numbers[1])
+    near = _NEAR * np.maximum(np.abs(values), 1e-30)
+    taken = np.isfinite(values)
+    taken &= True if low is None else values >= low - near
+    taken &= True if high is None else values <= high + near
+    return _run(array, coordinate, wanted, np.flatnonzero(taken).tolist())
+
+
+def _one(array: Array, coordinate: Coordinate, number: float) -> int:
+    assert coordinate.values is not None
+    nearest = coordinate.nearest(number)
+    value = float(coordinate.values[nearest])
+    if not abs(value - number) <= _NEAR * max(abs(number), abs(value)):
+        advice = f"the nearest value is {value:.9g}; {coordinate.name}=FROM:TO takes a range"
+        raise _usage(array, f"no {coordinate.name} is {number:.9g}", advice)
+    return nearest
+
+
+def _dates(array: Array, coordinate: Coordinate, wanted: str) -> slice:
+    match = _DATES.match(wanted)
+    if match is None or not (match[1] or match[3]):
+        advice = "write a date as 2024, 2024-03, 2024-03-01 or 2024-03-01T06:00, or two with a colon"
+        raise _usage(array, f"{quoted(wanted)} is no date", advice)
+    assert coordinate.dates is not None
+    assert coordinate.values is not None
+    first = (match[1] or "").replace(" ", "T")
+    last = (match[3] or "").replace(" ", "T") if match[2] else first
+    dates = coordinate.dates.units.dates(coordinate.values)
+    texts = ["" if date is None else _iso(date) for date in dates]
+    taken = [
+        place
+        for place, text in enumerate(texts)
+        if text and text[: len(first)] >= first and (not last or text[: len(last)] <= last)
+    ]
+    return _run(array, coordinate, wanted, taken)
+
+
+def _iso(date: object) -> str:
+    """Return a date of any calendar as text that is ordered as the dates are."""
+    parts = (getattr(date, name) for name in ("year", "month", "day", "hour", "minute", "second"))
+    return "{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}".format(*parts)
+
+
+def _texts(array: Array, coordinate: Coordinate, wanted: str) -> int:
+    assert coordinate.texts is not None
+    if wanted not in coordinate.texts:
+        some = ", ".join(quoted(text) for text in coordinate.texts[:5])
+        raise _usage(array, f"no {coordinate.name} is {quoted(wanted)}", f"the first are {some}")
+    return list(coordinate.texts).index(wanted)
+
+
+def _run(array: Array, coordinate: Coordinate, wanted: str, taken: list[int]) -> slice:
+    """Return indices as a slice.
+
+    Raises
+    ------
+    RefbrowserError
+        There is none, or they do not lie together, as where a coordinate neither rises nor falls.
+    """
+    if not taken:
+        ends = f"it goes from {coordinate.text(0)} to {coordinate.text(coordinate.size - 1)}"
+        raise _usage(array, f"no {coordinate.name} is within {quoted(wanted)}", ends)
+    if taken[-1] - taken[0] + 1 != len(taken):
+        message = f"{coordinate.name} within {quoted(wanted)} are no elements one after another"
+        raise _usage(array, message, f"select by index: {coordinate.name}@{taken[0]}")
+    return slice(taken[0], taken[-1] + 1)
+
+
+def _usage(array: Array, message: str, advice: str = "") -> RefbrowserError:
+    return RefbrowserError(ErrorKind.USAGE, message, Place(path=array.path), advice)
