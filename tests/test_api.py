@@ -276,8 +276,8 @@ def test_an_object_stands_for_its_json_text(shared_data: Path) -> None:
 def test_advice_is_in_the_words_of_python() -> None:
     for advice, expected in (
         (
-            "what is done is kept: --resume goes on from here",
-            "what is done is kept: resume=True goes on from here",
+            "finished work is kept: --resume continues from here",
+            "finished work is kept: resume=True continues from here",
         ),
         ("read it all the same (--yes)", "read it all the same (yes=True)"),
         ("leave the array out: --leave-out-var /a/b", "leave the array out: leave_out_var='/a/b'"),

@@ -153,4 +153,4 @@ def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
 
 def no_object_codec() -> RefbrowserError:
     """Return the error for an array of objects whose first codec does not store objects."""
-    return RefbrowserError(ErrorKind.META, "the array holds objects and no codec says how they are stored")
+    return RefbrowserError(ErrorKind.META, "the array holds objects and no codec defines how they are stored")

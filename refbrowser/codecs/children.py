@@ -92,7 +92,7 @@ class Child:
             raise EOFError
         answer = json.loads(line)
         if not isinstance(answer, dict):
-            raise ValueError("an answer that is none")
+            raise ValueError("an invalid answer")
         size = int(answer.get("bytes", 0))
         given = room if isinstance(room, memoryview) else None
         most = LIMITS.library_memory if room is None else room if isinstance(room, int) else len(room)
@@ -191,7 +191,7 @@ class _Nursery:
             told = json.loads(answers.readline(100) or b"0")
             ours.settimeout(None)
             if not told:
-                raise OSError("the process of the library is gone")
+                raise OSError("the library's process has ended")
             handle = os.pidfd_open(told)
         except (OSError, ValueError):
             ours.close()

@@ -86,7 +86,7 @@ def _frame_of_unknown_size(data: Bytes, room: Room) -> Bytes:
             raise DecodeError(f"more than {room.most} bytes")
         if decoder.eof:
             if decoder.unused_data or start + _FED < len(data):
-                raise DecodeError("something follows the frame")
+                raise DecodeError("there are bytes after the frame")
             return as_bytes(b"".join(parts))
     raise DecodeError("the frame ends early")
 

@@ -192,7 +192,7 @@ def lookup3(settings: Settings, before: Elements) -> ByteCodec:
     from refbrowser.codecs.checksums import Checksum, lookup3
 
     if settings.values.get("prefix") is not None:
-        raise settings.wrong("prefix", "null, the only one that is known")
+        raise settings.wrong("prefix", "null, the only supported value")
     seed = settings.integer("initval", 0, 0, 2**32 - 1)
     return Checksum(lambda data: lookup3(data, seed), True)
 

@@ -91,7 +91,7 @@ class _Unpacker:
             return self._list(self._number(_LISTS[first]), depth)
         if first in _MAPS:
             return self._map(self._number(_MAPS[first]), depth)
-        raise DecodeError(f"a value begins with {first:#04x}, which is no plain type")
+        raise DecodeError(f"a value begins with {first:#04x}, which is not a plain type")
 
     def _take(self, size: int) -> bytes:
         end = self.at + size

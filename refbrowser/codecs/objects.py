@@ -88,7 +88,7 @@ def _utf8(value: Any) -> bytes:
             return str(value).encode()
     except UnicodeEncodeError:
         pass
-    raise RefbrowserError(ErrorKind.META, f"{quoted(value)} is no Unicode text, which the array must hold")
+    raise RefbrowserError(ErrorKind.META, f"{quoted(value)} is not Unicode text, which the array requires")
 
 
 @dataclass(frozen=True, slots=True)

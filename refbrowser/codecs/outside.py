@@ -157,7 +157,7 @@ def _asked(codec: str, request: dict[str, Any], data: Bytes, room: memoryview | 
     try:
         worker = _WORKERS.take(codec)
     except (OSError, ValueError) as error:
-        raise DecodeError(f"no process can be started that decodes: {error}") from None
+        raise DecodeError(f"no decoding process can be started: {error}") from None
     WATCHMAN.begin(worker, LIMITS.outside_time, worker.end)
     is_good = False
     try:

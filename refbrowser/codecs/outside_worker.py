@@ -30,12 +30,12 @@ class NumcodecsReader:
     def do_encode(self, request: dict[str, Any]) -> Iterator[Any]:
         """Tell the chunk that elements make."""
         if self._is_image:
-            raise ValueError("images are read, and not written")
+            raise ValueError("images can be read, not written")
         yield {}, bytes(self._codec(request).encode(np.frombuffer(request["data"], request["dtype"])))
 
     def _codec(self, request: dict[str, Any]) -> Any:
         if request["codec"]["id"] != self._name:
-            raise ValueError("no such codec")
+            raise ValueError("unknown codec")
         return numcodecs.get_codec(request["codec"])
 
 

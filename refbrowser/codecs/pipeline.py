@@ -305,7 +305,7 @@ def _build_v3(
     if at is None:
         for spec in specs:
             byte_codec(plain_name(spec.name), spec.configuration, Elements(None, Room.of(0)))
-        raise RefbrowserError(ErrorKind.META, "no codec makes bytes of the array")
+        raise RefbrowserError(ErrorKind.META, "no codec turns the array into bytes")
     row = Row(dtype, prod(shape))
     axes = add_array_codecs(specs[:at], shape, row)
     maker = specs[at]

@@ -170,7 +170,7 @@ class NumberedWord(Word):
             return str(self.absent if value is None else value)
         number = self.stated(value, itemsize)
         if type(number) is not int or not 0 <= number < len(self.words):
-            message = f"{quoted(self.name)} of a codec is {quoted(value)}, which stands for no word"
+            message = f"{quoted(self.name)} of a codec is {quoted(value)}, which is not a known value"
             raise RefbrowserError(ErrorKind.META, message)
         return self.words[number]
 

@@ -549,7 +549,7 @@ def unknown(name: str) -> RefbrowserError:
         )
     row = CODECS.get(plain)
     if row is not None and not row.module:
-        return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
+        return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} is not allowed here")
     if row is not None:
         return RefbrowserError(
             ErrorKind.META,

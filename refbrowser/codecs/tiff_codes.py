@@ -51,7 +51,7 @@ def lzw_decoded(data: Any, most: int) -> Bytes:
     # The code that made an entry of the table, by its place.
     parents = np.where(from_table, codes - _FIRST + bases, -1)
     if (parents >= places).any():
-        raise ValueError("LZW names a code that it has not told")
+        raise ValueError("LZW uses an undefined code")
     lengths = _depths(parents) + 1
     ends = np.cumsum(lengths)
     count = int(np.searchsorted(ends - lengths, most))

@@ -119,7 +119,7 @@ def value_as(type_name: str, value: Any) -> Any:
     if type_name in ("char", "string") and isinstance(value, list) and all(isinstance(v, str) for v in value):
         if type_name == "string" or len(value) == 1:
             return value if type_name == "string" else value[0]
-        raise _misfit(type_name, f"there are {len(value)} values; char is one text")
+        raise _misfit(type_name, f"there are {len(value)} values; char holds one text")
     return value_in(type_name, json.dumps(value, ensure_ascii=False, default=str))
 
 
@@ -145,7 +145,7 @@ def _whole(atomic: AtomicType, value: Any) -> int:
     limits = np.iinfo(str(atomic.dtype))
     number = int(value) if isinstance(value, float) and value.is_integer() else value
     if isinstance(number, bool) or not isinstance(number, int):
-        raise _misfit(atomic, f"{quoted(value, _QUOTED)} is no whole number")
+        raise _misfit(atomic, f"{quoted(value, _QUOTED)} is not a whole number")
     if not limits.min <= number <= limits.max:
         raise _misfit(atomic, f"{quoted(value, _QUOTED)} is not from {limits.min} to {limits.max}")
     return number
@@ -155,7 +155,7 @@ def _floating(atomic: AtomicType, value: Any) -> float | str:
     if isinstance(value, str) and value.strip().lower() in _WORDS:
         return _WORDS[value.strip().lower()]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _misfit(atomic, f"{quoted(value, _QUOTED)} is no number")
+        raise _misfit(atomic, f"{quoted(value, _QUOTED)} is not a number")
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if abs(value) > float(np.finfo(str(atomic.dtype)).max):

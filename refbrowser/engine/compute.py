@@ -168,13 +168,13 @@ class Compute:
         elif (found := _ADDRESS.fullmatch(text)) is not None:
             port = int(found[3] or _PORT)
             if not 0 < port < 1 << 16:
-                raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)}: there is no such port")
+                raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)}: this is not a port number")
             address = f"{found[1]}://{found[2]}:{port}"
         elif text:
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"{quoted(text)} is neither local, local:N, tcp://HOST:PORT nor tls://HOST:PORT",
-                advice="a Dask scheduler tells its address when it starts",
+                advice="a Dask scheduler prints its address when it starts",
             )
         else:
             address = ""
@@ -438,7 +438,9 @@ class _Pool(_Futures):
 
 def _ended(who: str, error: BaseException) -> RefbrowserError:
     why = f"{who} ended while it worked{_cause(error)}"
-    found = RefbrowserError(ErrorKind.SOURCE, why, advice="what is done is kept: --resume goes on from here")
+    found = RefbrowserError(
+        ErrorKind.SOURCE, why, advice="finished work is kept: --resume continues from here"
+    )
     found.__cause__ = error
     return found
 
@@ -540,7 +542,7 @@ def shared(data: Any) -> bytes:
         why = f"a worker cannot read what the program shares with it: {error.strerror or error}"
         raise RefbrowserError(ErrorKind.SOURCE, why, Place(path=data.path)) from error
     if hashlib.sha256(found).hexdigest() != data.digest:
-        message = "what a worker read is not what the program shares with it"
+        message = "a worker did not read what the program shares with it"
         raise RefbrowserError(ErrorKind.SOURCE, message, Place(path=data.path))
     return found
 
@@ -600,8 +602,8 @@ class _Cluster(_Futures):
         if type(error).__name__ == "KilledWorker":
             return RefbrowserError(
                 ErrorKind.SOURCE,
-                f"workers of {quoted(self.name)} died again and again over the same task",
-                advice="they may need more memory; --resume goes on from here",
+                f"workers of {quoted(self.name)} died repeatedly on the same task",
+                advice="they may need more memory; --resume continues from here",
             )
         if isinstance(error, ImportError):
             why = f"a worker of {quoted(self.name)} cannot run refbrowser{_cause(error)}"
@@ -625,8 +627,8 @@ class _Cluster(_Futures):
         if not self.status().workers and quiet > WORKERLESS:
             raise RefbrowserError(
                 ErrorKind.SOURCE,
-                f"the scheduler {quoted(self.name)} has no workers any more: none for {WORKERLESS:.0f} s",
-                advice="what is done is kept: --resume goes on from here",
+                f"the scheduler {quoted(self.name)} has had no workers for {WORKERLESS:.0f} s",
+                advice="finished work is kept: --resume continues from here",
             )
 
     def status(self) -> ComputeStatus:
@@ -655,7 +657,7 @@ class _Cluster(_Futures):
         return RefbrowserError(
             ErrorKind.SOURCE,
             f"the scheduler {quoted(self.name)} does not answer any more{_cause(error) if error else ''}",
-            advice="what is done is kept: --resume goes on from here",
+            advice="finished work is kept: --resume continues from here",
         )
 
 

@@ -85,7 +85,7 @@ def files_of(document: Document, check: Callable[[], None] = lambda: None) -> li
         their own.
     """
     if document.layouts:
-        message = "a store is not locked: each of its chunks is a file of its own"
+        message = "a store cannot be locked: each of its chunks is a separate file"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=document.name), _OF_STORES)
     found: set[str] = set()
 
@@ -93,7 +93,7 @@ def files_of(document: Document, check: Callable[[], None] = lambda: None) -> li
         check()
         found.update(storage_url(url) for url in urls if url.strip())
         if len(found) > LIMITS.lock_files:
-            message = f"more than {LIMITS.lock_files} files are referred to (lock_files)"
+            message = f"the document refers to more than {LIMITS.lock_files} files (lock_files)"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=document.name))
 
     add(_urls_of_refs(document))
@@ -132,7 +132,7 @@ def urls_of_rule(rule: GenRule) -> Iterator[list[str]]:
     if urls is None or rule.fields["url"].faults:
         return
     if urls.are_more_than(LIMITS.lock_files):
-        message = f"the URL of a gen rule is another one for up to {urls.count} files, more than are locked"
+        message = f"a gen rule makes up to {urls.count} URLs, more than can be locked"
         raise RefbrowserError(ErrorKind.BUDGET, f"{message} (lock_files)", Place(rule=rule.index))
     for start in range(0, urls.count, _PAGE):
         texts = urls.texts(start, min(start + _PAGE, urls.count))
@@ -282,7 +282,7 @@ class _Look:
             return
         known = self._access.memory.identities.known(self._access.locate(self.urls[number]).url)
         if known is None or known.total is None:
-            message = "the server does not tell the size of the file"
+            message = "the server does not report the size of the file"
             looked.error = RefbrowserError(ErrorKind.SOURCE, message, Place(url=self.urls[number]))
             return
         looked.identity, looked.head = known, digest(data[:SAMPLE])
@@ -475,7 +475,7 @@ def write_lock_of(
     return LockWritten(target, made, made.lock)
 
 
-_UNSEEN = "the file was not looked at"
+_UNSEEN = "the file was not checked"
 
 
 def _now() -> str:
@@ -528,7 +528,7 @@ def hold_against_lock(
     access.memory.hold_against(LockWatch(lock, file_sample, allow=allow))
 
 
-_IS_INVALID, _IS_UNREAD = "is not used", "cannot be read, so no file is held against it"
+_IS_INVALID, _IS_UNREAD = "is not used", "cannot be read, so no file is compared with it"
 _OF_INVALID = "write it again (refbrowser lock DOC), or remove it"
 
 
@@ -687,7 +687,7 @@ def _not_locked(urls: Sequence[str], lock: Lock) -> Iterator[Finding]:
         kind=ErrorKind.SOURCE,
         message=message,
         place=Place(url=unknown[0]),
-        advice="write the lock anew",
+        advice="write the lock again",
         count=len(unknown),
         code="file-not-locked",
     )

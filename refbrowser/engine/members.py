@@ -517,8 +517,8 @@ def _unconfirmed(found: Found) -> Finding:
     return Finding(
         severity=Severity.WARNING,
         kind=ErrorKind.SOURCE,
-        message=f"a part of member {quoted(member.name)} was read, which is not confirmed: "
-        f"only all of its {member.size} bytes have a checksum",
+        message=f"part of member {quoted(member.name)} was read and is not confirmed: "
+        f"the checksum covers all of its {member.size} bytes",
         place=Place(url=found.archive, key=member.name),
         advice="`refbrowser check` reads and confirms all of it; so do exports",
     )

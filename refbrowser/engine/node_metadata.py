@@ -180,13 +180,13 @@ def place_of(document: Document, key: str) -> MetadataPlace:
     data = found.data if isinstance(found, Inline) else None
     where = f"{quoted(found.url)}" if isinstance(found, ByteRange | WholeFile) else ""
     if rule is not None:
-        note = f"Made by gen rule {rule}, which counts before any entry: edit the rule."
+        note = f"Made by gen rule {rule}, which overrides any entry: edit the rule."
         return MetadataPlace(key, Origin.GENERATED, note, data, rule)
     if isinstance(found, RefbrowserError):
-        note = f"The entry is faulty: {found.message}. Apply replaces it by what stands here."
+        note = f"The entry is faulty: {found.message}. Apply replaces it by this text."
         return MetadataPlace(key, Origin.FAULTY, note)
     if where:
-        note = f"Not in the document: it lies at {where}. Apply puts it in the document instead."
+        note = f"Not in the document: it is at {where}. Apply puts it in the document instead."
         return MetadataPlace(key, Origin.ELSEWHERE, note)
     return MetadataPlace(key, Origin.INLINE, "", data)
 
@@ -195,9 +195,9 @@ def _not_there(document: Document, key: str) -> MetadataPlace:
     value = _consolidated(document, key)
     if value is not None:
         above, data = value
-        note = f"Stands in the consolidated {above} only. Apply adds it on its own too."
+        note = f"Only in the consolidated {above}. Apply adds it as its own key too."
         return MetadataPlace(key, Origin.CONSOLIDATED, note, data)
-    return MetadataPlace(key, Origin.ABSENT, "There is none yet. Apply adds it.", b"{}")
+    return MetadataPlace(key, Origin.ABSENT, "None yet. Apply adds it.", b"{}")
 
 
 def _consolidated(document: Document, key: str) -> tuple[str, bytes] | None:

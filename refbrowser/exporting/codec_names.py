@@ -284,7 +284,7 @@ def _settings_v3(row: Codec, codec: CodecSpec, itemsize: int) -> Mapping[str, An
 def _split_v3(items: Sequence[Mapping[str, Any]]) -> CodecsV3:
     at = next((place for place, item in enumerate(items) if makes_bytes(item["name"])), None)
     if at is None:
-        raise RefbrowserError(ErrorKind.META, "no codec makes bytes of the array")
+        raise RefbrowserError(ErrorKind.META, "no codec turns the array into bytes")
     return CodecsV3(tuple(items[:at]), items[at], tuple(items[at + 1 :]))
 
 

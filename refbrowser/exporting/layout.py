@@ -79,7 +79,7 @@ def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     told = f"{dtype.name} is written as {shorter.name}, which is less exact"
     losses = [told]
     if fill is not None and np.isinf(fill) and not np.isinf(node.fill_value):
-        losses.append(f"the fill value {node.fill_value} is beyond the numbers of {shorter.name}")
+        losses.append(f"the fill value {node.fill_value} does not fit {shorter.name}")
         fill = None
     return replace(node, type=DataType.of(shorter), fill_value=fill), losses
 

@@ -416,7 +416,7 @@ class Access:
         parts = split_url(url)
         if parts.scheme == "file":
             if self.from_network:
-                message = "a document from the network may not name local files"
+                message = "a document from the network may not refer to local files"
                 raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=url))
             return self._local(parts.path, url)
         origin = parts.origin
@@ -509,7 +509,7 @@ class Access:
 
     def _joined(self, url: str) -> str:
         if url.startswith(("/", "\\")) or url[1:3] in (":\\", ":/"):
-            message = "a document from the network may not name local files"
+            message = "a document from the network may not refer to local files"
             raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=url))
         parts = split_url(self.base)
         try:
@@ -524,7 +524,7 @@ class Access:
 
     def _local(self, path: str, url: str) -> Location:
         if not self.base and not os.path.isabs(path):
-            message = "the name is relative, and the references lie in no folder"
+            message = "the name is relative, and the references are not in a folder"
             raise RefbrowserError(ErrorKind.REF, message, Place(url=url))
         try:
             return self.memory.local(os.path.join(self.base, path))
@@ -605,4 +605,4 @@ def _place_of(location: Location) -> str:
     return os.path.realpath(location.path) if location.scheme == "file" else location.url
 
 
-_ADVICE = "refbrowser move DOC lists where its files lie"
+_ADVICE = "refbrowser move DOC lists the places of the files"

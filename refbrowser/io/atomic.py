@@ -152,8 +152,8 @@ def write_own(
     """
     target = os.path.abspath(path)
     if os.path.islink(target):
-        message = "a link is in the place of the file, and is not followed"
-        advice = "remove the link, or name the file that is meant"
+        message = "the path is a link, which is not followed"
+        advice = "remove the link, or give the path of the file itself"
         raise RefbrowserError(ErrorKind.UNSAFE, message, Place(path=target), advice)
     return _written(target, blocks, expected=expected, cancel=cancel, mode=mode)
 
@@ -312,7 +312,7 @@ def _check(target: str, status: os.stat_result | None, expected: FileIdentity | 
     if expected is None or found == expected:
         return
     done = "made" if expected == NO_FILE else "changed"
-    message = "the file is gone" if status is None else f"the file was {done} by another program"
+    message = "the file was removed" if status is None else f"the file was {done} by another program"
     raise ChangedOnDiskError(
         ErrorKind.IO, message, Place(path=target), "save it anyway, or under another name"
     )
@@ -416,7 +416,7 @@ def _without_first(blocks: Iterable[Buffer], first: bytearray, count: int) -> It
         first += part[:taken]
         yield part[taken:]
     if len(first) < count:
-        raise ValueError("there is less to be written than the mark that it replaces")
+        raise ValueError("the new text is shorter than the mark that it replaces")
 
 
 def _write_blocks(descriptor: int, offset: int, blocks: Iterable[Buffer], cancel: CancelToken | None) -> int:

@@ -244,7 +244,7 @@ class Bucket:
         async def whole(_: int) -> bytes:
             got = await self._calls.get(key, start, stop, Coming())
             if len(got.data) != stop - start or got.start != start:
-                raise ConnectionError(f"{stop - start} bytes were asked for, {len(got.data)} came")
+                raise ConnectionError(f"{stop - start} bytes were requested, {len(got.data)} arrived")
             return got.data
 
         return self._tried(key, whole, stop - start, to="read")
@@ -273,7 +273,7 @@ class Bucket:
             yield from found
             count += len(found)
             if count > LIMITS.target_objects:
-                message = f"more than {LIMITS.target_objects} objects are there (target_objects)"
+                message = f"there are more than {LIMITS.target_objects} objects (target_objects)"
                 raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=self.url(prefix)))
             if not after:
                 return

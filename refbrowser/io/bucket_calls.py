@@ -684,7 +684,7 @@ def _compare_range(answer: Any) -> None:
     first, last, total = _bounds(text, 0)
     stop = min(int(match[2]) + 1, total) if match[2] else total
     if (first, last) != (int(match[1]), stop):
-        raise StatusError(206, f"{asked} were asked for, the answer holds {text}")
+        raise StatusError(206, f"{asked} were requested, the answer holds {text}")
 
 
 def _azure_facts(found: Any) -> ObjectFacts:

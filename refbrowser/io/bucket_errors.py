@@ -74,12 +74,12 @@ class Failure:
         """Return what the user is told: `to` is what the store was asked to do, as ``read``."""
         place, again = Place(url=url), f" (after {tries} tries)" if tries > 1 else ""
         if self.status == 412 or (self.status == 409 and self.code == "BlobAlreadyExists"):
-            return ExistsError(ErrorKind.IO, "there is such an object already", place)
+            return ExistsError(ErrorKind.IO, "the object exists already", place)
         if self.status == 404 and self.code in _NO_BUCKET:
             # Of its objects nothing is known: they are not missing.
-            return RefbrowserError(ErrorKind.SOURCE, f"there is no such bucket: {origin}", place)
+            return RefbrowserError(ErrorKind.SOURCE, f"bucket {origin} does not exist", place)
         if self.status in (404, 410):
-            return AbsentError(ErrorKind.SOURCE, "there is no such object", place)
+            return AbsentError(ErrorKind.SOURCE, "the object does not exist", place)
         if self.refused:
             advice = (
                 f"give --storage-option {origin}:anonymous=false to send the credentials of this "
@@ -91,7 +91,7 @@ class Failure:
                 ErrorKind.SOURCE, f"the store refuses to {to}: {self.said}{again}", place, advice
             )
         if self.status == 416:
-            return RefbrowserError(ErrorKind.RANGE, "the range is not there (status 416)", place)
+            return RefbrowserError(ErrorKind.RANGE, "the range does not exist (status 416)", place)
         return RefbrowserError(ErrorKind.SOURCE, f"the store cannot {to}: {self.said}{again}", place)
 
 

@@ -377,7 +377,7 @@ class Fetcher:
                     permitted = place.origin
                 if is_chained(url):
                     # Its range in the archive must be known by now: the archive is not the member.
-                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is no file", Place(url=url))
+                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is not a file", Place(url=url))
             except RefbrowserError as error:
                 places[number] = error
         return places

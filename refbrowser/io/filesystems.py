@@ -52,7 +52,7 @@ def _kept_back(origin: Origin, settings: ConnectionSettings) -> dict[str, Any]:
         named = settings.profile
         if named is not None and named not in _GOOGLE and not os.path.isfile(named):
             # The package would take it for a token, and ask Google whose it is.
-            message = f"there is no file of credentials {quoted(named)}"
+            message = f"there is no credentials file {quoted(named)}"
             raise RefbrowserError(ErrorKind.USAGE, message, advice="or name one of: " + ", ".join(_GOOGLE))
         try:
             import aiohttp
@@ -94,7 +94,7 @@ def _session_without_redirects() -> type:
     ):
         message = "the installed aiobotocore follows redirects to hosts that were not allowed"
         raise RefbrowserError(
-            ErrorKind.PROTOCOL, message, advice="renew it with: pip install --upgrade s3fs aiobotocore"
+            ErrorKind.PROTOCOL, message, advice="update it with:  pip install --upgrade s3fs aiobotocore"
         )
     return DirectSession
 

@@ -106,13 +106,13 @@ class Recorded:
             known = _etags(seen)
             if recorded.removeprefix("W/").strip('"') in known:
                 continue
-            told = quoted(min(known)) if known else "none is told"
+            told = quoted(min(known)) if known else "the source reports none"
             raise _replaced(f"entity tag {quoted(recorded)} then, now {told}", url)
         if self.modified is None:
             return
         now = _seconds(seen)
         if now is None:
-            raise _replaced("the source does not tell when it was changed", url)
+            raise _replaced("the source does not report a time of change", url)
         if now > self.modified:
             raise _replaced(f"it was changed {now - self.modified} s after that", url)
 
@@ -120,9 +120,9 @@ class Recorded:
 def _replaced(how: str, url: str) -> RefbrowserError:
     return RefbrowserError(
         ErrorKind.SOURCE,
-        f"the object is not the one that the references were made of ({how})",
+        f"the object differs from the one that the references were made for ({how})",
         Place(url=url),
-        "make the references anew",
+        "make the references again",
     )
 
 

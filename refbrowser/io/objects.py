@@ -170,7 +170,7 @@ class ObjectReader:
             elif total < stop:
                 raise short_object(location.url, total, start, stop)
             if first != start or last != (total if stop is None else stop):
-                message = f"bytes {start} to {stop} were asked for, the answer holds {first} to {last}"
+                message = f"bytes {start} to {stop} were requested, the answer holds {first} to {last}"
                 raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
 
         calls = host.calls(location.origin, settings)
@@ -183,7 +183,7 @@ class ObjectReader:
         task.count(size=len(got.data))
         expected = (got.identity.total or 0) if stop is None else stop - start
         if len(got.data) != expected:
-            raise ConnectionError(f"{expected} bytes were asked for, {len(got.data)} came")
+            raise ConnectionError(f"{expected} bytes were requested, {len(got.data)} arrived")
         task.access.memory.identities.confirm(location.url, got.identity)
         return got
 
@@ -217,7 +217,7 @@ class ObjectReader:
         left = host.open_until - time.monotonic()
         if left > 0:
             failed = f"{origin} failed {LIMITS.circuit_failures} times in a row"
-            message = f"{failed} and is left alone for {left:.0f} s; the last time: {host.reason}"
+            message = f"{failed} and is not contacted for {left:.0f} s; the last time: {host.reason}"
             raise RefbrowserError(ErrorKind.SOURCE, message)
 
     def _throttle(self, origin: Origin, host: _Host, failure: Failure) -> None:
@@ -235,7 +235,7 @@ class ObjectReader:
                 return
             host.failures = 0
             host.open_until = time.monotonic() + LIMITS.circuit_open
-        self._report("circuit", origin, f"{origin} is left alone for {LIMITS.circuit_open:g} s")
+        self._report("circuit", origin, f"{origin} is not contacted for {LIMITS.circuit_open:g} s")
 
     def _report(self, kind: str, origin: Origin, message: str) -> None:
         if self._observer is not None:

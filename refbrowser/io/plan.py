@@ -454,7 +454,7 @@ def _readable_ranges(columns: ReferenceColumns) -> tuple[Ints, Ints, dict[int, R
     for row in rows[~good].tolist():
         start, size = int(columns.offset[row]), int(columns.length[row])
         place = Place(url=columns.urls[columns.url[row]], start=start, stop=start + size)
-        faults[row] = RefbrowserError(ErrorKind.RANGE, "no object has such a range", place)
+        faults[row] = RefbrowserError(ErrorKind.RANGE, "the range is beyond the end of any object", place)
     return rows[good & (length > 0)], rows[good & (length == 0)], faults
 
 

@@ -102,7 +102,7 @@ def _field_v2(item: Any, depth: int) -> tuple[Any, ...]:
         raise _wrong(item, "a field is a list of a name, a type and at most a shape")
     dtype = _parsed_v2(item[1], depth + 1)
     if dtype.hasobject:
-        raise _wrong(item, "objects cannot stand in a structure")
+        raise _wrong(item, "a structure cannot contain objects")
     return (item[0], dtype, _field_shape(item[2])) if len(item) == 3 else (item[0], dtype)
 
 
@@ -198,7 +198,7 @@ def _structure_v3(configuration: dict[str, Any], value: Any, depth: int) -> np.d
             raise _wrong(item, "a field has a name and a type")
         dtype = _parsed_v3(item[1], depth + 1)
         if dtype.hasobject:
-            raise _wrong(item, "objects cannot stand in a structure")
+            raise _wrong(item, "a structure cannot contain objects")
         fields.append((item[0], dtype))
     return _structure(fields, value)
 

@@ -39,7 +39,7 @@ def narrowed(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]
     for before, after in ((values.real, made.real), (values.imag, made.imag)):
         lost = np.isinf(after) & ~np.isinf(before)
         if lost.any():
-            message = f"the value {before[lost][0]!s} is beyond the numbers of {dtype.name}"
+            message = f"the value {before[lost][0]!s} does not fit {dtype.name}"
             raise RefbrowserError(ErrorKind.DECODE, message, advice="awkward0 keeps such numbers")
     return made
 

@@ -30,7 +30,7 @@ class Flavour(StrEnum):
         except ValueError:
             from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
-            message = f"there is no flavour {quoted(name)}"
+            message = f"unknown flavour {quoted(name)}"
             raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
 
     @property

@@ -13,8 +13,8 @@ from refbrowser.errors import Finding
 
 Ints = npt.NDArray[np.int64]
 #: Why a key below an array belongs to nothing.
-OUTSIDE = "the chunk is outside of the array's grid"
-NO_CHUNK = "the key is no chunk of its array"
+OUTSIDE = "the chunk is outside the array's chunk grid"
+NO_CHUNK = "the key is not a chunk of its array"
 #: The codes of findings that say so.
 CODES = {OUTSIDE: "chunk-outside-grid", NO_CHUNK: "key-no-chunk"}
 

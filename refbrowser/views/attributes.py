@@ -172,7 +172,7 @@ def _attributes(node: Any, internal: bool) -> list[Section]:
     found = [Section(f"Attributes ({len(names)})", tuple(rows), has_attributes=True)]
     if internal and node.internal_attributes:
         pairs = [(str(name), typed_text(value)) for name, value in node.internal_attributes.items()]
-        found.append(_section(f"Attributes of the format ({len(pairs)})", pairs[:ATTRIBUTES_SHOWN]))
+        found.append(_section(f"Format attributes ({len(pairs)})", pairs[:ATTRIBUTES_SHOWN]))
     return found
 
 

@@ -64,7 +64,7 @@ class ComputeChoice:
             return Compute.parse(f"local:{self.processes}" if self.processes else "local")
         if not self.scheduler:
             advice = "Edit > Preferences > Compute has a field for it"
-            raise RefbrowserError(ErrorKind.USAGE, "no address of a Dask scheduler is given", advice=advice)
+            raise RefbrowserError(ErrorKind.USAGE, "no Dask scheduler address is given", advice=advice)
         is_tls = self.scheduler.startswith("tls:")
         files = {"ca": self.ca, "cert": self.cert, "key": self.key} if is_tls else {}
         return Compute.parse(self.scheduler, **files)

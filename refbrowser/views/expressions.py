@@ -320,7 +320,7 @@ class ExpressionGraph:
     def _target_words(self, number: int) -> str:
         value, target = self.expression(number).value, self.target(number)
         if target is None:
-            return f"id {value_text(value)}, which is nowhere"
+            return f"id {value_text(value)}, which does not exist"
         is_reference = self.expression(target).kind is ExpressionKind.REF
         what = "a reference" if is_reference else self.short_words(target)
         back = ", a cycle" if self.is_cycle(number) else ""

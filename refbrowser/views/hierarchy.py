@@ -140,7 +140,7 @@ def changed_words(item: ShownRow) -> str:
     if kind == "templates":
         return _changed(len(rows.templates), "template") if rows.templates else ""
     if kind == "template":
-        return "changed: not as in the saved state" if item.place in rows.templates else ""
+        return "changed since the saved state" if item.place in rows.templates else ""
     if kind == "rules":
         return _changed(len(rows.rules), "gen rule") if rows.rules else ""
     if kind == "rule" and item.place in rows.rules:
@@ -174,7 +174,7 @@ _WORDS = {
     TypeKind.UNION: "values of several types",
     TypeKind.STRING: "texts",
     TypeKind.BYTES: "bytes",
-    TypeKind.LINK: "a link to what it is a part of",
+    TypeKind.LINK: "a link to one of its parents",
     TypeKind.OPAQUE: "not readable",
     TypeKind.EMPTY: "nothing",
 }

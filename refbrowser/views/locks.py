@@ -75,6 +75,6 @@ def stale_words(stale: Sequence[Stale], done: str = "shown") -> str:
     more = len(stale) - _NAMED
     rest = f"; and {count_text(more)} more" if more > 0 else ""
     if len(stale) == 1:
-        return f"1 file is not the one of the lock, and what is {done} of it may be wrong: {named}"
-    files = f"{count_text(len(stale))} files are not those of the lock"
+        return f"1 file differs from the lock, and what is {done} of it may be wrong: {named}"
+    files = f"{count_text(len(stale))} files differ from the lock"
     return f"{files}, and what is {done} of them may be wrong: {named}{rest}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from refbrowser.formats.awkward0.opening import Awkward0Origin
 
 
-FUNCTIONS, PICKLES, TARGETS = "Functions", "Pickles", "What they would have been given"
+FUNCTIONS, PICKLES, TARGETS = "Functions", "Pickles", "The arguments they would have received"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _were(rows: Sequence[SafetyRow]) -> str:
 def summary(rows: Sequence[SafetyRow]) -> str:
     """Return what stands over the report."""
     if not rows:
-        return "The file names no function, no pickle, and nothing outside."
+        return "The file names no function, no pickle and no external target."
     return refused_words(rows) or "Nothing was refused: all that the file names is in the table."
 
 
@@ -135,7 +135,7 @@ def _pickle(use: PickleUse) -> SafetyRow:
 
 
 def _target(use: TargetUse) -> SafetyRow:
-    why, spot = f"{use.function} would have been given it", use.spot
+    why, spot = f"{use.function} would have received it", use.spot
     return SafetyRow(
         TARGETS, use.text, "not used", True, why, use.count, _where(spot), spot.array, spot.number
     )

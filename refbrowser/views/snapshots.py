@@ -68,7 +68,7 @@ def snapshot_history(origin: IcechunkOrigin, snapshot: str) -> SnapshotHistory:
             named = ", ".join(names.get(facts.id, ()))
             rows.append(SnapshotRow(facts.id, time_text(facts.microseconds), facts.message, named, is_open))
     except RefbrowserError as error:
-        return SnapshotHistory(rows, f"Older snapshots cannot be told: {error.message}.")
+        return SnapshotHistory(rows, f"Older snapshots cannot be read: {error.message}.")
     return SnapshotHistory(rows)
 
 
@@ -89,7 +89,7 @@ def compared_snapshot(origin: IcechunkOrigin, snapshot: str, way: str, name: str
         return name
     parent = origin.repository.facts(snapshot).parent
     if parent is None:
-        message = f"snapshot {snapshot} is the first one: there is none before it"
+        message = f"snapshot {snapshot} is the first: there is none before it"
         raise RefbrowserError(ErrorKind.USAGE, message)
     return parent
 

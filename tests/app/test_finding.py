@@ -106,7 +106,7 @@ class TestCommandPalette:
         shown = palette_of(window)
         qtbot.keyClicks(shown.field, "qqqq")
         assert shown.answers() == []
-        assert "No command is called so: qqqq" in shown.words()
+        assert "No command has this name: qqqq" in shown.words()
         qtbot.keyClick(shown.field, Qt.Key.Key_Return)
         assert shown.isVisible()
 

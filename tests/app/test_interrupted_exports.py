@@ -117,7 +117,7 @@ def test_there_is_a_way_on_from_every_state_after_a_cancelled_export(
     exports.choose("zarr-v3", target)
     exports.interrupt()
     assert exports.resume.isChecked()
-    assert "Export goes on from there" in exports.words
+    assert "Export continues from there" in exports.words
 
     # Another format at another name: formats that cannot go on are not asked to.
     for format in ("ncstream", "parquet", "awkward0", "refs-v1"):
@@ -128,7 +128,7 @@ def test_there_is_a_way_on_from_every_state_after_a_cancelled_export(
 
     # The same export again goes on, and says so before.
     exports.choose("zarr-v3", target)
-    assert "it can go on from there" in exports.words
+    assert "it can continue" in exports.words
     assert exports.resume.isChecked()
     exports.start()
     assert "4 kept from before" in exports.words

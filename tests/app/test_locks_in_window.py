@@ -108,11 +108,11 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
 ) -> None:
     # Tree, bar, plot, its legend, the chunk map.
     assert stale.problems.found.badge(("array", "/t")) == Badge(0, 1)
-    assert "2 files are not those of the lock" in bar(window)
+    assert "2 files differ from the lock" in bar(window)
     assert "f1 (other first bytes)" in bar(window)
     assert boxes(window) == [[0, 1, 1, 2], [1, 2, 0, 1]]
     assert is_hatched(window)
-    assert stale_legend(window) == "not the file of the lock (2)"
+    assert stale_legend(window) == "changed since the lock (2)"
     pane = window.chunk_map.pane
     assert pane is not None
     qtbot.waitUntil(lambda: pane.loader.whole is not None and bool(pane.loader.whole.stale.any()))
@@ -121,12 +121,12 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     assert plot is not None
     assert table is not None
     plot.tools.toggle_profile()
-    assert plot.tools.profile().pane.said.text().startswith("14 values ringed: not the file of the lock, ")
+    assert plot.tools.profile().pane.said.text().startswith("14 values ringed: changed since the lock, ")
     window.centre.show_tab(TABLE)
     settle()
     table.grid.set_current((0, SIDE))
-    assert "7 (not the file of the lock)" in table.status.text()
-    assert table.grid.accessibleDescription().endswith("7 (not the file of the lock)")
+    assert "7 (changed since the lock)" in table.status.text()
+    assert table.grid.accessibleDescription().endswith("7 (changed since the lock)")
     assert table.grid.cells_seen().stale.any()
     assert not table.stale.isHidden()
     window.centre.show_tab(PLOT)
@@ -147,9 +147,9 @@ def test_stale_files_are_marked_wherever_they_show_until_they_are_accepted(
     after = read_lock(tmp_path / "doc.json.lock.json")[0]
     assert after.entries["f2"] == before.entries["f2"]
     assert after.entries["f1"] != before.entries["f1"]
-    qtbot.waitUntil(lambda: "1 file is not the one of the lock" in bar(window))
+    qtbot.waitUntil(lambda: "1 file differs from the lock" in bar(window))
     assert boxes(window) == [[1, 2, 0, 1]]
-    assert stale_legend(window) == "not the file of the lock (1)"
+    assert stale_legend(window) == "changed since the lock (1)"
     # From the bar, the rest: then nothing is marked any more.
     button(window, "lockAcceptButton").click()
     sheet = sheet_of(window)
@@ -226,7 +226,7 @@ def test_a_dismissed_bar_comes_back_with_news(
     assert window.centre.plot is not None
     window.centre.plot.read_again()
     settle()
-    qtbot.waitUntil(lambda: "3 files are not those of the lock" in bar(window))
+    qtbot.waitUntil(lambda: "3 files differ from the lock" in bar(window))
     # It is that of the document in front.
     other = opened(write(tmp_path / "other"))
     settle()
@@ -297,13 +297,13 @@ def test_the_export_dialog_offers_to_read_stale_files_where_there_are_any(
     start.click()
     qtbot.waitUntil(tick.isVisible)
     assert "f1" in words.text()
-    assert "tick “Read files that are not those of the lock”" in words.text()
+    assert "tick “Read files that differ from the lock”" in words.text()
     tick.click()
     dialog.findChild(QCheckBox, "exportResume").click()
     qtbot.waitUntil(start.isEnabled)
     start.click()
     qtbot.waitUntil(lambda: words.text().startswith("Done"))
-    assert "1 file is not the one of the lock, and what is written of it may be wrong: f1" in words.text()
+    assert "1 file differs from the lock, and what is written of it may be wrong: f1" in words.text()
     with refbrowser.open(tmp_path / "of" / "doc.zarr") as written:
         assert written["t"][0, SIDE] == 7
     # The next one knows.

@@ -61,7 +61,7 @@ class TestFilesOfData:
         opened(path)
         qtbot.waitUntil(lambda: button(window, offer).text() == "Open small.json")
         assert window.centre.found is not None
-        assert window.centre.found.text().startswith("References to it lie beside it: small.json.")
+        assert window.centre.found.text().startswith("Reference documents beside it: small.json.")
         button(window, offer).click()
         qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
         qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
@@ -145,7 +145,7 @@ class TestFilesOfData:
             card = window.centre.found
             assert card is not None
             assert words in card.text()
-            assert "value should stand" not in card.text()
+            assert "value is expected" not in card.text()
         opened(small)
         qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
 

@@ -431,7 +431,7 @@ class TestChanged:
         settle()
         window.findChild(QCheckBox, "referencesChangedOnly").click()
         settle()
-        assert window.findChild(QLabel, "referencesCount").text() == "2 rows differ, and 3 more are gone"
+        assert window.findChild(QLabel, "referencesCount").text() == "2 rows differ, and 3 more were removed"
 
     def test_an_answer_about_an_edit_that_was_undone_is_not_taken(
         self, document: OpenDocument, settle: Settle
@@ -514,7 +514,7 @@ class TestChanged:
         assert words in model.data(line, Qt.ItemDataRole.ToolTipRole)
         assert words in model.data(line, Qt.ItemDataRole.AccessibleTextRole)
         template = model.find_identity((document.number, "template", "u"))
-        assert model.data(template, CHANGED_ROLE) == "changed: not as in the saved state"
+        assert model.data(template, CHANGED_ROLE) == "changed since the saved state"
         document.undo()
         document.undo()
         settle()

@@ -154,7 +154,7 @@ def test_an_edited_store_is_saved_for_others(
     document.apply(changed(document.document, kind, "degC"))
     settle()
     target = tmp_path / "overlay.json"
-    assert "fsspec reads it as it stands" in save(window, qtbot, target)
+    assert "fsspec reads it as it is" in save(window, qtbot, target)
     settle()
     assert (document.path, document.is_dirty) == (str(target), False)
     check(target, kind, "degC")

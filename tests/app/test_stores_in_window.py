@@ -529,4 +529,4 @@ def test_unsaved_edits_of_a_store_are_kept_in_a_journal(
 def test_what_a_drop_will_do() -> None:
     heading, _detail = Drop(("/data/sea.zarr",)).words(False)
     assert heading == "Open: the store sea.zarr"
-    assert Drop(("/data/sea.json",)).words(True)[0] == "Open beside what is open: sea.json"
+    assert Drop(("/data/sea.json",)).words(True)[0] == "Open it as another document: sea.json"

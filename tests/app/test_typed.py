@@ -161,7 +161,7 @@ def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
     drafts_of(document).drop_rule(0)
     typist.select("template", "u")
     typist.put(typist.child(QLineEdit, "templateNameField"), "no name")
-    focused = refuses("jinja cannot name it", "templateNameField")
+    focused = refuses("Jinja allows letters", "templateNameField")
     assert focused.selectedText() == "no name"
     drafts_of(document).drop_template("u")
     window.editors.show_reference(document, "depth/1")
@@ -183,7 +183,7 @@ def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
     window.attributes.tree._rename_current()
     typist.put(window.attributes.tree.viewport().findChild(QLineEdit, "attributeCell"), "_ARRAY_DIMENSIONS")
     typist.select("array", "/depth")
-    focused = refuses("another attribute of this name", "attributeCell")
+    focused = refuses("an attribute of this name exists", "attributeCell")
     assert focused.text() == "_ARRAY_DIMENSIONS"
     QTest.keyClick(focused, Qt.Key.Key_Escape)
     assert drafts_of(document).count == 0

@@ -112,7 +112,7 @@ class TestDialog:
         show("cube")
         path = write(window, settle, tmp_path / "cube.xls")
         assert not path.exists()
-        assert "ends with none of" in window.status.text()
+        assert "needs one of these suffixes" in window.status.text()
         dialog = window.findChild(QFileDialog, "exportViewDialog")
         assert isinstance(dialog, QFileDialog)
         assert Path(dialog.selectedFiles()[0]) == path, "the name that was typed is kept"

@@ -33,7 +33,7 @@ def test_sound_and_damaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     assert main(["audit", str(path), "--level", "stat"]) == 2
     out = capsys.readouterr().out
-    assert f"fault[url-dead] file that is not there: {2 * CHUNKS} places in f4.bin" in out
+    assert f"fault[url-dead] missing file: {2 * CHUNKS} places in f4.bin" in out
     assert "for readers: " in out
 
 
@@ -45,13 +45,10 @@ def test_a_wrong_template_and_a_shifted_rule_are_named(
     path = str(made.write())
     assert main(["audit", path, "--level", "stat"]) == 2
     lines = capsys.readouterr().out.splitlines()
+    assert f"fault[url-dead] missing file: {STEPS} places; can be fixed in the window or with --fix" in lines
     assert (
-        f"fault[url-dead] file that is not there: {STEPS} places; can be fixed in the window or with --fix"
-        in lines
-    )
-    assert (
-        f"    /templates/w, line 4: template 'w' names {STEPS} files, 'data/wnd0.bin' first, which are not "
-        f"there: with 'data/w' in place of 'data/wnd' all of them are [{STEPS} of these]"
+        f"    /templates/w, line 4: template 'w' names {STEPS} files, 'data/wnd0.bin' first, which do not "
+        f"exist: with 'data/w' in place of 'data/wnd' all of them do [{STEPS} of these]"
     ) in lines
     assert not any("wnd1" in line for line in lines)
     assert main(["audit", path, "--level", "stat", "--json"]) == 2
@@ -126,7 +123,7 @@ def test_permissions_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert f"--allow {server.origin}" in told.err
         assert main(["audit", path, "--level", "stat", "--allow", server.origin]) == 0
         # Faults count more than permissions that are missing.
-        DAMAGES["a length that no chunk has"].make(made)
+        DAMAGES["an impossible chunk length"].make(made)
         assert main(["audit", str(made.write()), "--level", "stat"]) == 2
 
 

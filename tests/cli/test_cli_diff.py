@@ -121,7 +121,7 @@ def test_files_whose_values_all_differ_are_not_equal(
     assert "<td>/t</td><td>different</td>" in page.read_text()
     assert main(["diff", one, two, "--values", "none", "--html", str(page)]) == 5
     told = capsys.readouterr().out
-    assert "values: not compared: 3 chunks in files of their own, only values tell" in told
+    assert "values: not compared: 3 chunks in separate files; only their values can be compared" in told
     assert "Nothing differs in what was compared; values of 1 array not compared. (1 array in both)\n" in told
     assert "<td>/t</td><td>not compared</td>" in page.read_text()
     assert main(["diff", one, two, "--values", "none", "--json"]) == 5
@@ -135,8 +135,8 @@ def test_files_whose_values_all_differ_are_not_equal(
     ("arguments", "message"),
     [
         (["{here}"], "give two datasets"),
-        (["{here}", "{here}", "--ignore", "colour"], "'colour' is no kind of difference"),
-        (["{here}", "{here}", "--array", "b"], "neither has an array 'b'"),
+        (["{here}", "{here}", "--ignore", "colour"], "'colour' is not a kind of difference"),
+        (["{here}", "{here}", "--array", "b"], "neither side has an array 'b'"),
         (["{here}", "gone.json"], "gone.json"),
     ],
 )

@@ -156,7 +156,7 @@ def test_a_few_rows_of_a_huge_rule_do_not_wait_for_a_look_at_all_of_them(
     assert main(["expand", str(document), "--start", "9", "--count", "1"]) == 0
     captured = capsys.readouterr()
     assert captured.out == '[9, "b/0", ["u10"]]\n'
-    assert "an object stands for its JSON text" in captured.err
+    assert "an object is read as its JSON text" in captured.err
     # The question of size comes first, too.
     assert main(["expand", str(document)]) == 2
     assert capsys.readouterr().err.startswith("refbrowser: error[E_BUDGET]")
@@ -323,7 +323,7 @@ def test_advice_goes_on_in_the_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     document.write_text('{"a": "b",}')
     assert main(["info", str(document)]) == 2
     assert (
-        "a comma stands before the closing '}'; remove the comma 1 byte before it ("
+        "there is a comma before the closing '}'; remove the comma 1 byte before it ("
         in capsys.readouterr().err
     )
 

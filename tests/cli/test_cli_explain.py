@@ -27,7 +27,7 @@ def test_the_verdict_comes_first(cth: str, capsys: pytest.CaptureFixture[str]) -
     first, empty, subject, *rest = text.splitlines()
     assert first == (
         "This element is empty because the value stored for it, 65535, "
-        "is the fill value of the array, which stands for no data."
+        "is the fill value of the array, which means no data."
     )
     assert (empty, subject) == ("", "/HT [0, 0]")
     for part in ("  The chunk", "    Key: HT/0.0", "  Codec zlib", "! What the value means"):

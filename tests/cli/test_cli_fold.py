@@ -59,7 +59,7 @@ def test_a_folded_document_is_read_as_before(
     assert "24 references in 1 gen rule" in told
     assert "Proved: all 24 references" in told
     assert "simple_templates=False" in told
-    assert "stay: values and metadata that stand in the document (" in told
+    assert "stay: inline values and metadata (" in told
     assert target.stat().st_size < document.stat().st_size
     expected = np.arange(144).reshape(12, 12)
     for path in (document, target):

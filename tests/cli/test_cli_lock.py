@@ -112,7 +112,7 @@ def test_explain_tells_what_the_lock_says(
 ) -> None:
     assert main(["lock", document]) == 0
     assert main(["explain", document, "t/0.0"]) == 0
-    assert "Compared: the file is the one of the lock" in capfd.readouterr().out
+    assert "Compared: the file matches the lock" in capfd.readouterr().out
     (tmp_path / "b").write_bytes(b"other")
     main(["explain", document, "t/1.0", "--stale", "allow", "--json"])
     said = json.loads(capfd.readouterr().out)

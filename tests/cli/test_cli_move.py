@@ -109,7 +109,7 @@ def test_a_place_becomes_a_template_and_relative_names_absolute(
         (("elsewhere/", "new/"), "no URL of the document begins with"),
         (("old/", "old/"), "the same"),
         (("old/", "s3://{{x}}/"), "text that a template would render"),
-        ((".", "s3://b/", "--as-template", "p"), "no beginning that a template could give"),
+        ((".", "s3://b/", "--as-template", "p"), "no common prefix for a template"),
         (("old/", "new/", "-o", "x.parquet"), "parquet"),
     ],
 )

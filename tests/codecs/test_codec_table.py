@@ -281,5 +281,5 @@ def test_other_serializers_than_bytes_stay_where_they_are() -> None:
             codecs = codecs_v3(named(CodecSpec(name), gzip))
             assert codecs.serializer["name"] == name
             assert [each["name"] for each in codecs.compressors] == ["gzip"]
-    with pytest.raises(RefbrowserError, match="no codec makes bytes"):
+    with pytest.raises(RefbrowserError, match="no codec turns the array into bytes"):
         codecs_v3(named(gzip))

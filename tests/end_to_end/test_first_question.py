@@ -240,7 +240,7 @@ def test_the_first_question(
     assert plot.picture().all_done
 
     user.ask_why_empty()
-    assert "fill value of the array, which stands for no data" in user.verdict()
+    assert "fill value of the array, which means no data" in user.verdict()
 
     user.select("/DQF")
     assert "could not be read" in user.words(window.centre)

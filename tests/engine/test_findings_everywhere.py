@@ -176,19 +176,19 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]
         {"a/.zarray": json.dumps(ZARRAY | {"filters": [{"id": "shuffle", "elementsize": 0}]})},
         [("warnings", "/refs/a~1.zarray", "the shuffle has elements of 0 bytes")],
     ),
-    "keys that are no chunks": (
+    "keys that are not chunks": (
         {},
         {"a/1": ["x.bin"], "a/2": ["x.bin"], "a/0.0": ["x.bin"], "a/b/0": ["x.bin"]},
         [
-            ("warnings", "/refs/a~12", "the chunk is outside of the array's grid"),
-            ("warnings", "/refs/a~10.0", "the key is no chunk of its array"),
-            ("warnings", "/refs/a~1b~10", "the key is no chunk of its array"),
+            ("warnings", "/refs/a~12", "the chunk is outside the array's chunk grid"),
+            ("warnings", "/refs/a~10.0", "the key is not a chunk of its array"),
+            ("warnings", "/refs/a~1b~10", "the key is not a chunk of its array"),
         ],
     ),
     "rows outside of the grid": (
         {"gen": [rule(url="s3://b/x", dimensions={"i": {"stop": 10**12}})]},
         {},
-        [("warnings", "/gen/0/key", "the chunk is outside of the array's grid: 'a/2'")],
+        [("warnings", "/gen/0/key", "the chunk is outside the array's chunk grid: 'a/2'")],
     ),
     "rules for nothing": (
         {"gen": [rule(key="b/{{i}}"), rule(key="a/0.{{i}}"), rule(key="a/{{ 'x' if i else 'y' }}")]},
@@ -395,5 +395,5 @@ def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.
     assert over[TOLD:] == [
         "whether files can have what other references refer to is not decided (500 references checked)",
         "199 more references have an empty URL",
-        "whether ranges end past the ends of other local files is not decided (0 files looked at)",
+        "whether ranges end past the ends of other local files is not decided (0 files checked)",
     ]

@@ -586,7 +586,7 @@ def test_a_store_is_not_locked(tmp_path: Path) -> None:
 
     zarr.create_array(tmp_path / "s.zarr", shape=(4,), chunks=(1,), dtype="i4")[...] = 1
     with refbrowser.open(tmp_path / "s.zarr") as dataset:
-        with pytest.raises(RefbrowserError, match="a store is not locked"):
+        with pytest.raises(RefbrowserError, match="a store cannot be locked"):
             refbrowser.lock(dataset)
         assert dataset.access.memory.locked is None
 

@@ -265,7 +265,7 @@ def test_names_that_no_key_can_hold_are_told(tmp_path):
     file.write_bytes(encode.stream(encode.header(encode.group(variables=variables))))
     with refbrowser.open(file) as dataset:
         assert list(dataset) == ["good"]
-        assert any("no key can hold" in each.message for each in dataset.document.notes)
+        assert any("cannot be a key" in each.message for each in dataset.document.notes)
 
 
 def test_attributes_are_edited_as_in_any_document(dataset):

@@ -153,7 +153,7 @@ def test_a_file_that_is_none_of_what_it_is_called_is_told_so(tmp_path: Path) -> 
         ("a.tif", b"hello\n", "the file holds text, though it is called as files of TIFF are"),
         ("b.nc", b"", "the file is empty, though"),
         ("b.h5", b"<html>not found</html>", "the file is a web page, though it is called as files of HDF5"),
-        ("a.json", b"hello\n", "a value should stand"),
+        ("a.json", b"hello\n", "a value is expected"),
         ("a.hdf", b"\x0e\x03\x13\x01" + bytes(40), "the file is HDF4: it holds data"),
     ):
         path = tmp_path / name

@@ -78,7 +78,7 @@ def test_a_cancelled_extension_leaves_the_file_as_it_was(tmp_path: Path) -> None
 
 def test_blocks_shorter_than_the_mark_are_refused(tmp_path: Path) -> None:
     path = made(tmp_path)
-    with pytest.raises(ValueError, match="less to be written"):
+    with pytest.raises(ValueError, match="shorter than the mark"):
         extended(path, [b"abc"])
     assert Path(path).read_bytes() == OLD + MARK
 

@@ -57,9 +57,9 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(monkeypatch: pytest.
         (ABFS, {}, "account of abfs://box is not known"),
         (odd, {}, "is not known"),
         (ABFS, {"profile": "UNSET_VARIABLE", **OWN}, "holds no connection string"),
-        (GS, {"profile": "/no/such/file.json", **OWN}, "no file of credentials"),
+        (GS, {"profile": "/no/such/file.json", **OWN}, "no credentials file"),
         # What looks like a token is never sent to ask whose it is.
-        (GS, {"profile": "ya29.token", **OWN}, "no file of credentials"),
+        (GS, {"profile": "ya29.token", **OWN}, "no credentials file"),
     ]
     for origin, settings, said in cases:
         with pytest.raises(RefbrowserError) as caught:

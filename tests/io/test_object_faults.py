@@ -88,9 +88,9 @@ AGAIN = ("close", "reset", "truncate")
 LASTING = {
     "forbidden": (Fault("status", 403), 1, ErrorKind.SOURCE, "refuses to read"),
     "shifted": (Fault("shift", 7), 1, ErrorKind.SOURCE, ""),
-    "other range": (Fault("content_range", "bytes 0-999/50000"), 1, ErrorKind.SOURCE, "were asked for"),
+    "other range": (Fault("content_range", "bytes 0-999/50000"), 1, ErrorKind.SOURCE, "were requested"),
     "no ranges": (Fault("ignore_ranges"), 1, ErrorKind.SOURCE, ""),
-    "not there": (Fault("status", 404), 1, ErrorKind.SOURCE, "no such object"),
+    "not there": (Fault("status", 404), 1, ErrorKind.SOURCE, "object does not exist"),
     "redirect": (Fault("redirect", "http://127.0.0.1:9/other"), 1, ErrorKind.SOURCE, ""),
     "long wait": (Fault("status", 503, headers={"Retry-After": "3600"}), 1, ErrorKind.SOURCE, "3600 s"),
 }
@@ -171,7 +171,7 @@ def test_a_store_that_fails_again_and_again_is_left_alone(
     faulty.server.clear()
     error = faulty.read()
     assert isinstance(error, RefbrowserError)
-    assert "left alone" in error.message
+    assert "not contacted" in error.message
     assert len(error.message.partition("the last time: ")[2]) > 5
     assert not faulty.server.requests
     assert [each.kind for each in events] == ["circuit"]

@@ -85,7 +85,7 @@ def test_what_is_not_known_is_an_error_and_not_none() -> None:
         (lambda: ArrayNode(path="/a").known_dtype, "the type of its elements is not known"),
         (lambda: ArrayNode(path="/a", error=why).known_dtype, "no such type"),
         (lambda: ArrayNode(path="/a", unreadable=why).known_dtype, "no such type"),
-        (lambda: NestedType(TypeKind.STRING).known_dtype, "the elements are no numbers: string"),
+        (lambda: NestedType(TypeKind.STRING).known_dtype, "the elements are not numbers: string"),
     ):
         with pytest.raises(RefbrowserError, match=message) as error:
             ask()

@@ -45,7 +45,7 @@ def test_a_lock_is_not_written_through_a_link(
     lock = Path(f"{document}.lock.json")
     lock.symlink_to(victim)
     assert main(["lock", str(document)]) == 2
-    assert "a link is in the place of the file, and is not followed" in capfd.readouterr().err
+    assert "the path is a link, which is not followed" in capfd.readouterr().err
     assert victim.read_bytes() == b"precious"
     lock.unlink()
     lock.symlink_to(victim.with_name("nothing"))

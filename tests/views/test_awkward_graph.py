@@ -71,7 +71,7 @@ def test_a_reference_forward_or_back_is_no_cycle() -> None:
 def test_a_reference_to_nowhere_is_said() -> None:
     one = Encoder("one")
     graph = graph_of(one.members(one.make("JaggedArray.fromcounts", np.array([1]), reference(99))), "one")
-    assert graph.short_words(graph.below(0)[1]) == "id 99, which is nowhere"
+    assert graph.short_words(graph.below(0)[1]) == "id 99, which does not exist"
 
 
 def test_a_blob_has_its_place_size_and_codecs() -> None:

@@ -141,7 +141,7 @@ def test_a_picture_knows_its_stale_chunks(dataset: Dataset) -> None:
     node = node_of(dataset)
     coordinates = [plain_coordinate(name, 4) for name in dimension_names(node)]
     told = readout(picture, Interpretation(node, True), coordinates, (0, 5))
-    assert "9 (not the file of the lock)" in told
+    assert "9 (changed since the lock)" in told
     assert "lock" not in readout(picture, Interpretation(node, True), coordinates, (0, 0))
     # Accepted, it is marked no more.
     written = refbrowser.lock(dataset, accept=["f1"])
@@ -211,16 +211,14 @@ def test_explain_tells_where_time_speaks_against_a_file(dataset: Dataset, tmp_pa
     os.utime(tmp_path / "f0", (1, 1))
     step = explain(dataset, Question(key="t/0.0")).step("lock")
     assert step is not None
-    assert step.lines[-1].text.startswith(
-        "not confirmed: its size and ends are those of the lock, but time of"
-    )
+    assert step.lines[-1].text.startswith("not confirmed: its size and ends match the lock, but time of")
     assert step.state is StepState.WARNING
     assert step.facts["state"] == "not confirmed"
     assert [link.kind for link in step.links] == [LinkKind.ACCEPT]
     (line,) = (
         each for each in explain(dataset, Question(key="t/1.1")).step("lock").lines if each.name == "Compared"
     )
-    assert line.text == "the file is the one of the lock"
+    assert line.text == "the file matches the lock"
 
 
 def test_explain_tells_where_only_bytes_settle_it(dataset: Dataset, tmp_path: Path) -> None:
@@ -265,8 +263,8 @@ def test_rows_have_what_was_and_what_is() -> None:
 def test_words_name_the_first_and_count_the_rest() -> None:
     assert stale_words([]) == ""
     one = stale_words([stale("a")])
-    assert one.startswith("1 file is not the one of the lock, and what is shown of it may be wrong: ")
+    assert one.startswith("1 file differs from the lock, and what is shown of it may be wrong: ")
     assert one.endswith(": a (1000 bytes then, 1001 now)")
     many = stale_words([stale("a"), stale("b", Mark.HEAD), stale("c"), stale("d")])
-    assert many.startswith("4 files are not those of the lock")
+    assert many.startswith("4 files differ from the lock")
     assert many.endswith("b (other first bytes); and 2 more")

@@ -83,10 +83,10 @@ class AuditOrder(QWidget):
         self.arrays.addItem(_ALL, None)
         self.lock = QCheckBox("Compare with the &lock")
         self.lock.setObjectName("auditLock")
-        self.lock.setToolTip("Hold each file against what the lock beside the document says of it")
+        self.lock.setToolTip("Compare each file with the lock beside the document")
         self.start = push_button("Start", "auditStartButton", lambda: self._start(resume=False))
         self.resume = push_button("Go on", "auditResumeButton", lambda: self._start(resume=True))
-        self.resume.setToolTip("Go on where an audit like this one was interrupted")
+        self.resume.setToolTip("Continue an interrupted audit with the same settings")
         self.cancel = push_button("Cancel", "auditCancelButton", self.cancelled.emit)
         self.permissions = push_button("Permissions…", "auditPermissionsButton", self.permissionsWanted.emit)
         self.words = ElidedLabel("auditCost", role="muted")
@@ -218,11 +218,11 @@ class AuditOrder(QWidget):
             return
         words = [f"{cost_words(asked)}."]
         if kept:
-            words.append("An audit like this one was interrupted; Go on keeps what it found.")
+            words.append("An audit with these settings was interrupted; Go on keeps what it found.")
         if blocked:
             files = counted(sum(each.urls for each in blocked), "file")
             where = ", ".join(one_line(each.origin) for each in blocked[:3])
-            words.append(f"Not looked at without a permission: {files} at {where}.")
+            words.append(f"Not checked without your permission: {files} at {where}.")
         self.words.set_text(" ".join(words))
 
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 NOTHING_OPEN = (
     "What an audit of the document finds appears here: what is dead, cut short, shifted or missing."
 )
-NOT_YET = "Nothing was looked at yet. Choose how far to look, and press Start."
-SOUND = "No findings so far as was looked."
+NOT_YET = "Nothing has been checked yet. Choose how far to look, and press Start."
+SOUND = "No findings at this level."
 HIDDEN = "No finding fits the filter."
 _ORDERS = {Order.SEVERITY: "worst first", Order.COUNT: "most places first", Order.FILE: "by file"}
 _TYPED = 150
@@ -91,7 +91,7 @@ class AuditPane(QWidget):
         self.filter = FindingsFilter("audit", "Filter findings", "Filter by kind, file, key or words")
         self.sorting = QComboBox()
         self.sorting.setObjectName("auditSorting")
-        self.sorting.setAccessibleName("Which findings come first")
+        self.sorting.setAccessibleName("Order of the findings")
         for order, words in _ORDERS.items():
             self.sorting.addItem(words, order)
         self._typing = one_shot(self, _TYPED, self._choose)
@@ -100,9 +100,9 @@ class AuditPane(QWidget):
         self.explain = push_button("Explain", "auditExplainButton", self._explain)
         self.on_map = push_button("On the chunk map", "auditMapButton", self._show_on_map)
         self.copy_button = push_button("Copy", "auditCopyButton", self.copy)
-        self.copy_button.setToolTip("Copy the selected lines as text; all of them where none is selected")
+        self.copy_button.setToolTip("Copy the selected lines as text, or all of them if none is selected")
         self.report = push_button("Report…", "auditReportButton", self._report)
-        self.report.setToolTip("Save what was found as a page (HTML), as JSON or as a table (CSV)")
+        self.report.setToolTip("Save the findings as a page (HTML), as JSON or as a table (CSV)")
         self._stale = plain_label("", role="muted")
         self._stale.setObjectName("auditStale")
         self.about = AboutRows()
@@ -449,12 +449,13 @@ def _told_of(result: AuditResult | None) -> str:
     words = []
     if result.is_edited:
         words.append(
-            "The document was edited since: what went with the edits is left out. Start again to look at the "
+            "The document has been edited since: findings that the edits fixed are left out. "
+            "Start again to look at the "
             "new places."
         )
     if not result.is_complete:
-        words.append("The audit did not go to its end: there may be more.")
+        words.append("The audit did not finish: there may be more.")
     if result.blocked and result.level.asks:
         files = counted(sum(each.urls for each in result.blocked), "file")
-        words.append(f"{files[:1].upper()}{files[1:]} not looked at: that needs a permission.")
+        words.append(f"{files[:1].upper()}{files[1:]} not checked: that needs your permission.")
     return " ".join(words)

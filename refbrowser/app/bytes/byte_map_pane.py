@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _NOTHING = (
     "The bytes of the files that the document refers to appear here: which array has which, and the gaps."
 )
-_NONE = "The document refers to no files: all its values stand within it, or nothing does."
+_NONE = "The document refers to no files: all of its values are inline, or it has none."
 #: Heights of the pane from which on choices, legend and overview are shown.
 _WITH_CONTROLS, _WITH_LEGEND, _WITH_OVERVIEW = 100, 140, 190
 #: Width from which on the plan stands beside the map, and its own; height from which on it stands below.

@@ -160,7 +160,7 @@ class CostPane(ArrayPane):
             return
         why = node.error or node.unreadable
         if why is not None or not node.has_manifest or node.nested is not None or not node.shape:
-            self._show_hint(f"{node.path} has no chunks whose cost could be told.")
+            self._show_hint(f"{node.path} has no chunks, so there is no cost to show.")
             return
         own, state = [], None if plot is None else plot.slice_state()
         text, complaint = self.own.text().strip(), ""
@@ -183,7 +183,7 @@ class CostPane(ArrayPane):
             if complaint:
                 self.detail.set_text(complaint)
 
-        self._latest.run(document, f"Tell what it costs to read {node.path}", work, done, failed)
+        self._latest.run(document, f"Work out the cost of reading {node.path}", work, done, failed)
 
     def _show(self, table: CostTable) -> None:
         before = self.grid.currentRow(), self.grid.currentColumn()

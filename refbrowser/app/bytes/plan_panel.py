@@ -57,7 +57,7 @@ class PlanPanel(QWidget):
         self.title = plain_label("How the view is read", role="paneTitle", wrap=False)
         line.addWidget(self.title, 1)
         self.reset = push_button("Automatic", "planAutomatic", lambda: self.set_choice(AUTOMATIC), flat=True)
-        self.reset.setToolTip("Put all sliders back to what the program does")
+        self.reset.setToolTip("Reset all sliders to the program's own plan")
         line.addWidget(self.reset)
         return line
 
@@ -90,9 +90,9 @@ class PlanPanel(QWidget):
         self._values: dict[str, QLabel] = {}
         self.sliders: dict[str, QSlider] = {}
         rows: tuple[tuple[str, str, str, Sequence[int]], ...] = (
-            ("gap", "Gap", "Bytes between two ranges that are read over", GAPS),
-            ("block", "Block", "Bytes of one request", BLOCKS),
-            ("connections", "Connections", "Connections that are used at most", CONNECTIONS),
+            ("gap", "Gap", "Gap between two ranges that is read through", GAPS),
+            ("block", "Block", "Largest size of one request", BLOCKS),
+            ("connections", "Connections", "Most connections at once", CONNECTIONS),
         )
         for row, (name, text, tip, values) in enumerate(rows):
             slider = QSlider(Qt.Orientation.Horizontal)
@@ -141,7 +141,7 @@ class PlanPanel(QWidget):
         self.link.set_text("" if usual is None else f"Link {link_words(usual.link)}")
         self._tried = tried
         self._show_values(tried)
-        self.note.setText("Only drawn: the program goes on reading as it plans itself." if is_other else "")
+        self.note.setText("Only a sketch: the program still reads by its own plan." if is_other else "")
         self.note.setVisible(bool(self.note.text()))
         self.reset.setEnabled(self._choice != AUTOMATIC)
         for slider in self.sliders.values():

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from refbrowser.views.combining.own_ways import OwnWay
 
 #: What the command line calls its options, and what they are called here.
-_OPTIONS = {"--force": "“Replace the document that is there”", "--new-dim NAME=FROM": "“New dimension”"}
+_OPTIONS = {"--force": "“Replace an existing document”", "--new-dim NAME=FROM": "“New dimension”"}
 _COMBINE = (
-    "The files become one dataset: a document of references to the bytes where they lie, no data is copied. "
+    "The files become one dataset: a document of references to the bytes in the files; no data is copied. "
     "All files are compared first. What would give wrong numbers is listed, and nothing is written until you "
     "have decided about it."
 )
@@ -133,7 +133,9 @@ class FilesSheet(WorkingDialog):
         self._count.setObjectName("combineCount")
         self._add = push_button("Add &files…", "combineAddButton", self._ask_files)
         self._remove = push_button("Re&move", "combineRemoveButton", self._remove_selected)
-        self._remove.setToolTip("Take the selected files out of the list; nothing is done to the files")
+        self._remove.setToolTip(
+            "Remove the selected files from the list; the files themselves stay as they are"
+        )
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
         self._go_on = push_button("&Go on", "combineGoOnButton", self._look_ahead)
@@ -163,7 +165,7 @@ class FilesSheet(WorkingDialog):
         lists.addWidget(self.differences)
         lists.addWidget(below)
         lists.setSizes([270, 240])
-        self._cost = CostCard("combineSummary", "What comes of it", _OPTIONS, _LINES)
+        self._cost = CostCard("combineSummary", "Result", _OPTIONS, _LINES)
         body = QWidget()
         layout = QVBoxLayout(body)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -424,29 +426,29 @@ class CombineSheet(FilesSheet):
     def _make_fields(self) -> QFormLayout:
         self._along = QComboBox()
         self._along.setObjectName("combineAlong")
-        self._along.setAccessibleName("Dimensions along which files lie")
+        self._along.setAccessibleName("Dimensions along which the files are joined")
         self._along.setEditable(True)
         self._along.setMinimumWidth(150)
         if (edit := self._along.lineEdit()) is not None:
             edit.setPlaceholderText("found by itself")
-        self._along.setToolTip("Several with commas between; the files are placed by their coordinates")
+        self._along.setToolTip("Separate several with commas; the files are placed by their coordinates")
         self._along.currentTextChanged.connect(self._along_changed)
-        pattern = r"for a dimension that files do not have: run=name:run(\d+)"
+        pattern = r"for a dimension that the files lack: run=name:run(\d+)"
         self._new = self._make_line("combineNewDimension", "A new dimension, NAME=FROM", pattern)
         self._new.textChanged.connect(lambda _text: self._changed())
         along = self._along_line(self._along, "&New dimension", self._new)
         self._sort = self._check("combineSort", "Put files in the order of their coordinates")
-        self._sort.setToolTip("Else they lie in the order in which they were added")
+        self._sort.setToolTip("Otherwise they keep the order in which they were added")
         self._merge = self._check("combineMerge", "Files may have different variables")
         self._fold = self._check("combineFold", "Fold into rules")
         self._fold.setToolTip("Write the references as templates and gen rules where that is shorter")
-        self._straight = self._check("combineStraight", "Write it straight to a file")
+        self._straight = self._check("combineStraight", "Write directly to a file")
         self._straight.setToolTip(
-            "For very large sets. Else the result is opened, and Save asks for its place and name"
+            "For very large sets. Otherwise the result is opened, and Save asks where to write it"
         )
         self._straight.toggled.connect(self._show_target)
-        self._force = self._check("combineForce", "Replace the document that is there")
-        self._target = self._make_line("combineTarget", "The document that is written", "A file, NAME.json")
+        self._force = self._check("combineForce", "Replace an existing document")
+        self._target = self._make_line("combineTarget", "Document to write", "A file, NAME.json")
         self._browse: QPushButton = push_button("Browse…", "combineBrowseButton", self._ask_target)
         where = QHBoxLayout()
         where.setSpacing(theme.MEDIUM)
@@ -463,7 +465,7 @@ class CombineSheet(FilesSheet):
             ("A&long", along, self._along),
             ("", self._make_ticks_line((self._sort, self._merge, self._fold)), None),
             ("", where, None),
-            ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
+            ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
 
@@ -530,7 +532,7 @@ class CombineSheet(FilesSheet):
             self._target.setText(self._own_target)
 
     def _ask_target(self) -> None:
-        dialog = QFileDialog(self, "The document that is made", self._target.text(), "Documents (*.json)")
+        dialog = QFileDialog(self, "Document to make", self._target.text(), "Documents (*.json)")
         dialog.setObjectName("combineBrowseDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("json")
@@ -545,7 +547,7 @@ class CombineSheet(FilesSheet):
             return
         order, kept, shared = self.order(), self._kept, self._documents.shared
         if self._straight.isChecked() and not order.target:
-            self._cost.say("Say which file it is written to.", "fault")
+            self._cost.say("Choose the file to write.", "fault")
             self._target.setFocus()
             return
         # The references of the files are given away to the document.
@@ -591,12 +593,12 @@ class AppendSheet(FilesSheet):
         return self._document
 
     def _make_fields(self) -> QFormLayout:
-        self._along = self._make_line("appendAlong", "The dimension that gets longer", "found by itself")
+        self._along = self._make_line("appendAlong", "Dimension to append along", "found by itself")
         self._along.textChanged.connect(lambda _text: self._changed())
         pattern = r"where its values come from: run=name:run(\d+)"
         self._new = self._make_line(
             "appendNewDimension",
-            "Where the values of a dimension come from that the files lack, NAME=FROM",
+            "Source of the values of a dimension that the files lack, NAME=FROM",
             pattern,
         )
         self._new.textChanged.connect(lambda _text: self._changed())
@@ -605,7 +607,7 @@ class AppendSheet(FilesSheet):
         rows = (
             ("A&long", self._along_line(self._along, "Where files &lack it", self._new), self._along),
             ("", self._make_ticks_line((self._sort,)), None),
-            ("Runs", self._make_where("Where files are looked at", "Change where files are looked at"), None),
+            ("Runs", self._make_where("Where files are read", "Change where files are read"), None),
         )
         return self._make_form(rows, self.fontMetrics().horizontalAdvance("Along") + theme.LARGE)
 

@@ -235,7 +235,7 @@ class PlacedFiles(_Rows):
 
     def __init__(self) -> None:
         super().__init__(
-            "combineFiles", "Files, and where each lies", ("File", "From", "To", "Length", ""),
+            "combineFiles", "Files and their places", ("File", "From", "To", "Length", ""),
             (190, 140, 140, 110, 0),
         )  # fmt: skip
         self.setRootIsDecorated(False)

@@ -172,7 +172,7 @@ def plain_dimension(
     if len(best) == 1:
         return best[0], known
     which = f": it could be {', '.join(map(quoted, best))}" if best else ": no coordinates differ"
-    message = f"it is not plain along which dimension the files lie{which}"
+    message = f"the dimension to join the files along is not clear{which}"
     raise RefbrowserError(
         ErrorKind.USAGE, message, advice=f"Choose it at Along: the files have {', '.join(known) or 'none'}"
     )
@@ -346,7 +346,10 @@ def carry_out(order: CombineOrder, kept: FileSet | None, shared: SharedSession, 
     """
     path = local_path(order.target)
     if order.target and path is not None and os.path.lexists(os.path.expanduser(path)) and not order.force:
-        message, advice = "the document is there already", "Choose another name, or tick that it is replaced"
+        message, advice = (
+            "the document exists already",
+            "Choose another name, or tick the box that replaces it",
+        )
         raise RefbrowserError(ErrorKind.IO, message, advice=advice)
     found = look(order, kept, control)
     plan = found.plan
@@ -362,7 +365,7 @@ def carry_out(order: CombineOrder, kept: FileSet | None, shared: SharedSession, 
     dataset, report = made(plan, shared.get(), control)
     _forget(found)
     return Made(
-        f"{_words_of(report)} It is in no file yet: Save asks where.", _opened(order, dataset, control)
+        f"{_words_of(report)} It is not saved yet: Save asks where.", _opened(order, dataset, control)
     )
 
 

@@ -162,7 +162,7 @@ class CompareCommands(CommandGroup):
         from refbrowser.app.comparing.merge_sides import ListedConflicts
 
         if not found.may_open:
-            message, place = "the document that was merged lies elsewhere", Place(document=found.path)
+            message, place = "the merged document is in another place", Place(document=found.path)
             advice = "open that document first, and then the list of conflicts again"
             error = RefbrowserError(ErrorKind.USAGE, message, place, advice)
             self._frame.show_error("The conflicts cannot be settled", error)

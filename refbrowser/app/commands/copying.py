@@ -104,7 +104,7 @@ def _is_of(picture: Picture, node: ArrayNode, state: SliceState) -> bool:
 
 
 _NOTHING_MEANT = "Select a key, or put the cursor on an element of the plot, to copy from it"
-_NOT_HERE = "There is no value to copy: its chunk is missing, could not be read, or has not come yet"
+_NOT_HERE = "There is no value to copy: its chunk is missing, could not be read, or is still loading"
 
 
 class CopyCommands(CommandGroup):

@@ -29,7 +29,7 @@ FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec(
         "open_remote",
         "Open CDM Re&mote…",
-        tip="Open a dataset that a server offers as CDM Remote; only what is shown is asked for",
+        tip="Open a dataset that a server offers as CDM Remote; only what is shown is requested",
     ),
     ActionSpec(
         "open_store",
@@ -72,10 +72,10 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Save &as…",
         shortcut="Ctrl+Shift+S",
         when="can_save_as",
-        tip="Write the references to another file, in the form that you choose, and go on with that",
+        tip="Write the references to another file, in the form that you choose, and continue with that file",
     ),
     ActionSpec(
-        "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; the document stays what it is"
+        "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; this document stays open"
     ),
     ActionSpec(
         "revert",
@@ -103,13 +103,13 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Compare with a&nother…",
         shortcut="Ctrl+Shift+D",
         when="is_open",
-        tip="Show side by side how this dataset and another one differ, and take differences over, both ways",
+        tip="Compare this dataset with another, side by side, and copy differences either way",
     ),
     ActionSpec(
         "merge",
         "Mer&ge…",
         when="can_merge",
-        tip="Bring in what another document changed since both began, and settle what is at odds",
+        tip="Merge the changes that another document made since the common base, and resolve conflicts",
     ),
     None,
     ActionSpec(
@@ -129,7 +129,7 @@ FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec(
         "combine_files",
         "Com&bine files…",
-        tip="Make one dataset of many files along a dimension; what differs in them is shown first",
+        tip="Combine many files into one dataset along a dimension; their differences are shown first",
     ),
     ActionSpec(
         "append_files",
@@ -187,7 +187,7 @@ EDIT: tuple[ActionSpec | None, ...] = (
         when="can_redo",
         icon="redo",
         toolbar="Redo",
-        tip="Make the edit again",
+        tip="Redo the edit that was undone",
     ),
     None,
     ActionSpec(
@@ -245,7 +245,7 @@ EDIT: tuple[ActionSpec | None, ...] = (
         "Re&name key",
         shortcut="F2",
         when="is_open",
-        tip="Give the key that is selected in References another name",
+        tip="Rename the key that is selected in References",
     ),
     ActionSpec(
         "duplicate_references",
@@ -266,14 +266,14 @@ EDIT: tuple[ActionSpec | None, ...] = (
         "Replace URL prefi&x…",
         shortcut="Ctrl+H",
         when="is_open",
-        tip="Replace the prefix of URLs: of all keys, or of what is selected",
+        tip="Replace the prefix of URLs, of all keys or of the selected ones",
     ),
     ActionSpec(
         "move_files",
-        "&Where files lie…",
+        "&Files and locations…",
         shortcut="Ctrl+Shift+H",
         when="is_open",
-        tip="Show the hosts, buckets and folders that URLs lead to, and move what lies there",
+        tip="Show the hosts, buckets and folders that URLs point to, and update the URLs when files move",
     ),
     ActionSpec(
         "changed_only",
@@ -303,19 +303,22 @@ VIEW: tuple[ActionSpec | None, ...] = (
         "Plot al&one",
         shortcut="F11",
         check="is_plot_alone",
-        tip="Show nothing but the plot; F11 or Esc brings the rest back",
+        tip="Show only the plot; F11 or Esc brings the rest back",
     ),
     None,
     ActionSpec(
         "toggle_internal",
-        "Attributes of the &format",
+        "&Format attributes",
         check="is_internal",
-        tip="Show the attributes that formats keep for themselves (_nczarr_array, _ARRAY_DIMENSIONS) too",
+        tip="Show attributes that formats use internally (_nczarr_array, _ARRAY_DIMENSIONS) too",
     ),
     None,
-    ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Put the keyboard in the next pane"),
+    ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Move the keyboard focus to the next pane"),
     ActionSpec(
-        "previous_pane", "Pre&vious pane", shortcut="Shift+F6", tip="Put the keyboard in the pane before"
+        "previous_pane",
+        "Pre&vious pane",
+        shortcut="Shift+F6",
+        tip="Move the keyboard focus to the previous pane",
     ),
     None,
     ActionSpec("theme_system", "As the &desktop", submenu="&Theme", check="is_system_theme"),
@@ -326,7 +329,7 @@ VIEW: tuple[ActionSpec | None, ...] = (
         "reset_layout",
         "Reset &layout",
         shortcut="Ctrl+0",
-        tip="Put docks and columns where they began",
+        tip="Reset docks and columns to their first places",
     ),
 )
 
@@ -360,7 +363,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "auto_levels",
         "Reset colour li&mits",
         when="has_levels",
-        tip="Set the ends of the colours by what is shown",
+        tip="Fit the colour limits to the values shown",
     ),
     ActionSpec(
         "toggle_extremes",
@@ -368,7 +371,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         when="has_levels",
         check="is_extremes",
         plot_key="M",
-        tip="Let the colours reach from the least to the greatest value, or only from 2nd to 98th percentile",
+        tip="Span the colours from minimum to maximum, or only from the 2nd to the 98th percentile",
     ),
     ActionSpec(
         "next_map",
@@ -382,7 +385,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "&Reverse the colour map",
         when="has_levels",
         check="is_reverse",
-        tip="Run through the colour map from its other end",
+        tip="Reverse the colour map",
     ),
     None,
     ActionSpec(
@@ -394,7 +397,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Draw one step as long on both axes, or fill the view with the image",
     ),
     ActionSpec(
-        "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Take back zoom and pan"
+        "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Reset zoom and pan"
     ),
     None,
     ActionSpec(
@@ -425,7 +428,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         when="can_series",
         check="is_playing",
         plot_key="Space",
-        tip="Move through the slices along the slider's dimension, one frame after the other",
+        tip="Animate the slices along the slider's dimension",
     ),
     ActionSpec(
         "export_profile", "Export profile…", when="is_profile", tip="Write the profile to a file (CSV)"
@@ -438,7 +441,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "E&xplain",
         shortcut="Ctrl+I",
         when="has_document",
-        tip="Say why the current element, cell, key, chunk or problem shows as it does (E in the plot)",
+        tip="Explain why the current element, cell, key, chunk or problem looks as it does (E in the plot)",
     ),
 )
 
@@ -459,14 +462,14 @@ REFERENCES: tuple[ActionSpec | None, ...] = (
         "override_key",
         "&Override the key",
         when="takes_rules",
-        tip="Give the selected key of a gen rule a rule of its own, of one row, which counts",
+        tip="Override the selected key of a gen rule with a later rule of one row",
     ),
     None,
     ActionSpec(
         "fold_references",
         "Fo&ld into rules…",
         when="can_fold",
-        tip="Write references that stand one by one as templates and gen rules, where that is shorter",
+        tip="Replace references by templates and gen rules where that is shorter",
     ),
     None,
     ActionSpec("template_values", "Template &values…", when="takes_rules"),
@@ -492,12 +495,14 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         "show_byte_map",
         "&Byte map",
         shortcut="Ctrl+Shift+B",
-        tip="Show whose the bytes of a file are, what the view uses of them, and how they are requested",
+        tip="Show which array owns each byte of a file, which bytes the view uses, and how they are "
+        "requested",
     ),
     ActionSpec(
         "show_cost",
         "What rea&ding costs",
-        tip="Show what a map, a series, a profile and all of the array cost to read, with other chunks too",
+        tip="Show what it costs to read a map, a series, a profile and the whole array, also with "
+        "other chunks",
     ),
     None,
     ActionSpec("show_problems", "Show &problems"),
@@ -513,7 +518,7 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         "&Audit…",
         shortcut="Shift+F7",
         when="has_document",
-        tip="Look at files and chunks too, as far as you choose: what is dead, cut short, shifted or missing",
+        tip="Check files and chunks too, as far as you choose: what is dead, cut short, shifted or missing",
     ),
     ActionSpec("next_problem", "Ne&xt problem", shortcut="F8", when="has_problems"),
     ActionSpec("previous_problem", "Pre&vious problem", shortcut="Shift+F8", when="has_problems"),
@@ -522,13 +527,13 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         "write_lock",
         "Write loc&k",
         when="can_lock",
-        tip="Write down size, ETag or time and digests of all files beside the document (DOC.lock.json)",
+        tip="Record the size, ETag or time and digests of all files beside the document (DOC.lock.json)",
     ),
     ActionSpec(
         "accept_stale",
         "&Accept the new state…",
         when="has_stale",
-        tip="Show the files that are not those of the lock, to accept some as they are now",
+        tip="Show the files that differ from the lock, and accept their new state",
     ),
     None,
     ActionSpec("show_history", "Show &history"),
@@ -540,14 +545,14 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         submenu="CDM &Remote",
         when="can_serve",
         check="is_served",
-        tip="Offer the dataset as CDM Remote to programs of this machine, or stop that",
+        tip="Serve the dataset as CDM Remote to programs on this machine, or stop serving it",
     ),
     ActionSpec(
         "copy_service",
         "&Copy its address",
         submenu="CDM &Remote",
         when="is_served",
-        tip="Copy the URL at which the dataset is offered",
+        tip="Copy the URL at which the dataset is served",
     ),
 )
 
@@ -557,7 +562,7 @@ HELP: tuple[ActionSpec | None, ...] = (
     ActionSpec("manual", "&Manual", shortcut="Shift+F1"),
     ActionSpec("shortcuts", "&Keyboard shortcuts", shortcut="F1"),
     None,
-    ActionSpec("about", "&About refbrowser", tip="Versions, for a report of a fault"),
+    ActionSpec("about", "&About refbrowser", tip="Versions, for a bug report"),
 )
 
 

@@ -370,7 +370,7 @@ class ReferenceCommands(CommandGroup):
             self._say_nothing()
             return None
         if row < state.expansion.refs_rows:
-            self._frame.say("This key stands in refs, not in a gen rule")
+            self._frame.say("This key is in refs, not in a gen rule")
             return None
         rule, inner = state.expansion.origin(row)
         return rule, inner

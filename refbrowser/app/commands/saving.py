@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: What to do where a path is that of what is open.
 #: In the heading of each save that failed.
 NOT_SAVED = "was not saved"
-_OUTSIDE = "References have no place among its keys: choose a place outside of it."
+_OUTSIDE = "Its keys are no place for references: choose a place outside it."
 
 
 class SaveCommands(CommandGroup):

@@ -167,7 +167,7 @@ class ValueCommands(CommandGroup):
         self._folder = str(Path(path).parent)
         if suffix not in FORMS:
             name = Path(path).name
-            self._frame.say(f"Not written: {one_line(name)} ends with none of {', '.join(FORMS)}")
+            self._frame.say(f"Not written: {one_line(name)} needs one of these suffixes: {', '.join(FORMS)}")
             self._ask_where(view, name)
         elif suffix in _PICTURES:
             self._write_picture(view, path, _PICTURES[suffix][1](view.picture))

@@ -127,7 +127,7 @@ class CompareWindow(QDialog):
 
     def _make_foot(self) -> QHBoxLayout:
         self._sample = push_button("Compare values in a &sample", "compareSampleButton", self._compare_sample)
-        self._sample.setToolTip("Read some blocks of each array on both sides, always the same ones")
+        self._sample.setToolTip("Read some blocks of each array on both sides, the same ones every time")
         self._all = push_button("Compare &all values", "compareAllButton", self._compare_all)
         self._all.setToolTip("Read every array whole, on both sides")
         self._bar = QProgressBar()

@@ -61,15 +61,14 @@ class TwoDocuments(MergeSides):
     """Asks for base and theirs."""
 
     about = (
-        "What theirs changed since the base comes into this document (ours), as one step that Undo takes "
-        "back. Where both changed one place in other ways you choose whose value stands; until then it is "
-        "ours."
+        "Changes that theirs made since the base are merged into this document (ours), as one step that Undo "
+        "takes back. Where both changed one place differently you choose the value; until then it is ours."
     )
-    nothing = "Theirs changed nothing that is not here."
+    nothing = "Theirs has no change that is not here already."
 
     def __init__(self, bases: Sequence[ComparedSide], others: Sequence[ComparedSide]) -> None:
         super().__init__()
-        self.base = SourceField("mergeBase", "Base: what both sides began with", bases)
+        self.base = SourceField("mergeBase", "Base: the common ancestor of both sides", bases)
         self.theirs = SourceField("mergeTheirs", "Theirs: the document whose changes are taken", others)
         for field in (self.base, self.theirs):
             field.changed.connect(self.changed)
@@ -113,10 +112,10 @@ class ListedConflicts(MergeSides):
     heading = "Settle conflicts in"
     action = "Settle"
     about = (
-        "A merge left these conflicts: both sides changed one place in other ways, and ours stands there. "
-        "Choose whose value stands; it is one step that Undo takes back."
+        "A merge left these conflicts: both sides changed one place differently, and ours is in place. "
+        "Choose a value for each; it is one step that Undo takes back."
     )
-    nothing = "Nothing is left to settle."
+    nothing = "All conflicts are settled."
 
     def __init__(self, name: str, listed: ConflictFile) -> None:
         super().__init__()

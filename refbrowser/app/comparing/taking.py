@@ -89,7 +89,7 @@ class TakingBar(QWidget):
         for button, side in ((self.left, "left"), (self.right, "right")):
             button.setAccessibleName(f"Take over to the {side}")
             button.setToolTip(
-                f"Make the {side} side as the other one, as one step of its history (undone there)"
+                f"Copy the other side's value to the {side}, as one step of its history (undone there)"
             )
         self._why = [plain_label("", role="muted"), plain_label("", role="muted")]
         for number, label in enumerate(self._why):

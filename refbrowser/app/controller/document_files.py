@@ -202,7 +202,7 @@ class DocumentLock(QObject):
 
             return urls.difference(files_of(document, control.check))
 
-        title = f"Look which files {self._document.title} refers to"
+        title = f"Find which files {self._document.title} refers to"
         self._looking.run(
             self._document, title, look, self._take_unused, lambda _error: None, priority=Priority.STATISTICS
         )

@@ -31,9 +31,9 @@ from refbrowser.views.words import count_text, size_text
 
 #: What is told of an export that was interrupted.
 _LEFTOVERS = {
-    Leftover.SAME: ["An export like this one was interrupted here: it can go on from there."],
+    Leftover.SAME: ["An export like this was interrupted here: it can continue."],
     Leftover.OTHER: [
-        "Another export to this target was interrupted: Export asks before what that wrote is removed."
+        "A different export to this target was interrupted: Export asks before removing what it wrote."
     ],
 }
 #: Losses and left-out entries that are listed; the rest is counted.
@@ -106,7 +106,7 @@ class Cost:
         """Return it in words."""
         estimate = self.estimate
         chunks = f"{count_text(estimate.chunks)} {self.unit}{'' if estimate.chunks == 1 else 's'}"
-        missing = f" ({count_text(estimate.missing)} missing ones stay so)" if estimate.missing else ""
+        missing = f" ({count_text(estimate.missing)} missing chunks stay missing)" if estimate.missing else ""
         lines = [
             f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
             f"{size_text(estimate.target_bytes)}."
@@ -130,9 +130,9 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
     if os.path.lexists(request.target) and not is_meant:
         raise RefbrowserError(
             ErrorKind.IO,
-            "something is at the target already",
+            "the target exists already",
             Place(path=request.target),
-            "Choose another name, or tick that it is to be replaced or gone on with",
+            "Choose another name, or tick the box that replaces or continues it",
         )
     return Cost(
         estimate_export(dataset, request, control, order.compute.compute()),
@@ -160,7 +160,7 @@ def report_text(report: ExportReport) -> str:
     chunks = f"{count_text(report.chunks)} {form.unit if report.chunks == 1 else form.units}"
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
-    facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
+    facts += [f"{count_text(report.missing)} missing in the source as well"] if report.missing else []
     more = f" ({', '.join(facts)})" if facts else ""
     lines = [
         f"Done: {arrays}, {chunks}{more} in {report.target}",

@@ -225,7 +225,7 @@ class DocumentJournal(QObject):
                 self.recoveries = recoveries
                 self.recoveriesChanged.emit()
 
-        self._search.run(self._document, f"Look for unsaved edits of {self._document.title}", find, found)
+        self._search.run(self._document, f"Recover unsaved edits of {self._document.title}", find, found)
 
     def can_restore(self, recovery: Recovery) -> bool:
         """Tell whether the edits fit the document as it was opened or last saved."""

@@ -120,7 +120,7 @@ def plan_of(order: MakeOrder) -> MakePlan:
         raise RefbrowserError(
             ErrorKind.IO,
             f"{some} there already",
-            advice="Choose another place, or tick that they are to be replaced or left",
+            advice="Choose another place, or tick the box that replaces or keeps them",
         )
     return MakePlan(targets, there)
 
@@ -161,7 +161,7 @@ def report_text(report: MakeReport) -> str:
         lines.append(f"Not all of {count_text(lossy)} could be kept: the rows of these files say what.")
     if report.left_out:
         files = "file is" if len(report.left_out) == 1 else "files are"
-        lines.append(f"{count_text(len(report.left_out))} {files} left out, as no references can be made.")
+        lines.append(f"{count_text(len(report.left_out))} {files} left out: references cannot describe them.")
     return "\n".join(lines)
 
 

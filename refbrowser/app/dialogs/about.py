@@ -91,7 +91,7 @@ class AboutDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addLayout(head)
-        layout.addWidget(plain_label("Versions, for a report of a fault", role="paneTitle", wrap=False))
+        layout.addWidget(plain_label("Versions, for a bug report", role="paneTitle", wrap=False))
         layout.addWidget(lines, 1)
         layout.addLayout(buttons)
         self.resize(460, 480)

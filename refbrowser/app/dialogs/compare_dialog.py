@@ -164,11 +164,11 @@ class CompareDialog(DifferencesDialog):
 
     def __init__(self, document: OpenDocument, parent: QWidget) -> None:
         self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
-        self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
+        self._reload.setToolTip("Load the file; unsaved edits are asked about")
         super().__init__(document, parent, document.file.compare, "the file")
         self.heading.setText(f"{one_line(document.name)}: this document and its file")
         keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
-        keep.setToolTip("Go on with this document; Save replaces the file")
+        keep.setToolTip("Keep working on this document; Save replaces the file")
         for button in (keep, self._reload):
             self.buttons.addWidget(button)
 
@@ -184,7 +184,7 @@ class CompareDialog(DifferencesDialog):
 def summary_of(parts: tuple[Part, ...]) -> str:
     """Return in one sentence how much differs."""
     if not parts:
-        return "Nothing differs but spacing or the order of keys."
+        return "Only spacing or the order of keys differs."
     words = [f"{count_text(part.count)} in {part.title.lower()}" for part in parts if part.count]
     return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
 

@@ -52,7 +52,7 @@ class CheckTable(QWidget):
         self._only.toggled.connect(lambda _on: self._fill())
         self.table = _Table()
         self.table.setObjectName("exportCheckTable")
-        self.table.setAccessibleName("What other software read")
+        self.table.setAccessibleName("Read by other software")
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import ExportReport
 
 
-ALLOW_STALE = "Read files that are not those of the lock"
+ALLOW_STALE = "Read files that differ from the lock"
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
     "--skip-bad": "“Leave out what cannot be read”",
@@ -60,8 +60,8 @@ _OPTIONS = {
     "(refbrowser lock DOC --accept URL)": f"(Tools > Accept the new state…), or tick “{ALLOW_STALE}”",
 }
 _STALE_TIP = (
-    "These files are not those that the references were made of: what is written of them may be wrong, and "
-    "nothing in the target says so. Without the tick, an export that needs one of them fails"
+    "These files have changed since the references were made: values written from them may be wrong, and "
+    "nothing in the target shows it. Without the tick, an export that needs one of them fails"
 )
 #: Lines that are seen at once.
 _LINES = 6
@@ -85,16 +85,16 @@ def ask_leftover(parent: QWidget, target: str, answered: Callable[[bool], object
     resume = None
     if is_same:
         box.setText(f"An export to {name} was interrupted")
-        box.setInformativeText("Go on from there, or remove what it wrote and begin anew?")
+        box.setInformativeText("Continue from there, or remove what it wrote and start over?")
         resume = box.addButton("Go on", QMessageBox.ButtonRole.AcceptRole)
         resume.setObjectName("exportLeftoverResume")
     else:
         box.setText(f"Another export to {name} was interrupted")
         box.setInformativeText(
-            "It was of another format, of other arrays, or with other options: this one cannot go on from "
-            "there. Remove what it wrote and begin anew? Another target keeps it."
+            "It was of another format, of other arrays, or with other options: this one cannot continue "
+            "it. Remove what it wrote and start over? Another target keeps it."
         )
-    anew = box.addButton("Begin anew", QMessageBox.ButtonRole.DestructiveRole)
+    anew = box.addButton("Start over", QMessageBox.ButtonRole.DestructiveRole)
     anew.setObjectName("exportLeftoverAnew")
     cancel = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
     cancel.setObjectName("exportLeftoverCancel")
@@ -461,10 +461,12 @@ class ExportDialog(WorkingDialog):
             self._check_ended()
             return
         more = (
-            "What is written stays: Export goes on from there, or begins anew where "
+            "What was written stays: Export continues from there, or starts over if "
             "“Go on with an interrupted export” is not ticked."
         )
-        self._told(f"Cancelled. {more if self.format.resumes else 'Nothing is left of it.'}", "warning")
+        self._told(
+            f"Cancelled. {more if self.format.resumes else 'Everything it wrote was removed.'}", "warning"
+        )
         self._resume.setChecked(self.format.resumes)
         self._pause.stop()
         self._start.setEnabled(True)

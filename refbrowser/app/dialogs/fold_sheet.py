@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from refbrowser.references.edits.fold import Folding
 
 _ABOUT = (
-    "References that stand one by one are written as templates and gen rules where that is shorter. "
-    "The document means the same; Undo brings the text back byte by byte."
+    "Separate references are replaced by templates and gen rules where that is shorter. "
+    "The document keeps its meaning; Undo restores its text byte for byte."
 )
 #: Where a line keeps what is shown of it below the list.
 _WHOLE = Qt.ItemDataRole.UserRole

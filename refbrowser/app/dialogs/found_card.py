@@ -113,7 +113,7 @@ class FoundCard(Card):
         self._open.setVisible(bool(self._paths or (found.is_data and self._made)))
         one = f"Open {one_line(found.documents[0])}" if self._data and found.documents else "Open it"
         several = f"Open {len(self._paths)} documents" if len(self._paths) > 1 else one
-        self._open.setText("Open what they made" if found.is_data else several)
+        self._open.setText("Open the result" if found.is_data else several)
         for button in (self._combine, self._make):
             button.setVisible(bool(self._data))
         # There is room for three.
@@ -143,10 +143,10 @@ class FoundCard(Card):
             missing = one_line(os.path.basename(self._made))
             self.set_note(f"{missing} is not there yet. Run the lines below in Python first.")
         elif opened:
-            self.set_note(f"References to it are open: {names}.")
+            self.set_note(f"Reference documents of it that are open: {names}.")
             self._open.setText("Show it" if len(self._paths) == 1 else "Show them")
         elif beside:
-            self.set_note(f"References to it lie beside it: {names}.")
+            self.set_note(f"Reference documents beside it: {names}.")
             self._open.setText("Open them" if len(self._paths) > 1 else f"Open {names}")
         self._open.setVisible(bool(self._paths or self._made))
         self._open.setDefault(bool(self._paths))
@@ -203,7 +203,7 @@ def _folder_words(found: Found, data: int) -> str:
     if data:
         files = "1 file of data is" if data == 1 else f"{count_text(data)} files of data are"
         lines.append(
-            f"{files} in {first}. Combine makes one dataset of them along a dimension; "
+            f"{files} in {first}. Combine joins them into one dataset along a dimension; "
             "Make references writes a document for each. The files stay as they are."
         )
     if documents:

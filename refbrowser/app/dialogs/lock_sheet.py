@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     pass
 
 _ABOUT = (
-    "These files were replaced or changed since the lock was written. Accept those that are meant to be as "
-    "they are now: the lock takes their new state. References into them are not changed, and may point to "
-    "the wrong bytes; where they do, make them anew instead."
+    "These files were replaced or changed since the lock was written. Accept those that were changed "
+    "on purpose: the lock then records their new state. References into them are not changed, "
+    "and may point to "
+    "the wrong bytes; if they do, make the references again instead."
 )
 _COLUMNS = ("File", "", "Size", "ETag", "Changed")
 _ROW = Qt.ItemDataRole.UserRole
@@ -67,7 +68,7 @@ class AcceptSheet(QDialog):
         document.destroyed.connect(self.reject)
 
     def _lay_out(self) -> None:
-        heading = plain_label(f"{one_line(self._document.name)}: files that are not those of the lock")
+        heading = plain_label(f"{one_line(self._document.name)}: files that differ from the lock")
         heading.setFont(theme.heading_font())
         self._all = push_button("Tick all", "acceptAllButton", lambda: self._tick_all(on=True))
         self._none = push_button("Tick none", "acceptNoneButton", lambda: self._tick_all(on=False))
@@ -92,7 +93,7 @@ class AcceptSheet(QDialog):
     def _make_list(self) -> QTreeWidget:
         view = QTreeWidget()
         view.setObjectName("acceptList")
-        view.setAccessibleName("Files that are not those of the lock")
+        view.setAccessibleName("Files that differ from the lock")
         view.setUniformRowHeights(True)
         view.setRootIsDecorated(False)
         view.setItemsExpandable(False)

@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {
     "--skip-bad": "“Leave out files that cannot be read”",
-    "--force": "“Replace documents that are there”",
-    "--resume": "“Leave documents that are newer than their files”",
+    "--force": "“Replace existing documents”",
+    "--resume": "“Keep documents that are newer than their files”",
     "--relative": "“Name files relative to their documents”",
     "--url-template": "“Template”",
 }
 _ABOUT = (
-    "Each file gets a document of its own, in which its variables are references to the bytes where they "
-    "lie: no data is copied. Before a document counts as done, chunks of every variable are read through "
+    "Each file gets its own document, in which its variables are references to the bytes in the "
+    "file: no data is copied. Before a document counts as done, chunks of every variable are read through "
     "it and compared with the file."
 )
 #: Lines of what is told that are seen at once.
@@ -147,7 +147,9 @@ class MakeSheet(WorkingDialog):
         self._named.textChanged.connect(lambda text: self._add.setEnabled(bool(text.strip())))
         self._browse_files = push_button("Add &files…", "makeAddFilesButton", self._ask_files)
         self._remove = push_button("Re&move", "makeRemoveButton", self.remove_files)
-        self._remove.setToolTip("Take the selected files out of the list; nothing is done to the files")
+        self._remove.setToolTip(
+            "Remove the selected files from the list; the files themselves stay as they are"
+        )
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
         line.addWidget(self._named, 1)
@@ -172,11 +174,11 @@ class MakeSheet(WorkingDialog):
         where.setSpacing(theme.MEDIUM)
         where.addWidget(self._target, 1)
         where.addWidget(self._browse)
-        self._force = self._check("makeForce", "Replace documents that are there")
-        self._resume = self._check("makeResume", "Leave documents that are newer than their files")
+        self._force = self._check("makeForce", "Replace existing documents")
+        self._resume = self._check("makeResume", "Keep documents that are newer than their files")
         self._skip = self._check("makeSkipBad", "Leave out files that cannot be read")
-        self._resume.setToolTip("So goes on what was cancelled: what is made already is not made again")
-        self._skip.setToolTip("Else the first file of which no references can be made ends all")
+        self._resume.setToolTip("Continues a cancelled run: finished documents are not made again")
+        self._skip.setToolTip("Otherwise the first file that cannot be referenced stops the run")
         ticks = self._make_ticks_line((self._force, self._resume, self._skip))
         runs = self._make_where("Where references are made", "Change where references are made")
         self._fields = (
@@ -324,13 +326,13 @@ class MakeSheet(WorkingDialog):
 
             return plan_of(order)
 
-        self._planning.run(self, "Look where documents go", plan, self._planned, self._not_planned)
+        self._planning.run(self, "Check where documents go", plan, self._planned, self._not_planned)
 
     def _planned(self, plan: MakePlan) -> None:
         self._start.setEnabled(True)
         lines = [plan.text]
         if errors := self.files.errors():
-            ends = "left out" if self._skip.isChecked() else "and the first of these ends all"
+            ends = "left out" if self._skip.isChecked() else "and the first of these stops the run"
             lines.append(f"{count_text(errors)} cannot be opened, {ends}.")
         self._cost.say("\n".join(lines), "")
 
@@ -392,10 +394,8 @@ class MakeSheet(WorkingDialog):
     def _cancelled(self) -> None:
         self._resume.setChecked(True)
         made = len(self._made)
-        some = (
-            f"{count_text(made)} document{' is' if made == 1 else 's are'} made and stay{'s' * (made == 1)}"
-        )
-        self._told(f"Cancelled. {some}: Make references goes on from there.", "warning")
+        some = f"{count_text(made)} document{' is' if made == 1 else 's are'} made and kept"
+        self._told(f"Cancelled. {some}: Make references continues from there.", "warning")
 
     def _done(self, report: MakeReport) -> None:
         from refbrowser.app.controller.making import report_text

@@ -195,7 +195,9 @@ class OpenUrlDialog(QDialog):
         self._flavour.addItem("As found", "")
         for name, title in FLAVOURS:
             self._flavour.addItem(title.replace("&", ""), name)
-        self._flavour.setToolTip("Whose rules the metadata of a store follows; documents say it themselves")
+        self._flavour.setToolTip(
+            "Which format's rules the metadata of a store follows; documents state it themselves"
+        )
         self._buttons = QDialogButtonBox()
         self._connection = push_button(
             "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self.url())
@@ -263,7 +265,7 @@ class OpenRemoteDialog(OpenUrlDialog):
         self._heading.setText("Open a dataset that a server offers as CDM Remote")
         self._field.setAccessibleName("Address of the dataset")
         self._field.setPlaceholderText("https://server.org/thredds/cdmremote/folder/dataset.nc")
-        self._hint.setText("Only what is shown is asked for: variables and sections of them.")
+        self._hint.setText("Only what is shown is requested: variables and sections of them.")
         self._flavour_label.hide()
         self._flavour.hide()
 

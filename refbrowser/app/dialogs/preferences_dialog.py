@@ -94,11 +94,11 @@ class WorkersCard(QFrame):
         self._choice = choice
         self.leave()
         if choice.kind == CLUSTER and not choice.scheduler:
-            self._tell("Type the address that the scheduler told when it started.")
+            self._tell("Type the address that the scheduler printed when it started.")
             return
         if choice.kind == CLUSTER:
-            self._tell(f"Asking {one_line(choice.scheduler)} who works there…")
-        self._run(f"Ask who works {choice.words}" if choice.kind == CLUSTER else Tasks.PREPARING)
+            self._tell(f"Asking {one_line(choice.scheduler)} for its workers…")
+        self._run(f"List the workers {choice.words}" if choice.kind == CLUSTER else Tasks.PREPARING)
 
     def leave(self) -> None:
         """Let no answer come any more."""
@@ -114,17 +114,17 @@ class WorkersCard(QFrame):
     def _show(self, status: ComputeStatus | None) -> None:
         if self._choice.kind == PROCESSES:
             self._tell(
-                "Each export starts processes of its own, which end with it. They need more memory than "
-                "threads of this program, and pay where much is decoded and encoded."
+                "Each export starts its own processes, which end with it. They need more memory than "
+                "threads of this program, and help where much is decoded and encoded."
             )
         elif status is not None and self._choice.kind == CLUSTER:
             link = one_line(status.dashboard or "")
-            where = f"\nDashboard: {link}" if link else "\nThe scheduler tells of no dashboard."
+            where = f"\nDashboard: {link}" if link else "\nThe scheduler has no dashboard."
             text = f"{one_line(self._choice.scheduler)} answers: {workers_text(status)}{where}"
             self._tell(text, link=link)
             self._later.start()
         else:
-            self._tell("Exports run in threads of this program. Nothing is to be set up.")
+            self._tell("Exports run in threads of this program. There is nothing to set up.")
 
     def _failed(self, error: BaseException) -> None:
         text = error_text(error)
@@ -199,7 +199,7 @@ class PreferencesDialog(QDialog):
             layout.addWidget(title)
             layout.addLayout(self._form(list(group)))
             layout.addSpacing(theme.MEDIUM)
-        note = "Changes take effect at once. All other limits of the program hold for everyone: "
+        note = "Changes take effect at once. All other limits are fixed: "
         layout.addWidget(plain_label(f"{note}refbrowser limits lists them.", role="muted"))
         layout.addStretch(1)
         return body
@@ -207,8 +207,8 @@ class PreferencesDialog(QDialog):
     def _make_compute(self) -> QWidget:
         body, layout = _page()
         words = (
-            "Where exports of stores run: their chunks are read, coded and written one by one. All else that "
-            "the program does runs here."
+            "Where exports of stores run: their chunks are read, coded and written one by one. Everything "
+            "else runs in this program."
         )
         layout.addWidget(plain_label(words, role="muted"))
         self._compute = self._form([item for item in PREFERENCES if item.section == COMPUTE])
@@ -216,9 +216,7 @@ class PreferencesDialog(QDialog):
         layout.addLayout(self._compute)
         layout.addSpacing(theme.MEDIUM)
         layout.addWidget(self._workers)
-        note = (
-            "The page On a cluster of the manual (Shift+F1) says how to start one, and what its workers need."
-        )
+        note = "The manual page On a cluster (Shift+F1) explains how to start one, and what its workers need."
         layout.addWidget(plain_label(note, role="muted"))
         layout.addStretch(1)
         return body

@@ -56,8 +56,8 @@ class TemplateValuesDialog(QDialog):
         heading = plain_label("Values for templates")
         heading.setFont(theme.heading_font())
         text = plain_label(
-            "A value takes the place of the template's text while the document is open here, for example "
-            "a mirror of the data. It is never saved. An empty field leaves the document's text in force.",
+            "A value replaces the template's text while the document is open here, for example "
+            "with a mirror of the data. It is never saved. An empty field keeps the document's text.",
             role="muted",
         )
         self._fields: dict[str, QLineEdit] = {}
@@ -131,7 +131,7 @@ class Unsaved(StrEnum):
 def unsaved_words(document: OpenDocument) -> str:
     """Return what closing a document would lose: how many edits, also those that are not applied, or all."""
     if document.is_new:
-        return "The whole document, which is in no file yet,"
+        return "The whole document, which was never saved,"
     count = document.pending_count + document.draft_count
     typed = f" ({document.draft_count} not applied yet)" if document.draft_count else ""
     return f"{count} edit{'' if count == 1 else 's'}{typed}"
@@ -305,7 +305,7 @@ class Questions(QObject):
 
     def reload(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether pending edits are to be given up for what is in the file."""
-        text = f"{unsaved_words(document)} would be lost: the history begins anew."
+        text = f"{unsaved_words(document)} would be lost: the history starts over."
         self._confirm("reloadQuestion", f"Reload {one_line(document.title)}?", text, confirmed)
 
     def compare(

@@ -48,7 +48,7 @@ PACKED = (".gz", ".zst")
 RULES_WORDS = (
     "Version 1 keeps the gen rules of arrays without missing chunks. "
     "fsspec reads rules only with simple_templates=False; "
-    "by default it takes their chunks for missing, without a word. Version 0 has none."
+    "by default it silently treats their chunks as missing. Version 0 has no rules."
 )
 
 
@@ -124,7 +124,7 @@ class SaveProspectDialog(QDialog):
             self._say(layout, RULES_WORDS)
         self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files", self)
         self._rewrite.setObjectName("saveProspectRewrite")
-        self._keep = QRadioButton("&Keep them as they are written", self)
+        self._keep = QRadioButton("&Keep them as written", self)
         self._keep.setObjectName("saveProspectKeep")
         for choice in (self._rewrite, self._keep):
             choice.setVisible(bool(prospect.relative or prospect.obstacle))
@@ -175,7 +175,7 @@ def version0_words(document: OpenDocument, prospect: Prospect) -> str:
         text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
     text += f", about {size_text(prospect.size)}."
     if document.store.is_here:
-        text += " So fsspec reads it as it stands."
+        text += " So fsspec reads it as it is."
     if document.template_values:
         text += " The values that you gave for templates are written into them."
     if prospect.is_larger_than_opened:
@@ -187,13 +187,13 @@ def relative_words(prospect: Prospect) -> str:
     """Return that relative URLs would mean something else in the new folder."""
     if prospect.obstacle:
         words = prospect.obstacle[:1].upper() + prospect.obstacle[1:]
-        return f"{words}. They would mean other files in the new folder."
+        return f"{words}. They would name other files in the new folder."
     number = count_text(prospect.relative)
     which = "1 URL is" if prospect.relative == 1 else f"{number} URLs are"
     first = one_line(prospect.example)
     return (
         f"{which} relative to the folder of the document, first {first}. "
-        "In the new folder they would mean other files."
+        "In the new folder they would name other files."
     )
 
 
@@ -221,7 +221,7 @@ class UnsavedDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
-        layout.addWidget(plain_label("Those that are not ticked lose their edits.", role="muted"))
+        layout.addWidget(plain_label("Documents that are not ticked lose their edits.", role="muted"))
         layout.addWidget(self._list, 1)
         layout.addLayout(self._make_buttons())
         self._list.itemChanged.connect(lambda *_: self._update())

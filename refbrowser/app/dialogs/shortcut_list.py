@@ -32,13 +32,13 @@ class Key(NamedTuple):
 #: Keys that are no actions of a menu, by where they act.
 VIEW_KEYS: dict[str, tuple[Key, ...]] = {
     "In the plot": (
-        Key("Left, Right", "Step back and on along the marked dimension"),
-        Key("Up, Down, Alt+Up, Alt+Down", "Mark the dimension before or after"),
+        Key("Left, Right", "Step back and forward along the marked dimension"),
+        Key("Up, Down, Alt+Up, Alt+Down", "Mark the previous or next dimension"),
         Key("Home", "Show the whole picture"),
         Key("E", "Explain the element under the cursor"),
         Key("Shift+arrow keys", "Move the cursor by one element"),
         Key("Ctrl+C", "Copy the value under the cursor"),
-        Key("Esc", "Take the cursor away; bring back the rest of the window where the plot is alone"),
+        Key("Esc", "Hide the cursor; bring back the rest of the window if only the plot shows"),
     ),
     "In the charts beside the plot": (
         Key("Left, Right, PgUp, PgDown", "Move the cursor by one point, or by ten"),
@@ -51,7 +51,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("R", "Show all chunks"),
     ),
     "In the byte map": (
-        Key("Left, Right", "Go to the bytes before or behind: ranges and gaps"),
+        Key("Left, Right", "Go to the previous or next bytes: ranges and gaps"),
         Key("Return, Ctrl+Return", "Select the key of the bytes; show it in References"),
         Key("N, O", "Go to the next bytes of the same array; to the next overlap"),
         Key("Z, R", "Enlarge the bytes under the cursor; show the whole file"),
@@ -64,9 +64,9 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Return", "Show the element in the plot"),
     ),
     "In the nested values": (
-        Key("Right, Left", "Unfold, or go to the first value below; fold, or go to what a value is in"),
+        Key("Right, Left", "Unfold, or go to the first value inside; fold, or go to the parent"),
         Key("Return, Space", "Unfold or fold"),
-        Key("+, *", "Unfold one level more of the chosen row"),
+        Key("+, *", "Unfold one more level of the chosen row"),
         Key("-", "Fold"),
         Key("Ctrl+Left, Ctrl+Right", "Scroll sideways"),
         Key("Ctrl+G", "Go to a row"),
@@ -83,21 +83,21 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
     ),
     "In the attributes": (
         Key("Return", "Edit the value of the attribute, or go to the variable of a dimension"),
-        Key("F2", "Edit what is current, name or value"),
-        Key("Shift+Enter", "Begin a line in a long value"),
+        Key("F2", "Edit the current name or value"),
+        Key("Shift+Enter", "Start a new line in a long value"),
         Key("Insert", "Add an attribute"),
         Key("Del", "Remove the attribute"),
     ),
     "In the CDL": (
         Key("Ctrl+F", "Find"),
-        Key("F3, Shift+F3", "Go to the next place that was found, or the one before"),
+        Key("F3, Shift+F3", "Go to the next or previous match"),
     ),
     "In editors": (
         Key("Ctrl+Return, Ctrl+Enter", "Apply: one step of the history"),
         Key("Ctrl+Space", "Complete a name in a template, also within JSON"),
         Key("Alt+Up, Alt+Down", "Move a dimension of a gen rule"),
         Key("Ctrl+G", "Go to a row or key of the preview"),
-        Key("F4, Shift+F4", "Go to the next row of the preview that changes, or the one before"),
+        Key("F4, Shift+F4", "Go to the next or previous row of the preview that changes"),
     ),
 }
 

@@ -160,7 +160,7 @@ class TrustSheet(QDialog):
 
     def _make_row(self, number: int, want: Want) -> QTreeWidgetItem:
         name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
-        state = "allowed" if want.allowed else "asked when met" if want.origin is None else "not allowed"
+        state = "allowed" if want.allowed else "asks when needed" if want.origin is None else "not allowed"
         kind = _KIND_WORDS[want.kind][0]
         texts = [one_line(name), kind, count_text(want.count), size_text(want.size), state]
         row = QTreeWidgetItem(texts)

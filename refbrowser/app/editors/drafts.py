@@ -142,7 +142,7 @@ class Drafts(QObject):
                 if draft is not None:
                     self._put(kind, value["at"], draft)
             except (AttributeError, LookupError, TypeError, ValueError, RefbrowserError):
-                logger.warning("what was typed in an editor does not fit the document", exc_info=True)
+                logger.warning("the text in an editor does not fit the document", exc_info=True)
         self.restored.emit()
 
     def _put(self, kind: DraftKind, at: Any, draft: Any) -> None:

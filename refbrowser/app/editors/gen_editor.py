@@ -253,7 +253,7 @@ class GenEditor(EditorForm):
         if self.header.sizeHint().width() > self.header.geometry().width():
             self._number.setSuffix("")
         places = f"0 to {count_text(last)}" if last else "0"
-        self._number.setToolTip(f"Which gen rule is shown, by its place in the document ({places})")
+        self._number.setToolTip(f"Gen rule to show, by its place in the document ({places})")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -382,7 +382,7 @@ class PrefixEditor(EditorForm):
         ]
         self._examples.set_examples(examples)
         if not parts:
-            self._old_outcome.show_warning("no URL begins so")
+            self._old_outcome.show_warning("no URL begins with this text")
         elif mistake:
             self._outcome.show_fault(mistake)
         elif changes.edit.old == changes.edit.new:
@@ -393,14 +393,14 @@ class PrefixEditor(EditorForm):
             if changes.edit.new:
                 self._outcome.show_result(words)
             else:
-                self._outcome.show_warning(f"{words}: the prefix is removed, nothing takes its place")
+                self._outcome.show_warning(f"{words}: the prefix is removed and nothing replaces it")
             self._changes = changes
         if changes.elsewhere:
             one, many = ("place", "places") if is_made else ("template or rule", "templates or rules")
             nouns = f"{one} begins" if changes.elsewhere == 1 else f"{many} begin"
             self._elsewhere.show_warning(f"{count_text(changes.elsewhere)} other {nouns} so")
         self._show_state()
-        none = NoSource(hint="No URL begins with what is to be replaced.")
+        none = NoSource(hint="No URL begins with the text to replace.")
         self.publish(self._document, PrefixSource(document, changes) if parts else none)
 
         if self._is_wanted:

@@ -435,7 +435,7 @@ def _nothing(source: PreviewSource) -> str:
     """Return what to say where a source has no rows."""
     if isinstance(source, NoSource):
         return source.hint
-    return f"{source.title} gives no rows: nothing uses it, a dimension is empty, or a field has a fault."
+    return f"{source.title} gives no rows: nothing uses it, a dimension is empty, or a field has an error."
 
 
 def _plain_label(name: str) -> QLabel:

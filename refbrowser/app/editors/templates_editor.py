@@ -277,7 +277,7 @@ class TemplatesEditor(EditorForm):
         self._rename_uses = named(
             QCheckBox("Rename its &uses too"), "templateRenameUses", "Rename the uses of the template too"
         )
-        self._rename_uses.setToolTip("References and gen rules that name the template name it anew")
+        self._rename_uses.setToolTip("References and gen rules that use the template use its new name")
         self._rename_uses.clicked.connect(self._uses_switched)
         self.grid.addWidget(self._rename_uses, 4, 1)
         self.uses = UsesList()

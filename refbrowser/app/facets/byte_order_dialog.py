@@ -66,7 +66,7 @@ class ByteOrderDialog(QDialog):
         heading.setFont(theme.heading_font())
         self._array = QComboBox()
         self._array.setObjectName("byteOrderArray")
-        self._array.setAccessibleName("Array that is looked at")
+        self._array.setAccessibleName("Array to look at")
         for path in paths[:_OFFERED]:
             self._array.addItem(one_line(path), path)
         self._array.setCurrentIndex(max(0, self._array.findData(first)))
@@ -99,7 +99,8 @@ class ByteOrderDialog(QDialog):
         buttons.setSpacing(theme.MEDIUM)
         rule = push_button("By the rule", "byteOrderRuleButton", lambda: self._choose(None))
         rule.setToolTip(
-            "As each message says; little endian of versions 2 and 3 means big, for plain and ragged numbers"
+            "As each message says, except that little endian of versions 2 and 3 means big, for "
+            "plain and ragged numbers"
         )
         flag = push_button("As the messages say", "byteOrderFlagButton", lambda: self._choose("flag"))
         big = push_button("Big endian", "byteOrderBigButton", lambda: self._choose("big"))
@@ -150,7 +151,7 @@ class ByteOrderDialog(QDialog):
 
     def _show(self, found: Readings | None) -> None:
         if found is None or not found.count:
-            self._summary.setText("There are no values to compare: none was sent.")
+            self._summary.setText("There are no values to compare: the stream has none.")
             return
         for what, big, little in rows_of(found):
             row = ThemedItem([what, big, little])

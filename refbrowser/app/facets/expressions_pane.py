@@ -372,7 +372,7 @@ class ExpressionView(QTreeView):
 
 #: In a pane narrower than this, facts stand below the tree.
 _NARROW = 760
-NOTHING = "Select an array in the hierarchy: the expressions that it is made of appear here."
+NOTHING = "Select an array in the hierarchy: the expressions that build it appear here."
 
 
 class ExpressionsPane(QWidget):
@@ -402,10 +402,10 @@ class ExpressionsPane(QWidget):
         self.facts.setAccessibleName("Facts of the expression")
         self.caption = ElidedLabel("expressionsCaption", role="muted")
         self._back = push_button("Back", "expressionBackButton", self.go_back)
-        self._back.setToolTip("Go back to where the last reference was followed (Alt+Left)")
+        self._back.setToolTip("Go back to the reference that was followed last (Alt+Left)")
         self._back.setShortcut("Alt+Left")
         self._follow = push_button("Follow", "expressionFollowButton", self.follow)
-        self._follow.setToolTip("Go to what the reference leads to (Return)")
+        self._follow.setToolTip("Go to the target of the reference (Return)")
         self._bytes = push_button("Bytes", "expressionBytesButton", self._show_bytes)
         self._bytes.setToolTip("Show the stored bytes of the blob (Return)")
         self._safety = push_button("Safety…", "expressionSafetyButton", self.safetyWanted.emit)

@@ -33,7 +33,7 @@ class StreamCommands(CommandGroup):
             menu="&Tools",
             submenu="&Stream",
             when="is_stream",
-            tip="Write further values, or edits of attributes, behind the last message of the stream",
+            tip="Append values, or edits of attributes, after the last message of the stream",
         ),
         ActionSpec(
             "compact_stream",
@@ -41,7 +41,7 @@ class StreamCommands(CommandGroup):
             menu="&Tools",
             submenu="&Stream",
             when="is_stream_read",
-            tip="Write the stream anew, without messages that later ones overwrote",
+            tip="Rewrite the stream without messages that later ones replaced",
         ),
         ActionSpec(
             "repair_stream",
@@ -49,7 +49,7 @@ class StreamCommands(CommandGroup):
             menu="&Tools",
             submenu="&Stream",
             when="is_stream_read",
-            tip="Write what is sound of a damaged stream, and tell what is lost",
+            tip="Write the sound messages of a damaged stream, and report what is lost",
         ),
         ActionSpec(
             "follow_stream",
@@ -143,7 +143,7 @@ class AwkwardCommands(CommandGroup):
             menu="&Tools",
             submenu="Aw&kward 0",
             when="is_awkward",
-            tip="List the functions, pickles and outside targets that the file names, and what was refused",
+            tip="List the functions, pickles and external targets that the file names, and what was refused",
         ),
         ActionSpec(
             "allow_function",
@@ -151,7 +151,7 @@ class AwkwardCommands(CommandGroup):
             menu="&Tools",
             submenu="Aw&kward 0",
             when="is_awkward",
-            tip="Open further entries of the product's own table of functions for this file; never Python",
+            tip="Allow more entries of the program's own table of functions for this file; never Python",
         ),
     )
 

@@ -268,7 +268,7 @@ class MessageFilter(QWidget):
         self.go.returnPressed.connect(self._go)
         self._count = plain_label("", role="muted", wrap=False)
         self._count.setObjectName("messagesCount")
-        self._count.setToolTip("Messages that are listed, of all in the stream")
+        self._count.setToolTip("Messages listed, of all in the stream")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)

@@ -131,10 +131,10 @@ class AsOfStrip(QWidget):
         label = plain_label("As it was after message", wrap=False)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("messagesAsOfSlider")
-        self.slider.setAccessibleName("Last message that counts")
+        self.slider.setAccessibleName("Last message to use")
         self.field = QSpinBox()
         self.field.setObjectName("messagesAsOfField")
-        self.field.setAccessibleName("Number of the last message that counts")
+        self.field.setAccessibleName("Number of the last message to use")
         self.field.setKeyboardTracking(False)
         label.setBuddy(self.field)
         self._of = plain_label("", role="muted", wrap=False)
@@ -168,7 +168,7 @@ class AsOfStrip(QWidget):
         self.slider.setPageStep(max(1, count // 10))
         self._of.setText(f"of {count_text(most)}" if count else "")
         self.all.setEnabled(last is not None and not why_fixed)
-        self.setToolTip(why_fixed or "Show the data as they were before later messages came")
+        self.setToolTip(why_fixed or "Show the data as they were before later messages")
         self._quiet = False
 
     def _slid(self, value: int) -> None:

@@ -110,7 +110,7 @@ class SnapshotsPane(QWidget):
         self._other.setObjectName("snapshotOther")
         self._other.setAccessibleName("Compare with")
         self._other.setToolTip(
-            "Snapshots that you have looked at stand at the end, those of other branches too"
+            "Snapshots that you have looked at are at the end, also those of other branches"
         )
         self._other.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._other.setMinimumContentsLength(_OTHER)
@@ -316,7 +316,7 @@ class SnapshotsPage(FormatPage):
             return snapshot_text(origin, snapshot)
 
         def failed(error: BaseException) -> None:
-            self.pane.set_changes(f"What changed cannot be told. {error_text(error)}")
+            self.pane.set_changes(f"The changes cannot be shown. {error_text(error)}")
 
         title = "Read what a snapshot changed"
         self._changes.run(document, title, read, self.pane.set_changes, failed)

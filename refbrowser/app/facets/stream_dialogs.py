@@ -82,7 +82,7 @@ def repaired(path: str, target: str, cut: bool, force: bool, control: TaskContro
         f"Done: {_messages(report.messages)} kept in {report.target}.",
         f"{size_text(report.written_bytes)} written, {size_text(report.lost_bytes)} lost.",
         *(_lines("Lost", report.lost) or ["Nothing is lost."]),
-        *_lines("To be known", report.notes),
+        *_lines("Notes", report.notes),
     ]
     return Done(report.target, "\n".join(lines))
 
@@ -106,7 +106,7 @@ def compacted(
         f"{count_text(report.messages_before)}.",
         f"{size_text(report.written_bytes)} written, where there were {size_text(report.bytes_before)}. "
         f"{_messages(report.verified)} read again and equal.",
-        *_lines("To be known", report.notes),
+        *_lines("Notes", report.notes),
     ]
     return Done(report.target, "\n".join(lines))
 
@@ -130,9 +130,7 @@ def appended(
         from refbrowser.engine.opening import OpenRequest, open_dataset
 
         if not source:
-            raise RefbrowserError(
-                ErrorKind.USAGE, "nothing is named that is to be appended", Place(path=stream)
-            )
+            raise RefbrowserError(ErrorKind.USAGE, "nothing to append was chosen", Place(path=stream))
         with open_dataset(OpenRequest(os.path.expanduser(source)), control) as opened:
             report = append_to(stream, opened, request, control)
     lines = [f"Done: {_messages(report.messages)} added, {size_text(report.written_bytes)} written."]
@@ -191,7 +189,7 @@ class StreamDialog(QDialog):
         self.form.setVerticalSpacing(theme.MEDIUM)
         self._report = QPlainTextEdit()
         self._report.setObjectName(f"{name}Report")
-        self._report.setAccessibleName("What became of it")
+        self._report.setAccessibleName("Result")
         self._report.setReadOnly(True)
         self._report.setTabChangesFocus(True)
         self._bar = QProgressBar()
@@ -354,12 +352,12 @@ class RepairDialog(StreamDialog):
     def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
         heading = f"Repair {one_line(document.title)}"
         text = (
-            "The sound messages are written as a stream of their own, and what is left out is told. "
+            "The sound messages are written to a new stream, and what is left out is listed. "
             "The damaged file stays as it is, unless it is the target itself."
         )
         super().__init__(document, "repair", "Repair", heading, text, parent)
         self._field = self.target_field("repaired")
-        self._cut = self.tick("Cut", "&Keep nothing behind the first damage")
+        self._cut = self.tick("Cut", "&Drop everything after the first damage")
         self._force = self.tick("Force", "&Replace what is there")
         self.finish()
 
@@ -380,8 +378,8 @@ class CompactDialog(StreamDialog):
     def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
         heading = f"Compact {one_line(document.title)}"
         text = (
-            "The stream is written anew: one header, no message that a later one overwrote, small messages "
-            "put together. The values stay the same."
+            "The stream is rewritten: one header, no message that a later one replaced, small messages "
+            "joined. The values stay the same."
         )
         super().__init__(document, "compact", "Compact", heading, text, parent)
         self._field = self.target_field("compact")
@@ -423,8 +421,8 @@ class AppendDialog(StreamDialog):
     ) -> None:
         heading = f"Append to {one_line(document.title)}"
         text = (
-            "New messages are written behind the last one; what is there is not written again. A crash "
-            "leaves the stream as it was, or with all that was added."
+            "New messages are written after the last one; the existing ones are not rewritten. After "
+            "a crash the stream is as before, or has everything that was added."
         )
         super().__init__(document, "append", "Append", heading, text, parent)
         self._source = QComboBox()
@@ -441,11 +439,11 @@ class AppendDialog(StreamDialog):
         self._field = self.path_field("&Path", "Path", "", self._browse)
         self._along = QLineEdit()
         self._along.setObjectName("appendAlong")
-        self._along.setAccessibleName("Dimension that gets longer")
+        self._along.setAccessibleName("Dimension to append along")
         self._along.setPlaceholderText("the only unlimited dimension of both")
         self.form.addRow("A&long", self._along)
-        self._overwrite = self.tick("Overwrite", "&Lay the values over those that are there")
-        self._force = self.tick("Force", "&Drop what stands behind the end of the stream")
+        self._overwrite = self.tick("Overwrite", "&Overwrite existing values")
+        self._force = self.tick("Force", "&Drop bytes after the end of the stream")
         self._show_source()
         self.finish()
 

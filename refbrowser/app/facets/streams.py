@@ -149,7 +149,7 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
         count = f"{count_text(len(others))} fault{'' if len(others) == 1 else 's'}"
         first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
         parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
-    told = "What is sound is shown; what may be lost is an error, and never taken for empty."
+    told = "Sound messages are shown; what may be lost is an error, never shown as empty."
     return " ".join([*parts, told]) if parts else ""
 
 
@@ -165,7 +165,7 @@ def repaired_words(name: str, index: StreamIndex) -> str:
     section = f" [{one_line(first.section)}]" if first.section else ""
     about = "any variable" if first.variable is None else f"{one_line(first.variable)}{section}"
     more = f" Problems lists {count_text(len(lost) - 1)} more." if len(lost) > 1 else ""
-    told = f"What was lost of {about} is an error, and never taken for empty."
+    told = f"What was lost of {about} is an error, never shown as empty."
     return f"{one_line(name)} was repaired. {told}{more}"
 
 

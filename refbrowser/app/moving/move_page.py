@@ -1,4 +1,4 @@
-"""The page "Where files lie": the tree of places, another place for one of them, tried before it is done."""
+"""The page "Files and locations": the tree of places, a new place for one, tried before it is done."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from refbrowser.views.moving.prefix_tree import PrefixNode
 
 _ABOUT = (
-    "Choose a host, bucket or folder, and say where its files lie now. All URLs below it change as one step "
+    "Choose a host, bucket or folder, and enter the new place of its files. All URLs below it "
+    "change as one step "
     "that Undo takes back, in whatever template, gen rule or reference they are written."
 )
-_HINT = "type where these files lie now, or take a way to write it from Write as"
+_HINT = "type the new place of these files, or choose a spelling under Write as"
 _MOVED = "moved, as one step of the history"
 #: What a move comes to is told after this pause in typing, in milliseconds.
 PAUSE = 120
@@ -166,7 +167,7 @@ class MovePage(QDialog):
     def __init__(self, document: OpenDocument, documents: Documents, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("movePage")
-        self.setWindowTitle("Where files lie")
+        self.setWindowTitle("Files and locations")
         self.setModal(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(1040, 760)
@@ -202,7 +203,7 @@ class MovePage(QDialog):
     # Parts
 
     def _build(self) -> None:
-        heading = plain_label(f"{one_line(self._document.name)}: where its files lie")
+        heading = plain_label(f"{one_line(self._document.name)}: files and locations")
         heading.setFont(theme.heading_font())
         self._tree = self._make_tree()
         self._bar = named(QProgressBar(), "moveProgress", "Working")
@@ -239,7 +240,7 @@ class MovePage(QDialog):
 
     def _make_tree(self) -> QTreeView:
         self._model = PrefixModel(self)
-        view = named(QTreeView(), "moveTree", "Places that URLs lead to")
+        view = named(QTreeView(), "moveTree", "Places that URLs point to")
         view.setModel(self._model)
         view.setUniformRowHeights(True)
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -257,12 +258,10 @@ class MovePage(QDialog):
 
     def _make_buttons(self) -> QHBoxLayout:
         self._text = push_button("Replace text instead…", "movePrefixButton", self._replace_text)
-        self._text.setToolTip(
-            "The editor that replaces what the text of URLs begins with, also of chosen keys"
-        )
+        self._text.setToolTip("Replace the prefix of URLs as text, also for chosen keys only")
         self._undo = push_button("&Undo the move", "moveUndoButton", self._take_back)
         self._test = push_button("&Test the new place", "moveTestButton", self.test)
-        self._test.setToolTip("Look at some of the files there: size, first and last bytes; nothing changes")
+        self._test.setToolTip("Check some of the files there: size, first and last bytes; nothing changes")
         self._close = push_button("Close", "moveCloseButton", self.reject)
         self._apply = push_button("Move", "moveApplyButton", self.apply)
         self._apply.setDefault(True)
@@ -299,7 +298,7 @@ class MovePage(QDialog):
                 roots = prefix_tree(listed_sources_of(said, control.check), control.check, judge)
             return _Places(state, said, roots)
 
-        self._loading.run(self._document, "Find where files lie", load, self._loaded, self._failed)
+        self._loading.run(self._document, "Find the places of files", load, self._loaded, self._failed)
 
     def _failed(self, error: BaseException) -> None:
         self._bar.hide()

@@ -50,8 +50,8 @@ class PlaceForm(QWidget):
         super().__init__()
         self._old = named(LineLabel(elide=Qt.TextElideMode.ElideMiddle), "moveOld")
         self._old.setFont(theme.mono_font())
-        self._new = named(QLineEdit(), "moveNew", "The new place: what URLs begin with then")
-        self._new.setPlaceholderText("where the files lie now, such as s3://bucket/folder/")
+        self._new = named(QLineEdit(), "moveNew", "The new place: the new beginning of the URLs")
+        self._new.setPlaceholderText("the new place of the files, such as s3://bucket/folder/")
         self._new.setFont(theme.mono_font())
         self._new.textChanged.connect(lambda _text: self.typed.emit())
         self._known = QStringListModel(self)
@@ -59,9 +59,9 @@ class PlaceForm(QWidget):
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._new.setCompleter(completer)
-        self._write_as = named(QToolButton(), "moveWriteAs", "Other ways to write the place, and folders")
+        self._write_as = named(QToolButton(), "moveWriteAs", "Other spellings of the place, and folders")
         self._write_as.setText("&Write as")
-        self._write_as.setToolTip("Other ways to write the same place, and a folder of this computer")
+        self._write_as.setToolTip("Other spellings of the same place, or a folder on this computer")
         self._write_as.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._write_as.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._menu = QMenu(self._write_as)
@@ -70,7 +70,9 @@ class PlaceForm(QWidget):
         self._as_template = named(
             QCheckBox("As te&mplate"), "moveAsTemplate", "Make the new place a template"
         )
-        self._as_template.setToolTip("URLs begin with the template, so that the next move changes one text")
+        self._as_template.setToolTip(
+            "URLs begin with the template, so that the next move changes a single text"
+        )
         self._as_template.toggled.connect(self._ticked)
         self._name = named(QLineEdit(), "moveTemplate", "Name of the template")
         self._name.setFont(theme.mono_font())
@@ -79,7 +81,7 @@ class PlaceForm(QWidget):
         self._name.hide()
         self.outcome = OutcomeLine("moveOutcome")
         self._warnings = named(plain_label(role="warning"), "moveWarnings", "")
-        self.carry = named(QCheckBox(), "moveCarry", "Connection settings that go with it")
+        self.carry = named(QCheckBox(), "moveCarry", "Connection settings for it")
         self.carry.setToolTip("Until the window is closed; they are never saved")
         self._lay_out()
 
@@ -173,7 +175,7 @@ class PlaceForm(QWidget):
             action.triggered.connect(lambda _checked=False, prefix=each.prefix: self._take(prefix))
         if found:
             self._menu.addSeparator()
-        folder = self._menu.addAction("A folder of this computer…")
+        folder = self._menu.addAction("A folder on this computer…")
         folder.setObjectName("moveFolderAction")
         folder.triggered.connect(lambda _checked=False: self._ask_folder())
         self._known.setStringList(list(dict.fromkeys([*(each.prefix for each in found), *known])))
@@ -183,7 +185,7 @@ class PlaceForm(QWidget):
         self._new.setFocus()
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "The folder where the files lie now")
+        dialog = QFileDialog(self, "The folder where the files are now")
         dialog.setObjectName("moveFolderDialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)

@@ -22,9 +22,9 @@ TITLES = ("Place", "Files", "References", "Needed", "What is known")
 _TIPS = (
     "Hosts, buckets and folders that URLs begin with",
     "Distinct files; a gen rule whose URLs are not listed counts as one",
-    "How many references lead there",
+    "How many references point there",
     "Bytes that the references need",
-    "What reads so far, and the lock of the document, say of the files",
+    "State of the files, from reads so far and the lock of the document",
 )
 _PLACE, _FILES, _REFERENCES, _NEEDED, _HEALTH = range(5)
 _KINDS = {

@@ -116,7 +116,7 @@ class NestedPane(QWidget):
         self.type.setMargin(theme.SMALL)
         self.go_to = self._make_go_to()
         self.unfold = tool_button(
-            "nestedUnfoldButton", "Unfold the chosen row, one level more each time (+)", "Unfold"
+            "nestedUnfoldButton", "Unfold the chosen row, one more level each time (+)", "Unfold"
         )
         self.fold = tool_button("nestedFoldButton", "Fold all rows", "Fold all")
         self.status = ElidedLabel("nestedStatus", role="muted")

@@ -169,7 +169,7 @@ class LongCell(WrappedText):
         self.index = QPersistentModelIndex(index)
         self._before = ""
         self.setTabChangesFocus(True)
-        self.setToolTip("Enter applies, Shift+Enter begins a line, Esc gives up")
+        self.setToolTip("Enter applies, Shift+Enter starts a new line, Esc cancels")
 
     def text(self) -> str:
         """Return what is typed, with the line ends that it had."""
@@ -408,7 +408,7 @@ def cells_of(row: Row) -> list[QStandardItem]:
     if row.type:
         is_guess = row.attribute is not None and not row.is_recorded
         kind.setText(f"({one_line(row.type)})" if is_guess else one_line(row.type))
-        words = "the metadata records no type: the value suggests it" if is_guess else "its type"
+        words = "the metadata has no type: it is inferred from the value" if is_guess else "its type"
         kind.setToolTip(theme.plain_tooltip(f"{row.type}: {words}"))
         name.setData((row.type, row.is_recorded), TYPE_ROLE)
     if row.link:

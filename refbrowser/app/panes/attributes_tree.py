@@ -353,9 +353,9 @@ class AttributesTree(QTreeView):
             if text == "":
                 return "the attribute has no name", ""
             if text != own and text in self.names():
-                return "there is another attribute of this name", ""
+                return "an attribute of this name exists already", ""
             if text != own and text in self._hidden:
-                return "the format keeps an attribute of this name: see View > Attributes of the format", ""
+                return "the format uses an attribute of this name: see View > Format attributes", ""
             return "", ""
         from refbrowser.errors import RefbrowserError
 

@@ -155,7 +155,7 @@ class ChunkMapPane(ArrayPane):
         if before is None:
             self._axes = None
         if node.error is not None or not node.has_manifest:
-            self._show_hint(f"{node.path} has no chunks that could be shown: its metadata cannot be read.")
+            self._show_hint(f"{node.path} has no chunks to show: its metadata cannot be read.")
         elif not node.grid.size:
             self._show_hint(f"{node.path} has no chunks: its shape is {node.shape}.")
         else:
@@ -380,4 +380,4 @@ def _note(shown: ColouredMap) -> str:
     """Return what the map leaves out."""
     if not shown.is_sampled:
         return ""
-    return f"one chunk of {shown.rows.step * shown.columns.step} is looked at; zoom in for all"
+    return f"one chunk in {shown.rows.step * shown.columns.step} is checked; zoom in for all"

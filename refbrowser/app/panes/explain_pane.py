@@ -210,7 +210,7 @@ class ExplainPane(QWidget):
     def _watch(self, statuses: list[JobStatus]) -> None:
         """Say so where the work was cancelled: here, or in the list of jobs."""
         if any(status.number == self._job and status.state == "cancelled" for status in statuses):
-            self._end("Cancelled", "Looking for the reason was cancelled.", "warning")
+            self._end("Cancelled", "The explanation was cancelled.", "warning")
             self._buttons.addWidget(push_button("Try again", "explain_retry_button", self._retry))
             self._actions.show()
 
@@ -222,7 +222,7 @@ class ExplainPane(QWidget):
         asked = (problem.kind, problem.message, problem.where)
         if all((other.kind, other.message, other.where) != asked for other in document.problems.found.items):
             self._looking.cancel()
-            self._end("Solved", "This problem is not found any more.", "ok")
+            self._end("Solved", "This problem is gone.", "ok")
             self._question, self._is_asked = None, False
 
     def _announce(self) -> None:

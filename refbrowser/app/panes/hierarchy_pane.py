@@ -326,7 +326,7 @@ class _Tree(QTreeView):
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             area = self.viewport().rect().adjusted(theme.HUGE, 0, -theme.HUGE, 0)
             is_filtered = getattr(self.model(), "is_filtered", bool)()
-            words = "Nothing is called so" if is_filtered else hint_of("hierarchyDock")
+            words = "No name matches" if is_filtered else hint_of("hierarchyDock")
             painter.drawText(area, flags, words)
             painter.end()
 

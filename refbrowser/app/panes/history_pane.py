@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
 
 Index = QModelIndex | QPersistentModelIndex
-FIRST = "As it was opened"
+FIRST = "Opened"
 
 
 class HistoryModel(QAbstractListModel):
@@ -139,7 +139,7 @@ class HistoryPane(QWidget):
         assert history is not None
         words = pending_words(document)
         if history.saved_position is None:
-            return f"{words}; what is saved is not in this list"
+            return f"{words}; the saved state is not in this list"
         return words[:1].upper() + words[1:]
 
     def _go(self, index: QModelIndex) -> None:

@@ -307,7 +307,7 @@ class ProblemsPane(QWidget):
         self._shown.setObjectName("problemsShown")
         self._fix = push_button(NO_FIX, "problemsFixButton", self._fix_current)
         self._copy = push_button("Copy", "problemsCopyButton", self.copy)
-        self._copy.setToolTip("Copy the selected problems as text; all of them where none is selected")
+        self._copy.setToolTip("Copy the selected problems as text, or all of them if none is selected")
         self._again = push_button("Check again", "problemsLookAgainButton", self.look_again)
         self._again.setToolTip("Check for problems again; nothing is read for it (F7)")
         self._hint = hint_label(NOTHING_OPEN)

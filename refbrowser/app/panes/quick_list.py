@@ -320,7 +320,8 @@ class CommandPalette(QuickList):
             Answer(title, keys, matched.places, icon, act) for (title, keys, icon, act), matched in found
         ]
         words = (
-            f"No command is called so: {one_line(text)}. Help lists the keys, the manual says what does what."
+            f"No command has this name: {one_line(text)}. Help lists the keys, the manual explains "
+            "the commands."
         )
         self.set_answers(answers, "" if answers else words)
 

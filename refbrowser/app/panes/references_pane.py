@@ -56,7 +56,9 @@ class GeneratedBar(QFrame):
         to_rule = push_button("Go to the rule", "generatedRuleButton", self.ruleWanted.emit)
         to_rule.setToolTip("Show the gen rule in its editor")
         override = push_button("Override this key", "generatedOverrideButton", self.overrideWanted.emit)
-        override.setToolTip("Add a gen rule of one row for this key: the last rule counts, refs would not")
+        override.setToolTip(
+            "Add a gen rule of one row for this key: the last rule wins, an entry in refs would not"
+        )
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
         layout.setSpacing(theme.MEDIUM)
@@ -462,7 +464,7 @@ class ReferencesPane(QWidget):
             at_most = "" if changes is None or changes.is_exact else "at most "
             text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
             unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
-            text += f", and {count_text(unlisted)} more are gone" if unlisted else ""
+            text += f", and {count_text(unlisted)} more were removed" if unlisted else ""
         self._count.setText(text)
 
     def _filter(self, on: bool) -> None:

@@ -332,7 +332,7 @@ class AnimationBar(QWidget):
         elif reached is None:
             self.reached.setText("waiting for frames")
         else:
-            late = ", frames come no faster" if reached < _SLOW * animation.speed else ""
+            late = ", limited by loading" if reached < _SLOW * animation.speed else ""
             self.reached.setText(f"{reached:.1f} frames/s reached{late}")
 
     def _ending_chosen(self, row: int) -> None:

@@ -512,7 +512,7 @@ class ColourBar(QWidget):
         now, other = (EXTREMES, PERCENTILES) if self._extremes else (PERCENTILES, EXTREMES)
         low, high = now if by_user else other
         text = "Auto" if by_user else "2 to 98 %" if self._extremes else "Min to max"
-        tip = f"Take {low} and {high} of the values shown as ends of the colours"
+        tip = f"Set the colour limits to {low} and {high} of the values shown"
         self.auto.setText(text)
         self.auto.setAccessibleName(tip)
         self.auto.setToolTip(tip if by_user else f"{tip} (M in the plot)")

@@ -32,7 +32,7 @@ _TILE = 10
 
 #: In the order of the legend: what a person calls each state.
 STATE_NAMES = {
-    ChunkState.PENDING: "not here yet",
+    ChunkState.PENDING: "still loading",
     ChunkState.MISSING: "missing chunk",
     ChunkState.FILLED: "not stored: fill value",
     ChunkState.FAILED: "could not be read",
@@ -282,7 +282,7 @@ class FlagLegend(QWidget):
         self.list.addItem(other)
         self.list.blockSignals(False)
         several = self._flags is not None and not self._flags.exclusive
-        self.heading.setText("Flags: the first that holds" if several else "Flags")
+        self.heading.setText("Flags: the first that matches" if several else "Flags")
         self.all.setEnabled(False)
 
     def _selected(self) -> None:

@@ -50,11 +50,11 @@ class PlotCards(QStackedWidget):
         self._audit = self._error.add_button(
             "Audit", f"{prefix}AuditButton", lambda: self._trigger("show_audit")
         )
-        self._audit.setToolTip("Look for what is wrong with the references, and for what repairs them")
+        self._audit.setToolTip("Check the references, and find repairs")
         self._reload = self._error.add_button(
             "Reload", f"{prefix}ReloadButton", lambda: self._trigger("reload"), default=True
         )
-        self._reload.setToolTip("Read the document again, and the files as they are now (F5)")
+        self._reload.setToolTip("Read the document and its files again (F5)")
         review = self._blocked.add_button(
             "Review what it reads…", f"{prefix}TrustButton", self.trustReviewRequested.emit, default=True
         )

@@ -297,7 +297,7 @@ class ProfileTool(QObject):
             self.profile = None
             self.line.hide()
             self.pane.chart.set_lines(())
-            self.pane.said.set_text("A line across an image: none is shown" if self.is_on else "")
+            self.pane.said.set_text("A line across an image: no image is shown" if self.is_on else "")
             return
         coordinates, axes = drawing.coordinates, picture.plan.slice.axes
         profile = self.profile = profile_of(picture, drawing.shown, coordinates, *self.ends)
@@ -371,7 +371,7 @@ class ProfileTool(QObject):
 
 
 _STATES = {
-    ChunkState.PENDING: "not here yet",
+    ChunkState.PENDING: "still loading",
     ChunkState.MISSING: "in missing chunks",
     ChunkState.FILLED: "not stored: fill value",
     ChunkState.FAILED: "could not be read",

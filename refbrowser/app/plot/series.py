@@ -136,7 +136,7 @@ class SeriesPane(ChartPane):
         self.along.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.cancel = push_button("Cancel", "seriesCancelButton", self.cancelAsked.emit)
         self.cancel.hide()
-        self.clear = self.tool_button("Clear", "Take all points away")
+        self.clear = self.tool_button("Clear", "Remove all points")
         self.clear.setText("Clear")
         self.controls.addWidget(self.along)
         self.controls.addWidget(self.cancel)
@@ -271,7 +271,7 @@ class SeriesPane(ChartPane):
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         remove = QToolButton()
         remove.setObjectName(f"seriesRemove{number}")
-        remove.setToolTip("Take this point away")
+        remove.setToolTip("Remove this point")
         remove.setIcon(icons.icon("cancel"))
         remove.setIconSize(QSize(11, 11))
         remove.setStyleSheet("padding: 2px")
@@ -282,7 +282,7 @@ class SeriesPane(ChartPane):
 
 
 _CLICK = "Click an element of the picture, or press S at its cursor, to see its values along {}.\n" + (
-    "Shift+click keeps the points that are there."
+    "Shift+click keeps earlier points."
 )
 
 
@@ -491,7 +491,7 @@ class SeriesTool(QObject):
         pane.set_dimensions(names, dimensions, self.dimension)
         pane.cancel.setVisible(self.reader.is_reading)
         if self.dimension is None or state is None:
-            pane.show_hint("A series runs along the dimension of a slider: there is none here.")
+            pane.show_hint("A series runs along the dimension of a slider: this view has no slider.")
             pane.chart.set_lines(())
             pane.ask("")
         elif not self.points or not self._is_current():

@@ -286,7 +286,7 @@ class MakeBar(NoteBar):
         self.is_declined = self.is_declined or not self._why_not
 
     def _tell(self) -> None:
-        offer = "" if self.is_declined else "Other software reads this file through references."
+        offer = "" if self.is_declined else "Other software can read this file through references."
         words = (self._why_not or offer) if self._is_data else ""
         self.show_for(self._why_not and MakeBar, words)
 
@@ -316,7 +316,7 @@ class DiskBar(QFrame):
         self._compare = push_button("Compare…", "diskCompareButton", self.compare.emit)
         self._compare.setToolTip("Show what differs between this document and the file")
         self._keep = push_button("Keep this version", "diskKeepButton", self.keep.emit)
-        self._keep.setToolTip("Go on with this document; Save replaces the file")
+        self._keep.setToolTip("Keep working on this document; Save replaces the file")
         self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
         self._reload.setToolTip("Read the file again (F5)")
         self._follow = push_button("Follow", "diskFollowButton", self.follow.emit)
@@ -400,7 +400,7 @@ class LossBar(QFrame):
         more = f"; and {len(losses) - _NAMED} more" if len(losses) > _NAMED else ""
         texts = [loss.what if loss.path == "/" else str(loss) for loss in losses[:_NAMED]]
         named = "; ".join(map(one_line, texts))
-        self._text.setText(f"The file is not the whole store for other software: {named}{more}.")
+        self._text.setText(f"For other software the file is not the whole store: {named}{more}.")
         self.setVisible(bool(losses))
 
     def text(self) -> str:

@@ -43,7 +43,7 @@ DOCKS = (
         "Explain",
         _RIGHT,
         "Click an element of the plot, or press E there. On a cell, a key, a chunk or a problem, press "
-        "Ctrl+I. Why it shows as it does appears here.",
+        "Ctrl+I. The explanation appears here.",
     ),
     (
         "editorDock",
@@ -51,7 +51,7 @@ DOCKS = (
         _RIGHT,
         "Select a key in References, or an entry of the hierarchy that can be edited, to edit it here.",
     ),
-    ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
+    ("historyDock", "History", _RIGHT, "The edits of the current document appear here."),
     ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
     ("byteMapDock", "Byte map", _BOTTOM, "The bytes of the files that are referred to appear here."),
     ("costDock", "Cost", _BOTTOM, "What it costs to read the plotted array appears here."),
@@ -59,14 +59,14 @@ DOCKS = (
         "previewDock",
         "Preview",
         _BOTTOM,
-        "The references that an edit gives appear here before it is applied, with what it changes.",
+        "The references that an edit would give appear here before it is applied.",
     ),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
     (
         "auditDock",
         "Audit",
         _BOTTOM,
-        "What an audit finds appears here: files that are gone or cut short, chunks that are shifted.",
+        "Findings of an audit appear here: files that are missing or cut short, chunks that are shifted.",
     ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )

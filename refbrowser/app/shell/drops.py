@@ -72,7 +72,7 @@ class Drop:
         """Return what dropping with Shift held will do, where it can be compared."""
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         here, there = (one_line(shown), names[0]) if len(names) == 1 else names
-        return f"Compare {here} with {there}", "Side by side: what differs, to be taken over both ways"
+        return f"Compare {here} with {there}", "Side by side; differences can be copied either way"
 
     def words(self, others_open: bool) -> tuple[str, str]:
         """Return what dropping will do: a heading and a line of detail."""
@@ -86,7 +86,7 @@ class Drop:
                 f"At most {DROP_LIMIT} documents can be dropped",
             )
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
-        verb = "Open beside what is open" if others_open else "Open"
+        verb = "Open it as another document" if others_open else "Open"
         name = names[0].lower()
         known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
         what = "" if known is REFERENCES else f"{known.noun} "

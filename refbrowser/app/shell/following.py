@@ -130,7 +130,7 @@ class DocumentFollower(QObject):
         def found(lost: tuple[LostEdits, ...]) -> None:
             start.set_lost([(each.document, time_text(each.when)) for each in lost])
 
-        self._frame.tasks.run("lost edits", "Look for unsaved edits", look, found)
+        self._frame.tasks.run("lost edits", "Recover unsaved edits", look, found)
 
     def _removed(self, document: OpenDocument) -> None:
         self._confirming.pop(document, None)

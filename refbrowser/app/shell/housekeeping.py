@@ -252,7 +252,7 @@ class Screenshot(QObject):
             self._timer.stop()
             self.error = self._shown_error()
             if is_late and self.error is None:
-                message = f"not all was there after {PATIENCE:.0f} s: the picture shows what was"
+                message = f"not everything was loaded after {PATIENCE:.0f} s: the picture shows what was"
                 self.error = RefbrowserError(ErrorKind.SOURCE, message)
             if not self._frame.window().grab().save(self._path):
                 message = f"the picture {quoted(self._path)} could not be written"

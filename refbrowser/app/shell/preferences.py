@@ -69,7 +69,7 @@ THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
 COMPUTE = "Compute"
 PLACES = (
     (HERE, "In this program"),
-    (PROCESSES, "In processes of their own"),
+    (PROCESSES, "In separate processes"),
     (CLUSTER, "On a Dask cluster"),
 )
 PREFERENCES = (
@@ -79,7 +79,7 @@ PREFERENCES = (
         "Plot",
         "Colour map",
         "Viridis",
-        "Of the arrays that are plotted from now on",
+        "For arrays that are plotted from now on",
     ),
     Preference(
         "cf",
@@ -93,28 +93,28 @@ PREFERENCES = (
         "Plot",
         "Draw a variable of a document as soon as it is opened",
         True,
-        "That of last time, else the first one of data; nothing is read that was not allowed",
+        "The variable of last time, or else the first data variable; nothing is read without permission",
     ),
     Preference(
         "prefetch",
         "Plot",
-        "Read the neighbours of the slice that is shown",
+        "Read ahead the neighbours of the slice on the screen",
         True,
-        "The next step of a slider is then there at once",
+        "The next step of a slider then shows at once",
     ),
     Preference(
         "internal",
         "Attributes",
-        "Show attributes of the format",
+        "Show format attributes",
         False,
-        "What formats keep for themselves among the attributes: _nczarr_array, _ARRAY_DIMENSIONS",
+        "Attributes that a format uses internally: _nczarr_array, _ARRAY_DIMENSIONS",
     ),
     Preference(
         "connections",
         "Reading",
-        "Connections to one host, at most",
+        "Most connections to one host",
         128,
-        "The planner uses as many of them as pay",
+        "The planner uses as many of them as help",
         low=1,
         high=128,
     ),
@@ -123,7 +123,7 @@ PREFERENCES = (
         "Reading",
         "Memory for decoded chunks",
         512,
-        "What was shown lately is shown again without reading it",
+        "Recent views are shown again without reading them",
         low=0,
         high=64_000,
         unit="MiB",
@@ -134,14 +134,14 @@ PREFERENCES = (
         "Saving",
         "Write a lock when a document is saved",
         False,
-        "Looks at every file that it refers to: later it is noticed when one is replaced",
+        "Checks every file that it refers to, so that a replaced file is noticed later",
     ),
     Preference(
         "json_question",
         "Ask above these sizes",
         "A document",
         256,
-        "Larger ones are opened after a question",
+        "Asks before larger ones are opened",
         low=1,
         high=2_048,
         unit="MiB",
@@ -188,7 +188,7 @@ PREFERENCES = (
         COMPUTE,
         "Processes",
         0,
-        "They are started for an export, and end with it",
+        "Started for an export, and ended with it",
         high=1_024,
         lowest="One for each core",
     ),
@@ -197,7 +197,7 @@ PREFERENCES = (
         COMPUTE,
         "Scheduler",
         "",
-        "The address that the scheduler tells when it starts",
+        "The address that the scheduler prints when it starts",
         typed="tcp://node1:8786",
     ),
     Preference(
@@ -205,13 +205,11 @@ PREFERENCES = (
         COMPUTE,
         "TLS authority",
         "",
-        "The file of the authority that vouches for scheduler and workers, as PEM",
+        "Certificate of the authority that signed those of scheduler and workers (PEM)",
         typed="",
     ),
-    Preference(
-        "compute_cert", COMPUTE, "TLS certificate", "", "The file of your certificate, as PEM", typed=""
-    ),
-    Preference("compute_key", COMPUTE, "TLS key", "", "The file of your key, as PEM", typed=""),
+    Preference("compute_cert", COMPUTE, "TLS certificate", "", "Your certificate (PEM)", typed=""),
+    Preference("compute_key", COMPUTE, "TLS key", "", "Your key (PEM)", typed=""),
 )
 _BY_NAME = {preference.name: preference for preference in PREFERENCES}
 

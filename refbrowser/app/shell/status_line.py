@@ -66,7 +66,7 @@ class StatusLine(QObject):
         self._service = LineButton()
         self._service.setObjectName("statusServiceButton")
         self._service.setAutoRaise(True)
-        self._service.setAccessibleName("Copy the address at which the dataset is offered")
+        self._service.setAccessibleName("Copy the address at which the dataset is served")
         self._service.hide()
         self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
         self._unconfirmed = LineButton()
@@ -129,7 +129,7 @@ class StatusLine(QObject):
         self._service.setVisible(bool(urls))
         if urls:
             more = f", and {len(urls) - 1} more" if len(urls) > 1 else ""
-            words = f"Copy the address at which the dataset is offered as CDM Remote: {urls[-1]}{more}"
+            words = f"Copy the address at which the dataset is served as CDM Remote: {urls[-1]}{more}"
             self._service.setText(one_line(urls[-1]))
             self._service.setAccessibleName(words)
             self._service.setToolTip(theme.plain_tooltip(words))
@@ -145,8 +145,9 @@ class StatusLine(QObject):
         if len(members) > MEMBERS_NAMED:
             names.append(f"and {count_text(len(members) - MEMBERS_NAMED)} more")
         words = (
-            "A part of these files is shown; whether they are whole is known when all of their bytes were "
-            f"read and their checksums compared:\n{chr(10).join(names)}\nClick to read and compare them now."
+            "Parts of these files are shown; whether the files are intact is known only once all of their "
+            f"bytes are read and their checksums compared:\n{chr(10).join(names)}\nClick to read "
+            "and compare them now."
         )
         self._unconfirmed.setToolTip(theme.plain_tooltip(words))
 

@@ -180,7 +180,7 @@ def plan_audit(dataset: Dataset, request: AuditRequest) -> AuditPlan:
         `E_USAGE`: there is no such array, the sample is no number of chunks, or the document has no lock.
     """
     if request.sample < 1:
-        raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is no number of chunks: give 1 or more")
+        raise RefbrowserError(ErrorKind.USAGE, f"{request.sample} is not a number of chunks: give 1 or more")
     nodes = _nodes(dataset, request.arrays)
     if not (request.level.asks or request.lock):
         return AuditPlan(request, ChunkTable())
@@ -208,7 +208,7 @@ def _locked(dataset: Dataset, table: ChunkTable, request: AuditRequest) -> tuple
     from refbrowser.engine.locking import files_of
 
     if dataset.access.memory.locked is None:
-        message = "the document has no lock that can be used"
+        message = "the document has no usable lock"
         place = Place(document=dataset.path)
         raise RefbrowserError(ErrorKind.USAGE, message, place, "write one: refbrowser lock DOC")
     files = files_of(dataset.document)

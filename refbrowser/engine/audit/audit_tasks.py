@@ -373,7 +373,7 @@ def _odd_values(node: ArrayNode, values: npt.NDArray[Any]) -> list[tuple[str, st
     if fill is not None:
         same = np.isnan(values) if fill != fill else values == fill
         if same.all():
-            return [("all-fill", f"the chunk is stored, and holds nothing but the fill value {fill}")]
+            return [("all-fill", f"the chunk is stored, but holds only the fill value {fill}")]
     packing = Packing.of(node)
     if packing.valid_min is None and packing.valid_max is None:
         return found

@@ -83,7 +83,7 @@ class NearFiles:
         """Return in words what file it may be."""
         same = self.named(url)
         if same is not None:
-            return f"{quoted(same)} has the same name: lead there if that is the file"
+            return f"{quoted(same)} has the same name: point there if it is the right file"
         near = self.alike(url)
         return "" if near is None else f"there is {quoted(near)}: a template, rule or key may be misspelt"
 

@@ -120,7 +120,7 @@ class _Asking:
             try:
                 location = self._access.resolve(url)
                 if location.member:
-                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is no file", Place(url=url))
+                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is not a file", Place(url=url))
             except RefbrowserError as error:
                 self._told(number, ObjectState(url, error=error))
                 continue
@@ -143,7 +143,7 @@ class _Asking:
         except RefbrowserError as error:
             return ObjectState(url, error=error)
         except (OSError, ValueError) as error:
-            problem = error if isinstance(error, OSError) else OSError(0, "it is no name of a file")
+            problem = error if isinstance(error, OSError) else OSError(0, "it is not a file name")
             return ObjectState(url, error=failed(problem, location.path))
         return ObjectState(url, identity, ranges=True)
 

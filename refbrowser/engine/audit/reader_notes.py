@@ -68,14 +68,14 @@ def _notes(document: Document) -> Iterator[ReaderNote]:
         yield ReaderNote(
             "fsspec-drops-rules",
             "fsspec",
-            "leaves out all rows of gen rules unless it is given simple_templates=False: those chunks read "
-            "as fill, and metadata made by rules are missing",
+            "leaves out all rows of gen rules without simple_templates=False: their chunks read "
+            "as fill, and metadata made by rules is missing",
             rows,
         )
         yield ReaderNote(
             "virtualizarr-drops-rules",
             "VirtualiZarr",
-            "its reader of Kerchunk documents knows refs alone: rows of gen rules are missing",
+            "its Kerchunk reader uses only refs: rows of gen rules are missing",
             rows,
         )
         yield ReaderNote("gdal-refuses-rules", "GDAL", "refuses a document that has the member gen", 1)
@@ -99,7 +99,7 @@ def _of_templates(document: Document) -> Iterator[ReaderNote]:
         yield ReaderNote(
             "virtualizarr-keeps-templates",
             "VirtualiZarr",
-            "its reader of Kerchunk documents renders no templates: these URLs lead nowhere",
+            "its Kerchunk reader does not render templates: these URLs point to no file",
             int(uses[templated].sum()),
         )
     odd = [number for number in templated if _OPENS.search(_SIMPLE.sub("", urls[number]))]
@@ -107,7 +107,7 @@ def _of_templates(document: Document) -> Iterator[ReaderNote]:
         yield ReaderNote(
             "fsspec-simple-templates",
             "fsspec",
-            "fails to open the document unless it is given simple_templates=False: these URLs have more than "
+            "fails to open the document without simple_templates=False: these URLs have more than "
             "plain names between the braces",
             int(uses[odd].sum()),
         )

@@ -118,16 +118,16 @@ class StateFindings:
             )
             return
         if state.moved_to:
-            message = f"the server sends us on to {quoted(state.moved_to)}"
+            message = f"the server redirects to {quoted(state.moved_to)}"
             yield self._finding(
                 state, rows, "url-moved", Severity.WARNING, ErrorKind.SOURCE, message,
-                "take the new URL over", self._led_to(state.moved_to, rows),
+                "use the new URL", self._led_to(state.moved_to, rows),
             )  # fmt: skip
         if state.ranges is False and (self._table.length[rows] >= 0).any():
             is_lost = state.total is None or state.total > LIMITS.http_cut
-            message = "the server serves no ranges, the file is read whole for each of them"
+            message = "the server does not serve ranges: the file is read whole for each of them"
             if is_lost:
-                message = "the server serves no ranges, and the file is too large to be read whole"
+                message = "the server does not serve ranges, and the file is too large to be read whole"
             yield self._finding(
                 state, rows, "url-no-ranges", Severity.FAULT if is_lost else Severity.WARNING,
                 ErrorKind.SOURCE, message, "copy the file to a server that serves ranges",

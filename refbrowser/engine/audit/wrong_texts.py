@@ -75,21 +75,20 @@ class WrongText:
         """Return it as a finding about so many chunks."""
         first = quoted(self.urls[0])
         files = (
-            f"the file {first}, which is" if len(self.urls) == 1 else
-            f"{len(self.urls)} files, {first} first, which are"
+            f"the file {first}, which does not exist" if len(self.urls) == 1 else
+            f"{len(self.urls)} files, {first} first, which do not exist"
         )  # fmt: skip
         there = (
-            "it is" if len(self.urls) == 1 else "all of them are" if self.there == len(self.urls) else
-            f"{self.there} of the {self.asked} that were looked for are"
+            "it does" if len(self.urls) == 1 else "all of them do" if self.there == len(self.urls) else
+            f"{self.there} of the {self.asked} that were looked for do"
         )  # fmt: skip
         message = (
-            f"{self.words} names {files} not there: with {quoted(self.new)} in place of {quoted(self.old)} "
-            f"{there}"
+            f"{self.words} names {files}: with {quoted(self.new)} in place of {quoted(self.old)} {there}"
         )
         title = f"Correct {self.words.rstrip(',')}"
         return Finding(
             severity=Severity.FAULT, kind=ErrorKind.IO, message=message, place=self.place, count=count,
-            advice="the fix corrects that text, for all of them in one step",
+            advice="the fix corrects that text for all of them in one step",
             fix=Compound(title, (self.edit,)), code="url-dead",
         )  # fmt: skip
 

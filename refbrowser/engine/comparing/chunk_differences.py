@@ -87,9 +87,9 @@ def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
         if not node.has_manifest:
             return "it is not known where the chunks of one of them are"
     if here.grid.ndim != there.grid.ndim:
-        return "the arrays have other numbers of dimensions"
+        return "the arrays differ in their number of dimensions"
     if here.grid.chunk_shape != there.grid.chunk_shape:
-        return "the chunks have other shapes"
+        return "the chunk shapes differ"
     return ""
 
 

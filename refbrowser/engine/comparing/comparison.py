@@ -138,7 +138,7 @@ class _Comparing:
     def _check(self, mine: dict[str, ArrayNode], theirs: dict[str, ArrayNode]) -> None:
         for path in self.request.arrays:
             if _path(path) not in mine and _path(path) not in theirs:
-                message = f"neither has an array {quoted(path)}"
+                message = f"neither side has an array {quoted(path)}"
                 raise RefbrowserError(ErrorKind.USAGE, message, Place(path=_path(path)))
 
     # Structure
@@ -217,8 +217,8 @@ class _Comparing:
         bases = self.here.access.base, self.there.access.base
         if bases[0] != bases[1] and all(_has_relative(each) for each in (self.here, self.there)):
             yield (
-                "relative URLs begin in the folder of their document, and these lie in different folders: "
-                "the same text leads to other files"
+                "relative URLs start in the folder of their document, and these documents are in different "
+                "folders: the same text points to different files"
             )
         for name, dataset in (("here", self.here), ("there", self.there)):
             if dataset.damage:

@@ -51,7 +51,7 @@ def difference_kind(word: str) -> DifferenceKind:
     try:
         return DifferenceKind(word)
     except ValueError:
-        message = f"{quoted(word)} is no kind of difference"
+        message = f"{quoted(word)} is not a kind of difference"
         advice = f"known: {', '.join(DifferenceKind)}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=advice) from None
 
@@ -152,7 +152,7 @@ _STATES = {
     ChunkState.CHANGED: "changed",
     ChunkState.ONLY_HERE: "only here",
     ChunkState.ONLY_THERE: "only there",
-    ChunkState.APART: "in files of their own",
+    ChunkState.APART: "in separate files",
     ChunkState.UNDECIDED: "not decided",
 }
 

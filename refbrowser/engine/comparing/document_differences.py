@@ -189,7 +189,7 @@ class DocumentDifferences:
         for count, side_of in counts:
             more = count - sum(each.side is side_of for each in part.examples)
             if more:
-                name = f"and {more:,} more keys that are no chunks"
+                name = f"and {more:,} more keys that are not chunks"
                 self.differences.append(Difference(DifferenceKind.KEY, "", name, side_of))
 
     def _looked_up(self, keys: list[str]) -> Part:

@@ -30,7 +30,7 @@ from refbrowser.references.edits.compare import Side
 _ORDERING = ("bytes", "endian", "transpose")
 #: Types of attributes that JSON does not tell from each other: one text.
 _TEXTS = frozenset({"char", "string"})
-READ_ALIKE = "chunks are decoded alike: the settings matter to what is written only"
+READ_ALIKE = "chunks decode the same: the settings affect only writing"
 
 
 def group_differences(
@@ -157,7 +157,7 @@ def _fill_differences(here: ArrayNode, there: ArrayNode) -> Iterator[Difference]
         return
     marks = mark_of_missing(here), mark_of_missing(there)
     if not _same_scalar(*marks):
-        note = "what readers take for a missing value"
+        note = "the value that readers treat as missing"
         yield _pair(DifferenceKind.FILL, here.path, "mark of missing values", *marks, note)
 
 

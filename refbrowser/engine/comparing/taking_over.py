@@ -125,17 +125,17 @@ def obstacle(difference: Difference, source: Dataset, target: Dataset) -> str:
     """
     kind = difference.kind
     if kind in WRITTEN:
-        return "" if not target.document.rules_are_made else "nobody wrote the references of that side"
+        return "" if not target.document.rules_are_made else "references of that side are read-only"
     if kind in _NODES and difference.side is Side.BOTH:
-        return "an array of another name is not taken over: rename its keys"
+        return "an array with another name cannot be taken over: rename its keys"
     if kind in _NODES and target.document.rules_are_made:
-        return "nobody wrote the references of that side: arrays are not added or removed there"
+        return "references of that side are read-only: arrays are not added or removed there"
     if not target.document.has_keys:
-        return "that side is no Zarr metadata that could be edited"
+        return "that side has no Zarr metadata to edit"
     if kind is DifferenceKind.LAYOUT and difference.name not in _LAYOUT:
-        return "how values are held is no member of metadata"
+        return "the way values are stored is not a member of metadata"
     if kind is not DifferenceKind.ATTRIBUTE and not source.document.has_keys:
-        return "the metadata of the other side is written in another form"
+        return "the other side writes its metadata in another form"
     return ""
 
 
@@ -147,7 +147,7 @@ def references_obstacle(
     Only a chunk is looked at: the one at `coords`, or the first that differs.
     """
     if target.document.rules_are_made:
-        return "nobody wrote the references of that side"
+        return "references of that side are read-only"
     if array.chunks.why:
         return f"they were not compared: {array.chunks.why}"
     node = target.hierarchy.find(array.path if to is Side.HERE else array.there)
@@ -164,7 +164,7 @@ def _rules_obstacle(document: Document, node: ArrayNode, coords: npt.NDArray[np.
         return "the references of that side are not those of one document"
     rules = document.expansion.rules_giving(manifest.prefix, coords, manifest.encoding)
     named = ", ".join(map(str, rules[:5]))
-    return f"gen rule {named} gives them, which counts before any entry: take over the rule" if rules else ""
+    return f"gen rule {named} gives them and overrides any entry: take over the rule" if rules else ""
 
 
 def take_over(
@@ -422,7 +422,7 @@ class _TakingOver:
             raise _refused(name, place.note)
         edit = attributes_edit(mine, self._flavour, texts, change)
         if edit is None:
-            raise _refused(name, "it is not known where the attributes of that side stand")
+            raise _refused(name, "the place of that side's attributes is not known")
         self._do([edit])
 
     @property
@@ -488,7 +488,9 @@ class _TakingOver:
                 if refs.find_slot(key) is not None:
                     gone.append(key)
             elif columns.kind[at] == ReferenceKind.DERIVED:
-                raise _refused(path, "its chunks are made of parts of a file, which no reference says")
+                raise _refused(
+                    path, "its chunks are made of parts of a file, which a reference cannot express"
+                )
             else:
                 values[key] = self._value(columns.reference(at), spelled, path)
         self._do(reference_edits(refs, values, gone))

@@ -79,7 +79,7 @@ def _obstacle(here: ArrayNode, there: ArrayNode) -> str:
         if not node.has_grid:
             return "it cannot be read: it is not known how it is divided into chunks"
     if len(here.shape) != len(there.shape):
-        return "the arrays have other numbers of dimensions"
+        return "the arrays differ in their number of dimensions"
     if (here.nested is None) != (there.nested is None):
         return "the elements of one of them are nested"
     kinds = {node.known_dtype.kind for node in (here, there)}

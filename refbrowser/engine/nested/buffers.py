@@ -258,7 +258,7 @@ def _range_of(part: BufferPart) -> ByteRange | Inline | RefbrowserError:
     if isinstance(reference, Inline):
         return Inline(reference.data[first : first + part.nbytes])
     if isinstance(reference, Missing):
-        return _named(RefbrowserError(ErrorKind.SOURCE, "its bytes are nowhere"), buffer)
+        return _named(RefbrowserError(ErrorKind.SOURCE, "its bytes are missing"), buffer)
     start = reference.offset if isinstance(reference, ByteRange) else 0
     return ByteRange(reference.url, start + first, part.nbytes)
 

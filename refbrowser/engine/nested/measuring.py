@@ -60,8 +60,8 @@ class _Bounded:
         wanted = sum(part.nbytes for part in parts)
         if wanted > self.left:
             message = (
-                "only its index tells how many rows there are, "
-                f"and more than {LIMITS.awkward_measured} bytes of such are not read"
+                "the number of rows is known only from its index, "
+                f"and more than {LIMITS.awkward_measured} bytes of indexes are not read"
             )
             return [RefbrowserError(ErrorKind.BUDGET, message, part.buffer.place) for part in parts]
         self.left -= wanted

@@ -112,7 +112,7 @@ def dtype_type(dtype: np.dtype[Any], path: str) -> NestedType:
         return BYTES
     if isinstance(rows, np.dtype):
         return NestedType(TypeKind.LIST, items=(dtype_type(rows, path),))
-    message = f"nobody knows what elements of type {quoted(str(dtype))} are"
+    message = f"elements of type {quoted(str(dtype))} are not supported"
     raise RefbrowserError(ErrorKind.META, message, Place(path=path))
 
 

@@ -178,7 +178,7 @@ class _Budget:
     def take(self, number: float) -> None:
         self._left -= number
         if self._left < 0:
-            message = f"written out, these rows hold more than {self.most} values"
+            message = f"these rows hold more than {self.most} values"
             raise RefbrowserError(ErrorKind.BUDGET, message, advice="read fewer rows")
 
 

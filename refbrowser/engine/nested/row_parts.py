@@ -83,7 +83,7 @@ def _plain(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
             raise ValueError(f"shape {values.shape} of {values.dtype}")
         return np.asarray(values.astype(dtype, copy=False))
     except (TypeError, ValueError) as error:
-        message = f"the rows are not of the type that was told: {quoted(error)}"
+        message = f"the rows are not of the declared type: {quoted(error)}"
         raise RefbrowserError(ErrorKind.DECODE, message, Place(path=node.path)) from None
 
 
@@ -104,7 +104,7 @@ def with_missing(values: np.ma.MaskedArray[Any, Any], dtype: np.dtype[Any]) -> n
     if not is_exact(values.data[~missing], made[~missing]):
         raise RefbrowserError(
             ErrorKind.DECODE,
-            f"an integer beside missing values is too large for {dtype}, in which NaN stands for these",
+            f"an integer beside missing values is too large for {dtype}, which marks them by NaN",
             advice="values as --json and the tab Values have no such limit",
         )
     if missing.any():
@@ -160,7 +160,7 @@ class RowReading(Reading):
             ErrorKind.BUDGET,
             f"{message} (awkward_question)",
             Place(path=node.path),
-            "give --yes to read them all the same, or select fewer",
+            "give --yes to read them anyway, or select fewer",
         )
 
 

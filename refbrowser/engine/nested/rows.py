@@ -134,7 +134,7 @@ def unread_error(rows: NestedRows, node: ArrayNode, start: int = 0, step: int = 
     kind = fault.error.kind if fault.error.kind in _OWN_KINDS else ErrorKind.SOURCE
     message = f"{_named(found)}{_rows_text(affected)} of {node.path} cannot be read: {fault.error.message}"
     place = replace(fault.error.place, path=node.path)
-    advice = fault.error.advice or "other fields, and other rows, can be read by themselves"
+    advice = fault.error.advice or "other fields and rows can still be read"
     return UnreadError(kind, message, place, advice, affected, tuple(found))
 
 

@@ -100,9 +100,9 @@ class _Checks:
             yield Finding(
                 severity=Severity.WARNING,
                 kind=ErrorKind.META,
-                message=f"{count} of {total} chunks have no reference, the others do",
+                message=f"{count} of {total} chunks have no reference, the others have one",
                 place=Place(document=self._document.name, key=key, path=owner.node.path),
-                advice="give them references, or leave them where nothing was ever written",
+                advice="give them references, or ignore this if they were never written",
                 count=count,
                 code=MISSING,
             )
@@ -295,9 +295,9 @@ class _Checks:
         if odd.code == SHIFTED:
             gap = int(table.offset[other]) - int(table.offset[row]) - length
             what = "one byte lies between the range and" if gap > 0 else "the range shares one byte with"
-            return f"{what} that of {name}; the others of the array meet"
+            return f"{what} that of {name}; the other ranges of the array are adjacent"
         if odd.code == REPEATED:
-            return f"the range is that of {name} as well"
+            return f"the range is also that of {name}"
         return f"the range overlaps that of {name}"
 
     def _place(self, key: str, url: str, start: int, stop: int) -> Place:
@@ -384,16 +384,16 @@ def _overlapping(url: npt.NDArray[np.int32], offset: Ints, stop: Ints) -> tuple[
 
 #: What is told of ranges beyond those that are listed.
 _BRIEF = {
-    LENGTH: "ranges of lengths that no chunk has",
+    LENGTH: "ranges of impossible length for a chunk",
     SHIFTED: "ranges that are off by one byte",
     OVERLAP: "ranges that overlap",
-    REPEATED: "ranges that are there twice",
+    REPEATED: "duplicate ranges",
 }
 _ADVICE = {
     LENGTH: "compare offset and length with the file, or the chunk shape and codecs with its metadata",
-    SHIFTED: "one of both begins a byte too late or ends a byte too early or late",
-    OVERLAP: "compare both with the file: one of them is wrong, or the file holds both in one place",
-    REPEATED: "leave it where both chunks are the same bytes on purpose",
+    SHIFTED: "one of the two begins a byte too late or ends a byte too early or late",
+    OVERLAP: "compare both with the file: one of them is wrong, or the file stores both in one place",
+    REPEATED: "ignore this if both chunks are meant to share the bytes",
 }
 
 

@@ -164,7 +164,7 @@ def _of_refs(document: Document, arrays: _Arrays, cancelled: Callable[[], bool])
             yield Found(
                 Severity.WARNING,
                 ErrorKind.META,
-                "the key names no chunk: the array has no dimensions, and reads as its fill value",
+                "the key is not a chunk: the array has no dimensions, and reads as its fill value",
                 document.key_pointer(prefix),
                 positions.entry(slot),
                 f"its chunk is {quoted(meant)}",

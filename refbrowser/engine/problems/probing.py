@@ -167,7 +167,7 @@ def probe(
         elif error is not None and error.kind is ErrorKind.BLOCKED:
             verdict, words = Verdict.BLOCKED, error.message
         else:
-            verdict, words = Verdict.FAILED, "it was not looked at" if error is None else error.message
+            verdict, words = Verdict.FAILED, "it was not checked" if error is None else error.message
         found.append(Probed(each, verdict, words, _location(access, each.after)))
     return found
 
@@ -217,7 +217,7 @@ class _Known:
             if seen.total != now.size:
                 return Verdict.DIFFERS, f"{now.size} bytes; {seen.total} were read before"
             return Verdict.THERE, f"{now.size} bytes, as were read before"
-        return Verdict.THERE, f"{now.size} bytes; nothing is known of the old place"
+        return Verdict.THERE, f"{now.size} bytes; nothing is known about the old place"
 
 
 def _compared(then: LockEntry, now: LockEntry, where: str) -> tuple[Verdict, str]:

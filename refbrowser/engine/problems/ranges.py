@@ -111,7 +111,7 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
             of_rules += _of_rule(rule, rule.columns, files, used)
     yield from located(document, of_rules)
     if files.is_over:
-        looked = f"({len(files.sizes)} files looked at)"
+        looked = f"({len(files.sizes)} files checked)"
         message = f"whether ranges end past the ends of other local files is not decided {looked}"
         yield Finding(
             severity=Severity.WARNING,
@@ -315,7 +315,8 @@ def _with_shift(
     place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
     advice = (
         f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all "
-        f"ranges would end with the file: either the rule is shifted, or the file lost its last {less} bytes"
+        "ranges would end within the file: either the rule is shifted, or the file lost its "
+        f"last {less} bytes"
     )
     fix = None
     before = used.before(firsts[0], url)

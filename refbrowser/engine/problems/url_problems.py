@@ -138,11 +138,11 @@ def _twice(document: Document, urls: tuple[str, ...], left: SearchTime) -> Itera
         if earlier != number:
             pairs.append((number, earlier))
     for number, earlier in pairs[:TOLD]:
-        message = f"the URL names the file that {quoted(urls[earlier])} names in other words"
+        message = f"the URL names the same file as {quoted(urls[earlier])}"
         yield _finding(document, number, TWICE, message)
     if len(pairs) > TOLD:
         rest = [number for number, _ in pairs[TOLD:]]
-        yield _rest(document, TWICE, f"{len(rest)} more URLs name files that others name", rest)
+        yield _rest(document, TWICE, f"{len(rest)} more URLs name files that other URLs name", rest)
 
 
 def _of_both(pages: Iterable[tuple[str, ...]]) -> bool:
@@ -184,6 +184,6 @@ def _rest(document: Document, code: str, message: str, numbers: list[int]) -> Fi
 
 
 _ADVICE = {
-    TWICE: "spell it in one way: else it is read twice, and a change of it is not noticed",
-    BEYOND: "the document can be moved only together with what lies beside its folder",
+    TWICE: "spell it one way: otherwise it is read twice, and changes are not noticed",
+    BEYOND: "the document can be moved only together with the folders beside its own",
 }

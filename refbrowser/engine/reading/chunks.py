@@ -81,7 +81,7 @@ class ChunkReading(Reading):
             f"a chunk is {pipeline.decoded_size} bytes when decoded, "
             f"more than {LIMITS.chunk_question} (chunk_question)",
             Place(path=self.node.path),
-            "give --yes to decode it all the same",
+            "give --yes to decode it anyway",
         )
 
 

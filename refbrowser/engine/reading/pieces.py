@@ -133,7 +133,7 @@ def _cut(piece: SourcePiece, at: int, span_cost: int, most: int) -> list[PieceRa
         return None
     spans = raw_spans(piece.shape, dtype.itemsize, tuple(range(len(piece.shape))), piece.inside, span_cost)
     if len(spans) > most:
-        message = f"the selection needs more than {MOST_SPANS} stretches of bytes"
+        message = f"the selection needs more than {MOST_SPANS} ranges of bytes"
         raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
     ranges = zip(*(column.tolist() for column in spans.ranges()), strict=True)
     return [

@@ -206,7 +206,7 @@ def _index_begin(
         raise size
     base = int(columns.offset[row]) if columns.kind[row] == ReferenceKind.RANGE else 0
     if base + size > np.iinfo(np.int64).max:
-        raise RefbrowserError(ErrorKind.RANGE, "no object has such a range")
+        raise RefbrowserError(ErrorKind.RANGE, "the range is beyond the end of any object")
     return base + layout.index_range(size)[0]
 
 

@@ -104,7 +104,7 @@ def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) 
         else:
             of_chunk = raw_spans(pipeline.shape, pipeline.dtype.itemsize, pipeline.axes, part.inside, cost)
             if rows + len(of_chunk) > MOST_SPANS:
-                message = f"the selection needs more than {MOST_SPANS} stretches of uncompressed bytes"
+                message = f"the selection needs more than {MOST_SPANS} ranges of uncompressed bytes"
                 raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
             offsets, lengths = of_chunk.ranges()
             spans.update((rows + number, (of_chunk, number)) for number in range(len(offsets)))
@@ -178,7 +178,7 @@ def too_long(pipeline: CodecPipeline, error: RefbrowserError) -> RefbrowserError
     """Return the error of a chunk that was not read; of one that is too large to be one, why that is so."""
     if not isinstance(error, OversizeError) or pipeline.stored_most >= LIMITS.chunk_size:
         return error
-    message = f"{error.message}: it is no chunk, {_at_most(pipeline)}"
+    message = f"{error.message}: it is not a chunk, {_at_most(pipeline)}"
     return RefbrowserError(ErrorKind.DECODE, message, error.place)
 
 

@@ -191,11 +191,11 @@ class Application:
 
     def _check(self, environ: dict[str, Any]) -> None:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            raise RequestError("405 Method Not Allowed", "only GET and HEAD are answered")
+            raise RequestError("405 Method Not Allowed", "only GET and HEAD are supported")
         if self._names is not None and _host(environ.get("HTTP_HOST", "")) not in self._names:
-            raise RequestError("403 Forbidden", "this service answers to the name of this machine only")
+            raise RequestError("403 Forbidden", "this service answers only to the name of this machine")
         if environ.get("PATH_INFO", "").rstrip("/") not in ("", self._decoded):
-            raise RequestError("404 Not Found", f"there is nothing but {self._path}")
+            raise RequestError("404 Not Found", f"only {self._path} exists")
 
     def _data(self, offered: Offered, parameters: dict[str, str]) -> Answer:
         if not parameters.get("var"):

@@ -205,9 +205,9 @@ class SectionSource:
         return changed[(slice(None),) * own + inside] if inside else changed
 
     def _too_much(self, what: str, limit: int, name: str) -> RefbrowserError:
-        message = f"{what} are asked for; at most {limit} are sent in one answer ({name})"
+        message = f"{what} are requested; at most {limit} are sent in one answer ({name})"
         return RefbrowserError(
-            ErrorKind.BUDGET, message, Place(path=self.streamed.path), "ask for smaller sections"
+            ErrorKind.BUDGET, message, Place(path=self.streamed.path), "request smaller sections"
         )
 
 
@@ -272,8 +272,8 @@ class Offered:
             sources.append(SectionSource(self.dataset, each, section, token))
         # Deflated they may be few: reading and deflating them is what takes long.
         if level and sum(each.decoded for each in sources) > LIMITS.serve_answer:
-            what = f"more than {LIMITS.serve_answer} bytes (serve_answer) are to be deflated"
-            raise RefbrowserError(ErrorKind.BUDGET, what, advice="ask for less at once")
+            what = f"more than {LIMITS.serve_answer} bytes (serve_answer) would have to be deflated"
+            raise RefbrowserError(ErrorKind.BUDGET, what, advice="request less at once")
         messages: list[Message] = []
         total = held = 0
         for source in sources:
@@ -282,8 +282,8 @@ class Offered:
             total, held = total + message.length, held + message.held
             if total > LIMITS.serve_answer or held > LIMITS.serve_whole:
                 limit = "serve_whole" if held > LIMITS.serve_whole else "serve_answer"
-                what = f"an answer of more than {getattr(LIMITS, limit)} bytes ({limit}) is asked for"
-                raise RefbrowserError(ErrorKind.BUDGET, what, advice="ask for less at once")
+                what = f"an answer of more than {getattr(LIMITS, limit)} bytes ({limit}) is requested"
+                raise RefbrowserError(ErrorKind.BUDGET, what, advice="request less at once")
         return total, held, _begun(chain.from_iterable(message.parts for message in messages))
 
     def _described(self) -> tuple[StreamedDataset, dict[str, str]]:

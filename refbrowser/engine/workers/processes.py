@@ -136,7 +136,7 @@ class _Process:
             write_message(self._requests, request)
             answer = read_message(answers)
         except (EOFError, OSError, ValueError) as error:
-            raise BrokenExecutor("a process was ended from outside, or by what a file did to it") from error
+            raise BrokenExecutor("a process was killed from outside, or crashed on a file") from error
         # From our own process, which runs our own functions.
         is_well, found = pickle.loads(answer)
         if is_well:

@@ -177,7 +177,7 @@ def _check_target(target: str, out: str, request: Combination) -> None:
         advice = "give -o OUT.json: the document with the files added is written there"
         raise RefbrowserError(ErrorKind.USAGE, message, Place(document=out), advice)
     if out != target and os.path.exists(out) and not request.force:
-        message = "the document is there already"
+        message = "the document exists already"
         raise TargetExistsError(ErrorKind.IO, message, Place(document=out), "give --force to replace it")
 
 
@@ -303,7 +303,7 @@ def with_dimension(target: LookedAt, files: Sequence[LookedAt], new: NewDimensio
     column = array_of(values)
     if coordinate is not None:
         if coordinate.dtype[:1] in "iuf" and column.dtype.kind == "U":
-            message = f"{new.name}: {quoted(str(column[0]))} is no number, and the document has numbers"
+            message = f"{new.name}: {quoted(str(column[0]))} is not a number, and the document has numbers"
             raise RefbrowserError(ErrorKind.META, message, Place(document=files[0].source))
         column = column.astype("U") if coordinate.dtype.startswith("U") else column
         attributes = new.attributes(files)

@@ -266,7 +266,7 @@ def combine(
     request = replace(request, format=form_of(request.target, request.format))
     local = local_path(request.target)
     if local is not None and os.path.exists(local) and not (request.force or request.resume):
-        message = "the document is there already"
+        message = "the document exists already"
         raise TargetExistsError(
             ErrorKind.IO, message, Place(document=request.target), "give --force to replace it"
         )

@@ -77,7 +77,7 @@ class TargetType:
     def known_dtype(self) -> np.dtype[Any]:
         """The type of its numbers; asking what is none is an error."""
         if self.dtype is None:
-            raise RefbrowserError(ErrorKind.META, f"the elements are no numbers: {self.kind}")
+            raise RefbrowserError(ErrorKind.META, f"the elements are not numbers: {self.kind}")
         return self.dtype
 
     @property

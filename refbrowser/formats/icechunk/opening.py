@@ -200,7 +200,7 @@ class _Made:
                 builder.add_metadata({key: with_escapes(node.metadata)})
                 shown.append(node)
             else:
-                message = "it has a name that no key can hold; it is not shown"
+                message = "it has a name that cannot be a key; it is not shown"
                 place = Place(path=f"/{node.path}")
                 notes.append(
                     Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=place)

@@ -135,7 +135,7 @@ _FEW = 32
 _NUMBERS = re.compile(r"[0-9]+(?:,[0-9]+)*\Z", re.ASCII)
 
 OF_NOTHING = "the key belongs to no group or array"
-BAD_NAME = "the name is no key: it is never read"
+BAD_NAME = "the name is not a key: it is never read"
 WRONG_CASE = "the key differs from one of the store by upper and lower case only"
 CLOSED = "the folder is a link or cannot be read: what is missing in it is not known"
 UNLISTED = "the metadata is of no group or array that was found: consolidated metadata may leave it out"

@@ -38,12 +38,12 @@ _FEW, _LONG = 4096, 256
 #: Members that are not found by their names.
 _NO_KEYS = (Fault.FOLDER, Fault.NAME, Fault.REPLACED)
 _REASONS = {
-    Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name: that one counts"),
-    Fault.NAME: (ErrorKind.UNSAFE, "the name is no key ('..', an empty part, a backslash or the like)"),
+    Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name and replaces it"),
+    Fault.NAME: (ErrorKind.UNSAFE, "the name is not a key ('..', an empty part, a backslash or the like)"),
     Fault.ENCRYPTED: (ErrorKind.PROTOCOL, "the member is encrypted"),
     Fault.METHOD: (ErrorKind.PROTOCOL, "the member is packed by a method other than deflate, bzip2 and LZMA"),
     Fault.SIZES: (ErrorKind.FORMAT, "the sizes of the member contradict each other"),
-    Fault.OUTSIDE: (ErrorKind.RANGE, "the member would lie outside of the archive's data"),
+    Fault.OUTSIDE: (ErrorKind.RANGE, "the member would be outside the archive's data"),
     Fault.GROWTH: (
         ErrorKind.BUDGET,
         f"the member would unpack to more than {LIMITS.zip_growth} times its size (zip_growth)",
@@ -383,7 +383,7 @@ class ZipDirectory:
             yield Finding(
                 severity=Severity.WARNING,
                 kind=ErrorKind.FORMAT,
-                message=f"{self._shift} bytes stand before the archive",
+                message=f"{self._shift} bytes precede the archive",
                 place=Place(url=self.url),
             )
         if len(self) != self._counted:
@@ -522,7 +522,7 @@ class KeptMember:
             return bytes(entry)
         at = _wide_offset(self.entry)
         if at is None:
-            raise ValueError("an offset that stands nowhere")
+            raise ValueError("a missing offset")
         struct.pack_into("<Q", entry, at, offset)
         return bytes(entry)
 
@@ -568,7 +568,7 @@ def _offset(entry: bytes, url: str) -> int:
         return int(stated)
     at = _wide_offset(entry)
     if at is None:
-        raise damaged("the offset of a member stands nowhere", url)
+        raise damaged("a member has no offset", url)
     return int(struct.unpack_from("<Q", entry, at)[0])
 
 

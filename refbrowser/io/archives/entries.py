@@ -67,7 +67,7 @@ def find_end(read: ReadBytes, size: int, url: str) -> DirectoryEnd:
     tail = read(tail_start, size)
     at = _end_record(tail)
     if at is None:
-        message = "no end of a zip directory in the last 64 KiB: no zip archive, or it was cut short"
+        message = "no end of a zip directory in the last 64 KiB: not a zip archive, or cut short"
         raise damaged(message, url)
     _, disk, first_disk, here, entries, length, start, _ = _END.unpack_from(tail, at)
     stop = tail_start + at
@@ -112,7 +112,7 @@ def _zip64(
         if len(record) == _END64.size and record[:4] == _END64_MARK:
             _, _, _, _, disk, first, here, entries, length, start = _END64.unpack(record)
             return disk, first, here, entries, length, start, begin
-    raise damaged("the zip64 end record is not where its locator says", url, tail_start + locator)
+    raise damaged("the zip64 end record is not where its locator points", url, tail_start + locator)
 
 
 STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
@@ -230,12 +230,12 @@ def _lzma_stream(packed: memoryview, size: int) -> tuple[lzma.LZMADecompressor, 
     stop = _LZMA_HEAD + _LZMA_PROPERTIES
     head = bytes(packed[:stop])
     if len(head) < stop or int.from_bytes(head[2:4], "little") != _LZMA_PROPERTIES:
-        raise PackedError("the properties of LZMA are not there")
+        raise PackedError("the LZMA properties are missing")
     code, dictionary = head[_LZMA_HEAD], int.from_bytes(head[_LZMA_HEAD + 1 :], "little")
     rest, literal_context = divmod(code, 9)
     position, literal = divmod(rest, 5)
     if position > 4:
-        raise PackedError("the properties of LZMA are out of bounds")
+        raise PackedError("the LZMA properties are out of bounds")
     # A dictionary larger than what is unpacked is never used, and would be allocated.
     filters = {
         "id": lzma.FILTER_LZMA1,

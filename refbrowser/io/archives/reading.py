@@ -57,11 +57,11 @@ def data_start(member: ZipMember, head: memoryview, url: str) -> int:
         raise _wrong("the local header is cut short", member, url)
     mark, _, flags, method, _, _, _, _, _, name_size, extra_size = _HEADER.unpack_from(head)
     if mark != _MARK:
-        raise _wrong("there is no local header where the directory says", member, url)
+        raise _wrong("there is no local header where the directory points", member, url)
     if name_size != len(member.raw_name) or head[LOCAL_HEADER:named] != member.raw_name:
         raise _wrong("the local header has another name than the directory", member, url)
     if method != member.method or flags & _ENCRYPTED:
-        raise _wrong("the local header tells another compression than the directory", member, url)
+        raise _wrong("the local header names another compression than the directory", member, url)
     start = member.start + named + extra_size
     if start + member.compressed > member.stop:
         raise _wrong("the member reaches into what follows it", member, url)

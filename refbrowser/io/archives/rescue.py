@@ -156,7 +156,7 @@ class _Walk:
                 at = self._step(at)
                 self.progress(at, self.window.size)
         except _SpentError:
-            message = "the rest of the archive is not looked into for members"
+            message = "the rest of the archive is not searched for members"
             self._tell(ErrorKind.BUDGET, message, at, self.window.size)
         self.data_stop = self.window.size if at > self.window.size else at
 

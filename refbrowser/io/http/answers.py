@@ -241,7 +241,7 @@ def status_error(head: Head, start: int, stop: int | None) -> AttemptError:
     if head.status == 416:
         match = _UNSATISFIED.fullmatch(head.fields.get("content-range", ""))
         size = f"the object has {match[1]} bytes, " if match else ""
-        message = f"{size}the range from {start} to {stop} is not there (status 416)"
+        message = f"{size}the range from {start} to {stop} does not exist (status 416)"
         return AttemptError(message, ErrorKind.RANGE)
     reason = f" {quoted(head.reason, 60)}" if head.reason else ""
     message = f"the server answered {head.status}{reason}"
@@ -257,15 +257,15 @@ def _partial(head: Head, start: int, stop: int | None) -> Body:
     text = head.fields.get("content-range", "")
     match = _CONTENT_RANGE.fullmatch(text)
     if stop is None or match is None:
-        raise AttemptError(f"the answer has the Content-Range {quoted(text)}, which was not asked for")
+        raise AttemptError(f"the answer has the Content-Range {quoted(text)}, which was not requested")
     first, last = int(match[1]), int(match[2])
     total = None if match[3] == "*" else int(match[3])
     if total is not None and stop > total:
         raise AttemptError(f"the object has {total} bytes, the range ends at {stop}", ErrorKind.RANGE)
     if (first, last + 1) != (start, stop):
-        raise AttemptError(f"bytes {start} to {stop - 1} were asked for, the answer holds {first} to {last}")
+        raise AttemptError(f"bytes {start} to {stop - 1} were requested, the answer holds {first} to {last}")
     if head.length not in (None, stop - start):
-        raise AttemptError(f"a body of {head.length} bytes was announced where {stop - start} were asked for")
+        raise AttemptError(f"a body of {head.length} bytes was announced where {stop - start} were requested")
     return Body(stop - start, True, total)
 
 
@@ -308,7 +308,7 @@ class FixedSink:
     def write(self, data: memoryview) -> None:
         """Take bytes that were received elsewhere."""
         if len(data) > len(self.view) - self.received:
-            raise AttemptError("the body is longer than was asked for")
+            raise AttemptError("the body is longer than requested")
         self.view[self.received : self.received + len(data)] = data
         self.received += len(data)
 

@@ -426,7 +426,7 @@ class HttpHost:
         if left <= 0:
             return True
         failed = f"{self.origin} failed {LIMITS.circuit_failures} times in a row"
-        error = AttemptError(f"{failed} and is left alone for {left:.0f} s")
+        error = AttemptError(f"{failed} and is not contacted for {left:.0f} s")
         request.tell(error.message)
         self.fail(request, error)
         return False
@@ -499,7 +499,7 @@ class HttpHost:
             self._failures = 0
             self._open_until = time.monotonic() + LIMITS.circuit_open
             self._client.report(
-                "circuit", self.origin, f"{self.origin} is left alone for {LIMITS.circuit_open:g} s"
+                "circuit", self.origin, f"{self.origin} is not contacted for {LIMITS.circuit_open:g} s"
             )
 
     def _wait(self, tries: int, after: float | None) -> float:

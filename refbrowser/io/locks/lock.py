@@ -124,7 +124,7 @@ class Stale:
     def message(self) -> str:
         """One sentence without a full stop."""
         if self.mark is Mark.UNKNOWN:
-            return f"whether the file is the one of the lock is not known: {self.now}"
+            return f"whether the file matches the lock is not known: {self.now}"
         return f"the file is not the one that was locked: {self.difference}"
 
     def error(self) -> RefbrowserError:
@@ -138,7 +138,7 @@ class Stale:
         return Finding(severity=severity, kind=kind, message=self.message, place=place, code=code)
 
 
-_ADVICE = "make the references anew, or accept the file as it is now (refbrowser lock DOC --accept URL)"
+_ADVICE = "make the references again, or accept the file as it is now (refbrowser lock DOC --accept URL)"
 
 
 def text_of(moment: Moment) -> str | None:
@@ -228,9 +228,9 @@ def in_doubt(url: str, entry: LockEntry, seen: ObjectIdentity) -> Stale | None:
 def unconfirmed_finding(doubts: Sequence[Stale]) -> Finding:
     """Return what is told of files that nothing but their sizes and ends say to be those of the lock."""
     first = doubts[0]
-    message = f"the file is not confirmed: its size and ends are those of the lock, but {first.difference}"
+    message = f"the file is not confirmed: its size and ends match the lock, but {first.difference}"
     if len(doubts) > 1:
-        message += f"; {len(doubts) - 1} more files are not either"
+        message += f"; {len(doubts) - 1} more files are not confirmed either"
     return Finding(
         severity=Severity.WARNING,
         kind=ErrorKind.SOURCE,

@@ -47,9 +47,9 @@ def parse_lock(data: bytes | memoryview) -> Lock:
     except RecursionError:
         raise RefbrowserError(ErrorKind.BUDGET, "its values are nested too deep") from None
     except ValueError as error:
-        raise RefbrowserError(ErrorKind.JSON, f"it is no JSON: {quoted(error)}") from None
+        raise RefbrowserError(ErrorKind.JSON, f"it is not JSON:  {quoted(error)}") from None
     if not isinstance(said, dict):
-        _refuse("it is no JSON object")
+        _refuse("it is not a JSON object")
     version = said.pop("lock", None)
     if version != VERSION or isinstance(version, bool):
         shown = "none" if version is None else quoted(version)
@@ -58,7 +58,7 @@ def parse_lock(data: bytes | memoryview) -> Lock:
     if not isinstance(files, dict):
         _refuse("it has no object 'files'")
     if not isinstance(not_locked, dict):
-        _refuse("its member 'not_locked' is no object")
+        _refuse("its member 'not_locked' is not an object")
     count = len(files) + len(not_locked)
     if count > LIMITS.lock_files:
         message = f"it lists {count} files, more than {LIMITS.lock_files} (lock_files)"
@@ -72,7 +72,7 @@ def parse_lock(data: bytes | memoryview) -> Lock:
     for url, why in not_locked.items():
         _checked_url(url)
         if not isinstance(why, str):
-            _refuse(f"why {quoted(url)} is not locked is no text")
+            _refuse(f"the reason why {quoted(url)} is not locked is not text")
     return Lock(entries, {url: why[:_TEXT] for url, why in not_locked.items()}, at, by, said)
 
 
@@ -194,7 +194,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -224,13 +224,13 @@ def _checked_url(url: str) -> str:
 
 def _entry(url: str, said: Any) -> LockEntry:
     if not isinstance(said, dict):
-        _refuse(f"what is said of {quoted(url)} is no object")
+        _refuse(f"the entry of {quoted(url)} is not an object")
     size = said.pop("size", None)
     if type(size) is not int or not 0 <= size <= _LARGEST:
-        _refuse(f"the size of {quoted(url)} is no number of bytes")
+        _refuse(f"the size of {quoted(url)} is not a number of bytes")
     texts = {name: _text(url, name, said.pop(name, None)) for name in ("etag", "modified")}
     if texts["modified"] is not None and parse_time(texts["modified"]) is None:
-        _refuse(f"the time {quoted(texts['modified'])} of {quoted(url)} is not one as RFC 3339 has them")
+        _refuse(f"the time {quoted(texts['modified'])} of {quoted(url)} does not follow RFC 3339")
     sums = {name: _sum(url, name, said.pop(name, None)) for name in ("head", "tail")}
     at, by = _made(said, quoted(url))
     if said:
@@ -240,7 +240,7 @@ def _entry(url: str, said: Any) -> LockEntry:
 
 def _text(url: str, name: str, value: Any) -> str | None:
     if value is not None and (not isinstance(value, str) or len(value) > _TEXT):
-        _refuse(f"the member {quoted(name)} of {quoted(url)} is no text of at most {_TEXT} characters")
+        _refuse(f"the member {quoted(name)} of {quoted(url)} is not text of at most {_TEXT} characters")
     return value
 
 
@@ -254,7 +254,7 @@ def _sum(url: str, name: str, value: Any) -> bytes | None:
     except ValueError:
         found = b""
     if len(found) != 32 or len(text) != len(_DIGEST) + 64:
-        _refuse(f"the digest {quoted(name)} of {quoted(url)} is no SHA-256")
+        _refuse(f"the digest {quoted(name)} of {quoted(url)} is not a SHA-256")
     return found
 
 
@@ -263,9 +263,9 @@ def _made(said: dict[str, Any], whose: str) -> tuple[str, str]:
     if made is None:
         return "", ""
     if not isinstance(made, Mapping):
-        _refuse(f"the member 'made' of {whose} is no object")
+        _refuse(f"the member 'made' of {whose} is not an object")
     at, by = made.get("at", ""), made.get("by", "")
     for each in (at, by):
         if not isinstance(each, str) or len(each) > _TEXT:
-            _refuse(f"when and by what {whose} was made is no text of at most {_TEXT} characters")
+            _refuse(f"when and by what {whose} was made is not text of at most {_TEXT} characters")
     return at, by

@@ -75,7 +75,7 @@ def own_folder(path: str | os.PathLike[str]) -> None:
     except FileExistsError:
         status = os.lstat(path)
         if not stat.S_ISDIR(status.st_mode):
-            raise _foreign(path, "is no folder") from None
+            raise _foreign(path, "is not a folder") from None
         _check_owner(path, status)
 
 
@@ -103,9 +103,9 @@ def _check(path: str | os.PathLike[str], status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise _foreign(path, "is a link, which is not followed")
     if not stat.S_ISREG(status.st_mode):
-        raise _foreign(path, "is no regular file")
+        raise _foreign(path, "is not a regular file")
     if status.st_nlink > 1:
-        raise _foreign(path, "has another name elsewhere, and is not written to")
+        raise _foreign(path, "has a second name (a hard link), and is not written to")
     _check_owner(path, status)
 
 

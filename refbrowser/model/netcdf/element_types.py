@@ -127,7 +127,7 @@ def _plain(dtype: np.dtype[Any], notes: list[str]) -> NetcdfType:
         return wider
     if dtype.kind in "mM":
         notes.append(
-            f"{dtype.name} is shown as int64: a count since 1970 in its unit, the least is not-a-time"
+            f"{dtype.name} is shown as int64: a count since 1970 in its unit, the lowest is not-a-time"
             if dtype.kind == "M"
             else f"{dtype.name} is shown as int64: a count of its unit"
         )

@@ -36,7 +36,7 @@ from refbrowser.model.netcdf.types import (
 from refbrowser.model.nodes import ArrayNode
 
 #: What is told where just the fill value of an array marks missing values.
-ADDED = f"{FILL_ATTRIBUTE} is added: it tells the array's fill value"
+ADDED = f"{FILL_ATTRIBUTE} is added: it holds the array's fill value"
 #: What is told where the fill value marks no missing values, but has to where the array is written.
 TAKEN = "values equal to its fill value will look missing: too many chunks are not stored to write them"
 #: Chunks that are not stored are written where what they hold can be told in no other way: so many of them,

@@ -108,10 +108,10 @@ class _GroupCheck:
         kinds = {"dimension": dimensions, "variable": variables, "group": groups, "type": types}
         for kind, names in kinds.items():
             for name in _twice(names):
-                yield _fault(f"there are two {kind}s named {quoted(name)}", self._at(name))
+                yield _fault(f"two {kind}s are named {quoted(name)}", self._at(name))
         for together in ((variables, groups, types), (dimensions,)):
             for name in _alike(*together):
-                message = f"what is named {quoted(name)} is to netCDF of the same name as another part"
+                message = f"to netCDF the name {quoted(name)} equals that of another part"
                 yield _warning(message, self._at(name))
 
     def _declared_type(self, type: DeclaredType) -> Iterator[Finding]:
@@ -122,10 +122,10 @@ class _GroupCheck:
         elif isinstance(type, CompoundType):
             yield from self._fields(type, path)
         elif isinstance(type, EnumType):
-            yield _warning(f"{quoted(type_text(type))} is no type of NCZarr", path)
+            yield _warning(f"{quoted(type_text(type))} is not a type of NCZarr", path)
             yield from self._enumeration(type, path)
         else:
-            yield _warning(f"{quoted(type_text(type))} is no type of NCZarr", path)
+            yield _warning(f"{quoted(type_text(type))} is not a type of NCZarr", path)
             yield from self._type(type.elements, path)
 
     def _enumeration(self, type: EnumType, path: str) -> Iterator[Finding]:
@@ -133,13 +133,13 @@ class _GroupCheck:
         if wrong:
             yield _fault(f"the value {quoted(wrong[0])} is not of type {type.base}", path)
         for name in _twice([name for _, name in type.names]):
-            yield _warning(f"there are two values named {quoted(name)}", path)
+            yield _warning(f"two values are named {quoted(name)}", path)
 
     def _fields(self, type: CompoundType, path: str) -> Iterator[Finding]:
         if not type.fields:
             yield _fault("a compound type has no field", path)
         for name in _twice([field.name for field in type.fields]):
-            yield _fault(f"there are two fields named {quoted(name)}", path)
+            yield _fault(f"two fields are named {quoted(name)}", path)
         for field in type.fields:
             yield from self._field(field, path)
 
@@ -188,9 +188,9 @@ class _GroupCheck:
 
 def _attributes(attributes: tuple[NetcdfAttribute, ...], path: str) -> Iterator[Finding]:
     for name in _twice([attribute.name for attribute in attributes]):
-        yield _fault(f"there are two attributes named {quoted(name)}", path, name)
+        yield _fault(f"two attributes are named {quoted(name)}", path, name)
     for name in _alike([attribute.name for attribute in attributes]):
-        yield _warning("to netCDF there is another attribute of that name", path, name)
+        yield _warning("to netCDF another attribute has the same name", path, name)
     for attribute in attributes:
         yield from _name(attribute.name, path, attribute.name)
         yield from _values(attribute, path)

@@ -269,10 +269,10 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
     seen: set[str] = set()
     for member in node.members:
         if member.key in seen:
-            message = f"the member {quoted(member.key)} is there more than once: the last counts"
+            message = f"the member {quoted(member.key)} occurs more than once: the last one wins"
             yield member, message, "member-repeated"
         elif known is not None and member.key not in known:
-            message = f"the member {quoted(member.key)} is not known to the specification: it is kept"
+            message = f"the member {quoted(member.key)} is not in the specification: it is kept"
             yield member, message, "member-unknown"
         seen.add(member.key)
 
@@ -311,7 +311,7 @@ def _entry(document: DocumentContent, positions: AnyPositions, slot: int, twice:
     key = refs.key_of(slot)
     where = document.key_pointer(key)
     if twice:
-        message = f"the key {quoted(key)} is there more than once: the last counts"
+        message = f"the key {quoted(key)} occurs more than once: the last one wins"
         from refbrowser.references.edits.many_edits import RemoveRepeated
 
         fix = RemoveRepeated(key)

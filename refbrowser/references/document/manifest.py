@@ -197,7 +197,7 @@ def unheld_name(path: str) -> Finding | None:
     named = path == "/" or not any(part in ("", ".", "..") or part in METADATA_NAMES for part in parts)
     if named and len(path) <= LIMITS.key_length and len(parts) <= LIMITS.group_nesting:
         return None
-    message = f"{quoted(path)} has a name that no key can hold; it is not shown"
+    message = f"{quoted(path)} has a name that cannot be a key; it is not shown"
     return Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=Place(path=path))
 
 

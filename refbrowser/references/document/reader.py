@@ -336,7 +336,7 @@ class DocumentReader:
     def _end(self) -> None:
         self._at = self._retry(self._space)
         if self._retry(lambda: self._byte(self._at)):
-            raise JsonError(self._at, "something follows the end of the document")
+            raise JsonError(self._at, "there is text after the end of the document")
 
     # Entries
 

@@ -14,7 +14,7 @@ BASE64_PREFIX = "base64:"
 #: Offsets and lengths above this are kept exactly, and cannot be read.
 LARGEST = 2**63 - 1
 
-_LENIENT = "only lenient readers take this base64: white space or unused bits stand in it"
+_LENIENT = "only lenient readers accept this base64: it has white space or unused bits"
 #: Offsets and lengths that no file can have.
 _IMPOSSIBLE = "number-impossible"
 _WHITE = " \t\n\r\f\v"
@@ -169,7 +169,7 @@ def _inline(node: Node) -> Value:
     if size > LIMITS.inline_value:
         return _too_long(size, node)
     if has_surrogate(text):
-        fault = _fault("the text holds half of a surrogate pair, which is no character", node)
+        fault = _fault("the text holds half of a surrogate pair, which is not a character", node)
         return Value(ValueKind.FAULT, issues=(fault,))
     if encoded:
         try:
@@ -188,7 +188,7 @@ def _inline(node: Node) -> Value:
     if text.isascii():
         return Value(kind, text=text)
     warning = _warning(
-        "the text is not ASCII: it counts as its UTF-8 bytes",
+        "the text is not ASCII: its UTF-8 bytes are used",
         node.start,
         "not-ascii",
         kind=ErrorKind.ENCODING,
@@ -206,11 +206,9 @@ def _object(node: Node, raw: bytes) -> Value:
     if len(raw) > LIMITS.inline_value:
         return _too_long(len(raw), node)
     text = raw.decode("utf-8")
-    issues = [_warning("an object stands for its JSON text", node.start, "object-value")]
+    issues = [_warning("an object is read as its JSON text", node.start, "object-value")]
     if not text.isascii():
-        issues.append(
-            _warning("the text is not ASCII: it counts as its UTF-8 bytes", node.start, "not-ascii")
-        )
+        issues.append(_warning("the text is not ASCII: its UTF-8 bytes are used", node.start, "not-ascii"))
     issues += [
         _warning("NaN and Infinity are not JSON", inner.start, "not-finite")
         for inner in _walk(node)
@@ -276,7 +274,7 @@ def _number_faults(node: Node, index: int, name: str) -> list[Issue]:
 def key_issues(key: str, position: int) -> tuple[Issue, ...]:
     """Return what is wrong with a key of `refs` itself."""
     if has_surrogate(key):
-        message = "the key holds half of a surrogate pair, which is no character"
+        message = "the key holds half of a surrogate pair, which is not a character"
         return (Issue(Severity.FAULT, ErrorKind.REF, message, position),)
     if len(key) > LIMITS.key_length:
         message = f"the key has more than {LIMITS.key_length} characters"

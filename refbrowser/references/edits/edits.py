@@ -227,7 +227,7 @@ class RenameReference:
         if self.old == self.new:
             return document
         if refs.find_slot(self.new) is not None:
-            raise refused(f"there is a reference {quoted(self.new)} already")
+            raise refused(f"a reference {quoted(self.new)} exists already")
         for slot in slots:
             text = dump(self.new, refs.key_text(slot))
             refs = refs.with_patch(slot, Patch.of(self.new, text, refs.value_text(slot)))

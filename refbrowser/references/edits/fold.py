@@ -54,20 +54,20 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _EXAMPLES = 3
 
 # Why keys stay.
-VALUES = "values and metadata that stand in the document"
+VALUES = "inline values and metadata"
 FAULTY = "entries with a fault or a warning"
-NO_CHUNKS = "keys that are no chunk keys"
-TWICE = "keys that are there more than once"
+NO_CHUNKS = "keys that are not chunk keys"
+TWICE = "keys that occur more than once"
 ODD_TEXT = "keys or URLs with braces or control characters, which a rule would render"
 IRREGULAR = f"no rule gives {FEWEST} or more of them in half the bytes"
 #: Where no rules were asked for.
-UNASKED = "references, of which no rules are made"
+UNASKED = "references, which are not folded"
 
 _ADVICE = {
-    IRREGULAR: "Offsets and lengths of compressed chunks go by no formula; single exceptions, and arrays of "
-    "few chunks, are no shorter as rules. Templates make their URLs shorter, where that pays.",
-    FAULTY: "Repair them first: Problems tells what is wrong with each.",
-    TWICE: "Remove all but one of each first.",
+    IRREGULAR: "Offsets and lengths of compressed chunks follow no formula; single exceptions, and arrays of "
+    "few chunks, are not shorter as rules. Templates shorten their URLs where that saves bytes.",
+    FAULTY: "Repair them first: Problems shows what is wrong with each.",
+    TWICE: "First remove all but one of each.",
 }
 
 
@@ -154,7 +154,7 @@ class Folding:
         if self.unproved:
             rules = "One rule" if self.unproved == 1 else f"{self.unproved} rules"
             notes.append(
-                f"{rules} did not give the same, and {'was' if self.unproved == 1 else 'were'} not taken."
+                f"{rules} gave different references, and {'was' if self.unproved == 1 else 'were'} not used."
             )
         return tuple(notes)
 

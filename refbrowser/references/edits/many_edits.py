@@ -76,7 +76,7 @@ def _repeated(refs: References, slots: Rows) -> list[int]:
 
 def _check(refs: References, runs: Runs) -> None:
     if not runs or any(not 0 <= start < stop <= len(refs) for start, stop in runs):
-        raise refused("there are no such references")
+        raise refused("these references do not exist")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class CopyReferences:
             if slot is None:
                 raise missing_key(key)
             if copy in added or refs.find_slot(copy) is not None:
-                raise refused(f"there is a reference {quoted(copy)} already")
+                raise refused(f"a reference {quoted(copy)} exists already")
             added[copy] = Patch.of(copy, dump(copy, refs.key_text(slot)), refs.value_text(slot))
         return document.with_refs(
             References(refs.table, refs.replaced, refs.removed, {**refs.appended, **added})
@@ -406,7 +406,7 @@ class RenameTemplateAndUses:
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if not can_be_named(self.new):
-            raise refused(f"jinja cannot name a template {quoted(self.new)}")
+            raise refused(f"Jinja does not allow the template name {quoted(self.new)}")
         renamed = RenameTemplate(self.old, self.new).apply(document)
         renamed = self._in_rules(renamed)
         return renamed.with_refs(changed_urls(renamed.refs, lambda url: renamed_in(url, self.old, self.new)))

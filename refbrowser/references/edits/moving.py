@@ -85,7 +85,7 @@ class MoveUrls:
             `E_USAGE`: the texts of the document cannot say it.
         """
         if not self.old:
-            raise refused("the beginning that is to be moved is empty")
+            raise refused("the URL prefix to move is empty")
         if document.rules_are_made:
             return self._moved_place(document)
         if self.template:
@@ -97,11 +97,11 @@ class MoveUrls:
     def _moved_place(self, document: DocumentContent) -> DocumentContent:
         """Return a document that was made of a store or file, whose URLs stand for themselves."""
         if self.template:
-            raise refused("what was opened has no templates", "Export it as a reference document first.")
+            raise refused("a store or data file has no templates", "Export it as a reference document first.")
         inside = [each for each in document.layouts if each.place.startswith(self.old)]
         whole = any(place.startswith(self.old) for place in document.places.values())
         if inside and not whole:
-            message = "the chunks lie where their keys say, below the place of the store"
+            message = "the keys of a store fix the places of its chunks"
             raise refused(message, "Move the store as a whole.")
         return ReplaceUrlPrefix(self.old, self.new).apply(document)
 
@@ -109,9 +109,9 @@ class MoveUrls:
         if document.version == 0:
             raise refused("a Version 0 document has no templates", "Make it Version 1 first.")
         if not can_be_named(self.template):
-            raise refused(f"jinja cannot name a template {quoted(self.template)}")
+            raise refused(f"Jinja does not allow the template name {quoted(self.template)}")
         if self.template in document.templates.texts:
-            raise refused(f"there is a template {quoted(self.template)} already")
+            raise refused(f"a template {quoted(self.template)} exists already")
         if document_renders(self.new):
             raise refused(f"{quoted(self.new)} holds text that a template would render")
         hiding = [rule.index for rule in document.rules if self.template in dict(rule.dimensions)]
@@ -270,7 +270,7 @@ class Moved:
         if text not in self._spelled:
             url = self._rendered(text)
             if bool(at) != bool(behind_link(url)):
-                raise refused(f"the URL {quoted(text)} cannot be written so", "Change it by hand.")
+                raise refused(f"the URL {quoted(text)} cannot be written this way", "Change it by hand.")
             self._spelled[text] = text[:at] + self._moved_text(text[at:], url[behind_link(url) :])
         return self._spelled[text]
 
@@ -303,7 +303,7 @@ class Moved:
                 return found
         found = self._head + rest
         if not self._gives(found, self.move.new + rest):
-            raise refused(f"the URL {quoted(text)} cannot be written so", "Change it by hand.")
+            raise refused(f"the URL {quoted(text)} cannot be written this way", "Change it by hand.")
         return found
 
     def _gives(self, text: str, url: str) -> bool:
@@ -356,7 +356,9 @@ class Moved:
         if not self._rule_moves(rule):
             may_begin = self.move.old.startswith(self._static(rule))
             if may_begin and any(self.move.is_meant(url) for url in self._urls_of(rule)):
-                message = f"some URLs of gen rule {rule.index} begin so, by what its dimensions give"
+                message = (
+                    f"only some URLs of gen rule {rule.index} begin this way, depending on its dimensions"
+                )
                 raise refused(message, "Change the rule, or move what all of its URLs begin with.")
             return None
         at = behind_link(text)
@@ -364,7 +366,7 @@ class Moved:
             return None
         cut = self._cut(text[at:])
         if cut is None:
-            message = f"the URL of gen rule {rule.index} cannot be written so"
+            message = f"the URL of gen rule {rule.index} cannot be written this way"
             raise refused(message, "Change the rule by hand.")
         return text[:at] + self._head + cut
 
@@ -396,7 +398,7 @@ class Moved:
         for rule in self.before.rules:
             wanted = [self.move.moved(url) for url in self._urls_of(rule)]
             if wanted != list(self._urls_of(plain.rules[rule.index])):
-                message = f"the URL of gen rule {rule.index} cannot be written so"
+                message = f"the URL of gen rule {rule.index} cannot be written this way"
                 raise refused(message, "Change the rule by hand.")
 
     @staticmethod

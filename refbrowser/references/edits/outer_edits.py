@@ -222,7 +222,7 @@ class AddTemplate:
         document = document.written()
         templates = template_texts(document)
         if self.name in templates:
-            raise refused(f"there is a template {quoted(self.name)} already")
+            raise refused(f"a template {quoted(self.name)} exists already")
         return with_member(document, "templates", {**templates, self.name: self.text})
 
 
@@ -289,7 +289,7 @@ class RemoveMember:
 
 def _check_member(name: str) -> None:
     if name in KNOWN_MEMBERS:
-        raise refused(f"the member {quoted(name)} has edits of its own")
+        raise refused(f"the member {quoted(name)} is edited elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +311,7 @@ class RenameTemplate:
         if self.old not in templates:
             raise refused(f"there is no template {quoted(self.old)}")
         if self.new in templates:
-            raise refused(f"there is a template {quoted(self.new)} already")
+            raise refused(f"a template {quoted(self.new)} exists already")
         node = document.node.member("templates")
         assert node is not None
         spans = [(member.start, member.key_stop) for member in node.members if member.key == self.old]

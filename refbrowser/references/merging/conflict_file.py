@@ -76,7 +76,7 @@ def parse_conflict_file(data: bytes) -> ConflictFile:
     try:
         said = parse(data).to_python()
     except JsonError as error:
-        raise RefbrowserError(ErrorKind.JSON, f"it is no JSON: {error}") from None
+        raise RefbrowserError(ErrorKind.JSON, f"it is not JSON:  {error}") from None
     if not isinstance(said, dict) or MARK not in said:
         _refuse("it does not list the conflicts of a merge")
     if said[MARK] != VERSION:
@@ -85,7 +85,7 @@ def parse_conflict_file(data: bytes) -> ConflictFile:
     if not isinstance(path, str) or not path:
         _refuse("it does not say which document was merged (path)")
     if not isinstance(listed, list):
-        _refuse("its conflicts are no list")
+        _refuse("its conflicts are not a list")
     if len(listed) > MOST:
         raise RefbrowserError(ErrorKind.BUDGET, f"it lists {len(listed)} conflicts, more than {MOST}")
     sides = {side: said[side] for side in _SIDES if isinstance(said.get(side), str)}
@@ -94,7 +94,7 @@ def parse_conflict_file(data: bytes) -> ConflictFile:
 
 def _conflict(said: Any) -> Conflict:
     if not isinstance(said, dict):
-        _refuse("one of its conflicts is no object")
+        _refuse("one of its conflicts is not an object")
     name, path, version = said.get("name"), said.get("path"), said.get("version")
     if said.get("part") not in list(MergePart):
         _refuse(f"there are no conflicts about a {quoted(said.get('part'))}")
@@ -102,15 +102,15 @@ def _conflict(said: Any) -> Conflict:
     if not isinstance(name, str) or (part is MergePart.RULE and not (name.isascii() and name.isdecimal())):
         _refuse(f"a conflict about a {part} has the name {quoted(name)}")
     if not isinstance(path, list) or len(path) > DEEPEST or not all(isinstance(each, str) for each in path):
-        _refuse(f"the path of a conflict of {quoted(name)} is no list of names")
+        _refuse(f"the path of a conflict of {quoted(name)} is not a list of names")
     if version not in (0, 1):
         _refuse(f"the conflict of {quoted(name)} is of a document of version {quoted(version)}")
     base, ours, theirs = (said.get(side, ABSENT) for side in _SIDES)
     for value in (base, ours, theirs):
         if part is MergePart.TEMPLATE and not (value is ABSENT or isinstance(value, str)):
-            _refuse(f"the template {quoted(name)} is no text on a side")
+            _refuse(f"the template {quoted(name)} is not text on one side")
         if part is MergePart.RULE and path == [ORDER] and not _is_texts(value):
-            _refuse("an order of gen rules is no list of texts on a side")
+            _refuse("an order of gen rules is not a list of texts on one side")
     return Conflict(part, name, tuple(path), base, ours, theirs, version)
 
 

@@ -50,7 +50,7 @@ _Found = TypeVar("_Found")
 
 #: What other software makes of gen rules.
 RENDERED_ONLY = (
-    "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
+    "fsspec reads gen rules only with simple_templates=False, and otherwise treats their chunks as missing"
 )
 
 

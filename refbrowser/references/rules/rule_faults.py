@@ -407,7 +407,7 @@ def _texts(index: int, dimension: RuleDimension) -> Finding:
     return Finding(
         severity=Severity.WARNING,
         kind=ErrorKind.SCHEMA,
-        message=f"dimension {quoted(dimension.name)} lists texts, the specification has integers only",
+        message=f"dimension {quoted(dimension.name)} lists texts, the specification allows integers only",
         place=Place(rule=index, field="dimensions", pointer=pointer),
         count=sum(isinstance(value, str) for value in dimension.values),
         code="rule-texts",

@@ -190,7 +190,7 @@ _braces_short = lru_cache(maxsize=256)(_parse_braces)
 
 def _brace_field(text: str, position: int) -> re.Match[str]:
     if text[position] == "}":
-        raise fault("a single '}' stands in a format")
+        raise fault("a format has a single '}'")
     match = _FIELD.match(text, position + 1)
     if match is not None and text[match.end() : match.end() + 1] == "}":
         return match
@@ -459,14 +459,14 @@ FILTERS: dict[str, TemplateFilter] = {
     "upper": TemplateFilter(_upper, (), "in capitals"),
     "lower": TemplateFilter(_lower, (), "in small letters"),
     "replace": TemplateFilter(
-        _replace, (("old", _MISSING), ("new", _MISSING), ("count", None)), "one text in place of another"
+        _replace, (("old", _MISSING), ("new", _MISSING), ("count", None)), "one text replaced by another"
     ),
-    "join": TemplateFilter(_join, (("d", ""),), "items with a text between"),
+    "join": TemplateFilter(_join, (("d", ""),), "items joined by a text"),
     "round": TemplateFilter(_round, (("precision", 0), ("method", "common")), "rounded"),
     "default": TemplateFilter(
         lambda value, other, boolean: other if boolean and not value else value,
         (("default_value", ""), ("boolean", False)),
-        "another value where the name is not defined",
+        "a default where the name is not defined",
     ),
     "format": TemplateFilter(format_filter, (), "values put into '%03d'"),
     "sum": TemplateFilter(

@@ -28,7 +28,7 @@ _ALLOWED = _NESTING | {
     *("Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr", "Slice", "Assign")
 }
 #: What half of a surrogate pair is.
-NO_CHARACTER = "half of a surrogate pair is no character"
+NO_CHARACTER = "half of a surrogate pair is not a character"
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 _UNFINISHED = frozenset({".", "is", "not"})
@@ -337,7 +337,7 @@ def _check_node(node: nodes.Node, syntax: Syntax) -> None:
                 ErrorKind.UNSAFE,
                 f"attributes are not allowed: {quoted(node.attr)}",
                 syntax.span(node),
-                "only '...'.format(...) of a text that stands in the template is known",
+                "only '...'.format(...) of a text written in the template is supported",
             )
         return
     if name not in _ALLOWED:

@@ -207,18 +207,18 @@ class JsonReader:
     def _broken_string(self, position: int) -> JsonError | Incomplete:
         match = _STRING_START.match(self.data, position)
         if match is None:
-            return self.fail(position, "text in double quotes should begin")
+            return self.fail(position, "text in double quotes is expected")
         at = match.end()
         rest = self.data[at : at + 6]
         if len(rest) < 6 and at + len(rest) == len(self.data) and not self.complete:
             return Incomplete()
         if not rest:
-            return JsonError(self.base + position, "text in double quotes has no end")
+            return JsonError(self.base + position, "text in double quotes does not end")
         if rest[:1] == b"\\":
             return JsonError(self.base + at, f"{quoted(rest.decode('latin-1'))} is not an escape of JSON")
         return JsonError(
             self.base + at,
-            f"a control character (code {rest[0]}) stands in text",
+            f"text has a control character (code {rest[0]})",
             "Write it as an escape, for example \\n or \\u0000.",
         )
 
@@ -266,7 +266,7 @@ class JsonReader:
         """Return where the value after a key begins."""
         at = self.space(position)
         if self.data[at : at + 1] != b":":
-            raise self.fail(at, "a colon should follow the key")
+            raise self.fail(at, "a colon is expected after the key")
         at = self.space(at + 1)
         if at == len(self.data) and not self.complete:
             raise Incomplete
@@ -279,13 +279,13 @@ class JsonReader:
         if found == closing:
             return at + 1, True
         if found != b",":
-            raise self.fail(at, f"a comma or {quoted(closing.decode())} should follow")
+            raise self.fail(at, f"a comma or {quoted(closing.decode())} is expected")
         comma = at
         at = self.space(at + 1)
         if self.data[at : at + 1] == closing:
             raise SpareCommaFoundError(
                 self.base + at,
-                f"a comma stands before the closing {quoted(closing.decode())}",
+                f"there is a comma before the closing {quoted(closing.decode())}",
                 f"Remove the comma {at - comma} {'byte' if at - comma == 1 else 'bytes'} before it.",
             )
         return at, False
@@ -315,7 +315,7 @@ class JsonReader:
                 return Node(self.base + position, self.base + position + len(word), kind, content)
         if len(rest) < 10 and position + len(rest) == len(self.data) and not self.complete:
             raise Incomplete
-        raise self.fail(position, "a value should stand")
+        raise self.fail(position, "a value is expected")
 
     def _number(self, match: re.Match[bytes]) -> Node:
         start, stop = match.span()
@@ -341,7 +341,7 @@ def parse(data: bytes) -> Node:
     node = reader.value(reader.space(0))
     rest = reader.space(node.stop)
     if rest != len(data):
-        raise JsonError(rest, "something follows the end of the value")
+        raise JsonError(rest, "there is text after the end of the value")
     return node
 
 

@@ -54,7 +54,7 @@ def typed_value(text: str) -> Any:
     except JsonError as error:
         if not text.lstrip().startswith(_JSON_BEGINS):
             return text
-        raise json_fault(text, error, "Text that begins so stands in double quotes.") from None
+        raise json_fault(text, error, "Put text that begins like this in double quotes.") from None
 
 
 def parsed(text: str) -> Any:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-_ANEW = "If the file was replaced, make its references anew (File > Make references)."
-_REMOVE = "Or delete the keys in References: such chunks read as fill, and are marked as missing."
-_NEIGHBOURS = "Compare offset and length with those of its neighbours in References."
+_ANEW = "If the file was replaced, make its references again (File > Make references)."
+_REMOVE = (
+    "Or delete the keys in References: their chunks then read as the fill value, and are marked as missing."
+)
+_NEIGHBOURS = "Compare offset and length with those of the neighbouring chunks in References."
 _ADVICE = {
     "url-dead": (
         "Correct the template, rule or key that names it; if the file was moved, replace the beginning of "
         f"its URL; or bring the file back. {_REMOVE}"
     ),
-    "url-unreachable": "Look again later, or replace the beginning of the URL by that of another server.",
-    "url-moved": "Take the new URL over.",
-    "url-credentials": "Edit > Preferences > Connections says what is sent to this server.",
+    "url-unreachable": "Try again later, or change the beginning of the URL to that of another server.",
+    "url-moved": "Use the new URL.",
+    "url-credentials": "Edit > Preferences > Connections shows what is sent to this server.",
     "url-no-ranges": "Copy the file to a server that serves ranges, and replace the beginning of the URL.",
     "url-unreadable": "Replace the beginning of the URL.",
     "url-empty": "Enter the URL in the editor, or delete the key.",
-    "identity-changed": "Reload the document, and look again.",
+    "identity-changed": "Reload the document, and audit it again.",
     "range-past-end": f"Bring the whole file back. {_ANEW} {_REMOVE}",
     "range-off-by-one": f"{_NEIGHBOURS} The editor corrects them.",
     "range-overlap": f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
-    "range-repeated": f"{_NEIGHBOURS} One of the two often has the offset of the other.",
+    "range-repeated": f"{_NEIGHBOURS} Often one of the two has the offset of the other.",
     "undecodable": (
         "Its bytes are not those of the chunk: the offset is wrong, or the file is another one. "
         f"{_NEIGHBOURS} {_ANEW} {_REMOVE}"
     ),
-    "chunk-unreadable": f"Explain tells at which step it fails. {_ANEW}",
+    "chunk-unreadable": f"Explain shows the step that fails. {_ANEW}",
     "length-undecodable": f"{_NEIGHBOURS} {_ANEW}",
     "missing-chunks": (
         "A key or row of a rule is missing: compare start and stop of the rule with the shape of the array."
@@ -36,8 +38,8 @@ _ADVICE = {
     "rule-no-array": "Correct the key of the rule, or delete the rule.",
     "rule-replaces": "Correct start or stop of the rule, or delete the keys that it replaces.",
     "template-faulty": "Select the template in the hierarchy: the editor shows where it is wrong.",
-    "template-unused": "Delete it, or leave it.",
-    "all-fill": "Look whether the file holds values there: if it does, the offset is wrong.",
+    "template-unused": "Delete it, or keep it.",
+    "all-fill": "Check whether the file holds values there: if so, the offset is wrong.",
     "value-outside-range": (
         "If the numbers make no sense, bytes of another chunk or type are read. If they do, "
         "correct valid_range."

@@ -81,7 +81,7 @@ def _page(document: str, result: AuditResult, cost: AuditCost, now: float) -> It
     yield f'<p class="soft">Level <b>{result.level}</b>, {when}{_plain(asked)}</p>'
     yield f'<p class="sum{"" if result.groups else " good"}">{_plain(summary_line(result))}</p>'
     if not result.is_complete:
-        yield '<p class="mark">The audit was not finished: what comes is what was found so far.</p>'
+        yield '<p class="mark">The audit was not finished: these are the findings so far.</p>'
     if result.blocked:
         yield from _blocked(result)
     for heading, is_fault in (("Faults", True), ("Warnings", False)):
@@ -99,8 +99,8 @@ def _page(document: str, result: AuditResult, cost: AuditCost, now: float) -> It
 
 
 def _blocked(result: AuditResult) -> Iterator[str]:
-    yield "<h2>Not looked at</h2>"
-    yield '<p class="soft">Reading from these places needs a permission.</p>'
+    yield "<h2>Not checked</h2>"
+    yield '<p class="soft">Reading from these places needs your permission.</p>'
     rows = [
         (
             _code(each.origin),
@@ -115,7 +115,7 @@ def _blocked(result: AuditResult) -> Iterator[str]:
 
 def _notes(result: AuditResult) -> Iterator[str]:
     yield "<h2>Other software</h2>"
-    yield '<p class="soft">What it makes of this document in another way. These are no faults.</p>'
+    yield '<p class="soft">How it reads this document differently. These are not faults.</p>'
     rows = [
         (_plain(note.reader), _plain(note.message), f"{note.count:,}", _code(note.code))
         for note in result.notes

@@ -81,7 +81,7 @@ def blocked_lines(result: AuditResult | AuditCost) -> Iterator[str]:
     """Yield where it is not allowed to look."""
     for each in result.blocked:
         yield (
-            f"not looked at: {each.origin} ({counted(each.urls, 'file')}, "
+            f"not checked: {each.origin} ({counted(each.urls, 'file')}, "
             f"{counted(each.references, 'reference')}); {each.advice}"
         ).rstrip("; ")
 

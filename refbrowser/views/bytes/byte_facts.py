@@ -48,15 +48,13 @@ def class_words(kind: PlaceKind, shown: ByteMap) -> str:
         return f"before the first reference: {known or 'what the format has there'}"
     if kind is PlaceKind.GAP:
         known = _BETWEEN.get(of_kind) if of_kind is not None else None
-        return f"gap: {known or 'no reference leads here'}"
+        return f"gap: {known or 'no reference points here'}"
     if kind is PlaceKind.TAIL:
         known = _BEHIND.get(of_kind) if of_kind is not None else None
-        return (
-            f"behind the last reference: {known or 'what the format has there, or data without references'}"
-        )
+        return f"after the last reference: {known or 'what the format has there, or data without references'}"
     if kind is PlaceKind.UNDECIDED:
-        return "not decided: more references are computed here than are looked at one by one"
-    return "behind the end"
+        return "not decided: too many references are computed here to check one by one"
+    return "after the end"
 
 
 def item_line(item: ByteItem, shown: ByteMap, used: Runs | None, plan: LivePlan | None) -> str:
@@ -119,7 +117,7 @@ def faults_line(shown: ByteMap) -> str:
     parts = []
     if shown.overlapping:
         one = shown.overlapping == 1
-        ranges = "range begins within another one" if one else "ranges begin within others"
+        ranges = "range begins within another" if one else "ranges begin within others"
         parts.append(
             f"{count_text(shown.overlapping)} {ranges} ({size_text(shown.overlaps.size)} held twice)"
         )

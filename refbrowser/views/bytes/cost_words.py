@@ -73,7 +73,7 @@ def cell_tip(table: CostTable, chunking: Chunking, reach: Reach) -> str:
         f"about {seconds_words(cost.seconds, cost.unknown_sizes)}",
     ]
     if cost.is_estimate and chunking.name != "now":
-        lines.append("if each chunk were an object of its own, as an export to Zarr writes them")
+        lines.append("if each chunk were a separate object, as an export to Zarr writes them")
     return "\n".join(lines)
 
 
@@ -81,9 +81,9 @@ def footing_words(table: CostTable) -> str:
     """Return on what the numbers stand."""
     ratio = table.ratio
     packed = (
-        "stored sizes are not known, taken as not compressed"
+        "stored sizes are not known, assumed uncompressed"
         if ratio is None
-        else f"chunks are stored at {ratio:.0%} of their size, taken alike for others"
+        else f"chunks are stored at {ratio:.0%} of their size, assumed the same for others"
     )
     return f"Times by the link ({link_words(table.link)}), without decoding; {packed}."
 

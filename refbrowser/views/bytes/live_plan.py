@@ -174,7 +174,7 @@ def seconds_words(seconds: float, unknown_sizes: int = 0) -> str:
 def link_words(link: Link) -> str:
     """Return a link in words, and whether it was measured."""
     if link.host == "" and link.latency == 0:
-        return "a file of this machine, taken for 2 GB/s"
+        return "a file on this machine, assumed 2 GB/s"
     rates = f"{size_text(int(link.per_connection))}/s a connection, {size_text(int(link.total))}/s in all"
-    known = "measured" if link.is_measured else "not measured yet, taken for"
+    known = "measured" if link.is_measured else "not measured yet, assumed"
     return f"{known}: {link.latency * 1e3:.0f} ms, {rates}"

@@ -201,7 +201,7 @@ def reaches_of(hierarchy: Hierarchy, node: ArrayNode, state: SliceState | None =
         found.append(Reach("series", "One series", named((run,)), along((run,))))
     if down is not None:
         found.append(Reach("profile", "One profile", named((down,)), along((down,))))
-    found.append(Reach("all", "All of it", named(range(len(shape))), Selection.whole(shape)))
+    found.append(Reach("all", "Whole array", named(range(len(shape))), Selection.whole(shape)))
     return tuple(found)
 
 
@@ -344,7 +344,7 @@ def own_chunking(text: str, shape: tuple[int, ...]) -> Chunking:
         elif part.isascii() and part.isdecimal() and int(part[:20]) > 0:
             sides.append(min(int(part[:20]), max(length, 1)))
         else:
-            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(part)} is no side of a chunk")
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(part)} is not a chunk length")
     return Chunking("own", "Yours", tuple(sides))
 
 

@@ -134,7 +134,7 @@ def _of_rule(rule: GenRule, number: int, total: _Sum) -> None:
     if urls is None:
         return
     if urls.are_more_than(OF_RULE_MOST):
-        total.notes.append(f"gen rule {number} leads to very many files, which are not listed")
+        total.notes.append(f"gen rule {number} points to very many files, which are not listed")
         return
     each = rule.count // urls.count
     is_whole = "offset" not in rule.fields

@@ -178,12 +178,12 @@ _RANGE = MapClass("range", "stored")
 _WHOLE = MapClass("whole", "stored as a whole file")
 _READ = MapClass("read", "read")
 _INLINE = MapClass("inline", "inline")
-_DERIVED = MapClass("derived", "stored in parts")
+_DERIVED = MapClass("derived", "assembled from parts")
 _MISSING = MapClass("missing", "missing")
 _PENDING = MapClass("pending", "being read")
 _FAULTY = MapClass("faulty", "faulty or lost")
 _FAILED = MapClass("failed", "could not be read")
-_STALE = MapClass("stale", "not the file of the lock")
+_STALE = MapClass("stale", "changed since the lock")
 
 
 def _with_stale(
@@ -313,7 +313,7 @@ def _by_audit(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
         _NOTHING,
         MapClass("unseen", "not looked at"),
         _MISSING,
-        MapClass("asked", "its file was asked about"),
+        MapClass("asked", "its file was checked"),
         MapClass("sound", "read, and sound"),
     )
     legend = (

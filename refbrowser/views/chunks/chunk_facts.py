@@ -119,7 +119,7 @@ COLOURINGS = {
 #: Between the facts of a chunk in one line.
 GAP = "   "
 _LONGEST_URL = 30
-_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "stored in parts")
+_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "assembled from parts")
 #: Messages that a chunk is assembled from are named, at most so many.
 _NAMED = 4
 _READ = ("", "being read", "read", "could not be read")

@@ -34,7 +34,10 @@ def progress_of(status: JobStatus, speed: Speed) -> str:
 def summary_of(folding: Folding) -> str:
     """Return in one sentence what folding comes to."""
     if not folding.is_smaller:
-        return f"Nothing to fold: no rule or template makes the {size_text(folding.size_before)} less."
+        return (
+            "Nothing to fold: rules and templates would not make this document "
+            f"({size_text(folding.size_before)}) smaller."
+        )
     made = [_many(folding.folded, "reference") + f" in {_many(len(folding.rules), 'gen rule')}"]
     made = made if folding.rules else []
     made += [_many(len(folding.templates), "template")] if folding.templates else []

@@ -85,7 +85,7 @@ class OwnWay:
     def _leave_out(self, text: str) -> Answer:
         found = [each for each in self.sources if is_named(each, text)]
         if not found:
-            return Answer("No file has this name. * stands for any characters.", is_valid=False)
+            return Answer("No file has this name. * matches any characters.", is_valid=False)
         if len(found) == len(self.sources):
             return Answer("All files have this name: none would be left.", is_valid=False)
         names = ", ".join(one_line(short(each)) for each in found[:_NAMED])
@@ -96,9 +96,9 @@ class OwnWay:
 
     def _take_as(self, text: str) -> Answer:
         if any(each in text for each in "/:=") or text != text.strip():
-            return Answer("A name has no /, : or =.", is_valid=False)
+            return Answer("A name cannot contain /, : or =.", is_valid=False)
         if text in self.names:
-            return Answer(f"There is an array {one_line(text)} already.", is_valid=False)
+            return Answer(f"An array {one_line(text)} exists already.", is_valid=False)
         files = self.mismatch.files
         which = one_line(short(files[0])) if len(files) == 1 else f"{count_text(len(files))} files"
         return Answer(
@@ -127,8 +127,8 @@ class OwnWay:
                 known = "standard, noleap, all_leap, 360_day, julian"
                 return Answer(f"Not a calendar: {known}, for example.", is_valid=False)
         elif name not in _TEXTS and not _is_number(self._value(text)) and self._expects_numbers():
-            return Answer("Not a number, as files have it; several stand in [ ].", is_valid=False)
-        return Answer(f"All files count as having {name} {one_line(text)}; the stored numbers stay.")
+            return Answer("Not a number, as the files have it; write several in [ ].", is_valid=False)
+        return Answer(f"All files are treated as having {name} {one_line(text)}; the stored numbers stay.")
 
     def _expects_numbers(self) -> bool:
         values = (self.mismatch.common, *(each.value for each in self.mismatch.odd))
@@ -185,7 +185,7 @@ def own_ways(
         found.append(way("time_units", "Express the times in other units", "Express", "Units", common))
     said = mismatch.kind in ("units", "calendar", "missing value", "valid range", "flags")
     if said and not request.extends and (not is_time or mismatch.kind != "units"):
-        found.append(way("set_attr", f"Say {mismatch.name} for all files", "Say so", mismatch.name, common))
+        found.append(way("set_attr", f"Set {mismatch.name} for all files", "Say so", mismatch.name, common))
     if mismatch.path in placed and mismatch.kind not in _NOT_RENAMED and mismatch.odd:
         number = next(each for each in range(2, len(known) + 3) if f"{name}_{each}" not in known)
         found.append(

@@ -29,7 +29,7 @@ class ComparedSection(StrEnum):
     TEMPLATES = "Templates"
     VALUES = "Values"
     #: No differences.
-    SPELLED = "Written otherwise, but the same"
+    SPELLED = "Spelled differently, but the same"
 
 
 _SECTIONS = {

@@ -92,7 +92,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
             yield from _grid_of(arrays[node.path])
         yield from _table(node.rows)
     if comparison.spelled:
-        yield '<h2>Written otherwise</h2><p class="muted">These mean the same.</p>'
+        yield '<h2>Spelled differently</h2><p class="muted">These mean the same.</p>'
         yield from _table(tuple(map(row_of, comparison.spelled)))
     yield from _all_arrays(comparison)
     yield "</body></html>"

@@ -100,7 +100,10 @@ def untold_words(chunks: ChunkComparison) -> str:
     if chunks.why:
         return f"not compared: {chunks.why}"
     if chunks.apart:
-        return f"not compared: {_counted(chunks.apart, 'chunk')} in files of their own, only values tell"
+        return (
+            f"not compared: {_counted(chunks.apart, 'chunk')} in separate files; only their values "
+            "can be compared"
+        )
     return f"not compared: {_counted(chunks.undecided, 'reference')} not decided"
 
 
@@ -178,7 +181,7 @@ def value_words(values: ValueComparison) -> str:
     share = " in a sample" if values.is_sample else ""
     words = [f"{values.different:,} of {values.compared:,} elements differ{share}"]
     if values.is_decoded:
-        words.append("physical values, as both pack them in another way")
+        words.append("physical values, as the sides pack them differently")
     if values.nan_here or values.nan_there:
         words.append(f"no number: {values.nan_here:,} here alone, {values.nan_there:,} there alone")
     if values.absent_here or values.absent_there:
@@ -189,7 +192,7 @@ def value_words(values: ValueComparison) -> str:
         )
     if values.has_stale:
         counts = f"{values.stale_here:,} here, {values.stale_there:,} there"
-        words.append(f"of files that are not those of the lock: {counts}")
+        words.append(f"of files that differ from the lock: {counts}")
     return "; ".join(words)
 
 

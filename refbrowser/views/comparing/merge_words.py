@@ -88,7 +88,7 @@ def summary_of_merge(merged: Merged, target: str, *, are_marked: bool = False) -
         there = (
             "Both sides are marked in it: keep one of them"
             if are_marked
-            else "Ours stands there: take what should stand"
+            else "Ours is in place: edit it where needed"
         )
         return f"{target}: {edits}, {count:,} {words} left. {there}, or merge again with --favor."
     settled = f", {len(merged.settled):,} settled" if merged.settled else ""

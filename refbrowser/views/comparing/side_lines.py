@@ -83,7 +83,7 @@ def _lines_of(text: str) -> list[str]:
 def _cut(lines: Sequence[SideLine]) -> Lines:
     if len(lines) < SHOWN_LINES:
         return tuple(lines)
-    return (*lines[: SHOWN_LINES - 1], SideLine(Sign.SAME, "… and more lines: copy to have all"))
+    return (*lines[: SHOWN_LINES - 1], SideLine(Sign.SAME, "… and more lines: copy to get all of them"))
 
 
 def _short(text: str) -> str:

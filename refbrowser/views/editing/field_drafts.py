@@ -73,7 +73,7 @@ class AttributeDraft:
             if self.name == "":
                 mistake = "the attribute has no name"
             elif self.name != at[1] and self.name in {*node.attributes, *node.internal_attributes}:
-                mistake = "there is another attribute of this name"
+                mistake = "an attribute of this name exists already"
             if mistake:
                 raise fault(f"{self.words(at)}: {mistake}", "name", (0, len(self.name)))
         if self.text is None:
@@ -140,7 +140,7 @@ def key_mistake(document: Document | None, key: str) -> str:
         return "the key is empty"
     if document is None or document.refs.find_slot(key) is None:
         return ""
-    return "there is a reference with this key already"
+    return "a reference with this key exists already"
 
 
 @dataclass(frozen=True, slots=True)

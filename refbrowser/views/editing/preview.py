@@ -302,7 +302,7 @@ def next_change(
         pause()
         if time.monotonic() > end:
             where = "next" if step > 0 else "last"
-            return f"no change in the {where} {count_text(looked)} rows; the rest was not looked at"
+            return f"no change in the {where} {count_text(looked)} rows; the rest was not checked"
     return "no change after this row" if step > 0 else "no change before this row"
 
 

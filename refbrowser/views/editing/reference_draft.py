@@ -140,7 +140,7 @@ class ReferenceDraft:
         if self.key == "":
             found["key"] = "the key is empty"
         if self.kind is ReferenceKind.TEXT and self.text.startswith(BASE64_PREFIX):
-            found["text"] = "text that begins with base64: is not text; choose Base64"
+            found["text"] = "a value that begins with base64: is not plain text; choose Base64"
         if self.kind is ReferenceKind.BASE64 and (reason := base64_mistake(self.text)):
             found["text"] = reason
         if self.has_url and self.url.strip() == "":
@@ -158,7 +158,7 @@ class ReferenceDraft:
         """Return what cannot be written as the entry of a key (None for a new one) of a document."""
         found = self.mistakes()
         if self.key != at and document.refs.find(self.key) is not None:
-            found["key"] = "there is another reference of this key"
+            found["key"] = "a reference with this key exists already"
         return found
 
     # Typed and not applied, see `Draft`
@@ -294,7 +294,7 @@ class ReferenceSource:
             found = rule.find(self.key)
             if isinstance(found, int):
                 return PreviewTally(
-                    1, 0, None, f"row {found} of gen rule {number} has this key too, and counts"
+                    1, 0, None, f"row {found} of gen rule {number} has this key too, and wins"
                 )
             undecided += 0 if found is None else found.rows_checked
         return PreviewTally(checked=undecided) if undecided else PreviewTally()

@@ -329,7 +329,7 @@ class RuleDraft:
         seen: set[str] = set()
         for number, draft in enumerate(self.dimensions):
             if draft.name in seen:
-                found.append((number, "name", f"there are two dimensions named {draft.name}"))
+                found.append((number, "name", f"two dimensions are named {draft.name}"))
             if draft.name == "":
                 found.append((number, "name", "the dimension has no name"))
             seen.add(draft.name)
@@ -410,7 +410,7 @@ class RuleOutcome:
             cells.setdefault(_cell(error, draft), error.message)
         reasons = [reason for _, _, reason in mistakes] or [error.message for error in rule.dimension_faults]
         texts = ", ".join(each.name for each in rule.space.dimensions if each.has_texts)
-        warning = f"{texts}: the specification has integers only" if texts else ""
+        warning = f"{texts}: the specification allows integers only" if texts else ""
         return cls(fields, cells, "; ".join(dict.fromkeys(reasons)), warning, not mistakes)
 
     @property

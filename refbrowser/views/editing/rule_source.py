@@ -134,10 +134,10 @@ class RuleSource:
             notes.append(new.fault.message)
         elif new.key is not None and self._repeats and (last := self.rule.find(new.key)) != number:
             mark = PreviewMark.REPLACED
-            notes.append(f"row {last} has this key again, and counts")
+            notes.append(f"row {last} has this key again, and wins")
         if new.key is not None and self.document.refs.find_slot(new.key) is not None:
             mark |= PreviewMark.COLLISION
-            notes.append("stands in refs too, this row counts")
+            notes.append("also in refs, this row wins")
         before = NOT_THERE if old is None else new.before(old)
         if old is None:
             mark |= PreviewMark.NEW

@@ -222,13 +222,13 @@ def name_mistake(document: Document, draft: TemplateDraft) -> str:
     if draft.name == draft.old_name:
         return ""
     if draft.name in document.templates.texts:
-        return "there is another template of this name"
+        return "a template of this name exists already"
     from refbrowser.references.templates.syntax import can_be_named
 
     if not draft.name.isidentifier():
-        return "jinja cannot name it: letters, digits and _ only"
+        return "Jinja allows letters, digits and _ only"
     if not can_be_named(draft.name):
-        return "jinja takes this word for itself"
+        return "this word is reserved in Jinja"
     # In a rule no name can be both.
     for number, rule in enumerate(document.rules):
         if draft.name in (name for name, _values in rule.dimensions):

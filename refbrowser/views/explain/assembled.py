@@ -96,9 +96,9 @@ def _step(pieces: Sequence[SourcePiece], seen: Sequence[SourcePiece], is_element
     if len(pieces) > _LISTED:
         lines.insert(0, Line(f"and {counted(len(pieces) - _LISTED, 'piece')} before these", "Not listed"))
     if not pieces:
-        lines = [Line("no message gives it", "Contents")]
+        lines = [Line("no message supplies it", "Contents")]
     elif is_element and len(pieces) > 1:
-        lines.append(Line(f"{plain(seen[-1].name)}: later ones count", "Counts"))
+        lines.append(Line(f"{plain(seen[-1].name)}: later ones win", "Counts"))
     return Step(
         name="assembly",
         title="What it is assembled from",
@@ -190,7 +190,7 @@ def _told(part: BufferPart) -> str:
 def _where(part: BufferPart) -> str:
     reference = reference_of(part)
     if isinstance(reference, Inline):
-        return "they stand in the document"
+        return "they are in the document"
     url = plain(getattr(reference, "url", ""))
     if isinstance(reference, ByteRange):
         return f"{bytes_text(reference.length)} from byte {reference.offset} of {url}"

@@ -138,7 +138,7 @@ def looks_like(head: bytes) -> str:
         return codec
     kind = file_kind(head)
     if kind is FileKind.PAGE:
-        return "a web page: servers send them in the place of data"
+        return "a web page: some servers send one instead of data"
     return "" if kind in (FileKind.UNKNOWN, FileKind.EMPTY) else plain(kind)
 
 
@@ -151,7 +151,7 @@ def _elements_step(pipeline: CodecPipeline, size: int) -> Step:
     lines = [Line(f"{bytes_text(size)} → {_elements_text(pipeline)}", "Reads as")]
     if pipeline.axes != tuple(range(len(pipeline.axes))):
         order = ", ".join(map(str, pipeline.axes))
-        lines.append(Line(f"axes lie in the order {order}, the slowest first", "Layout"))
+        lines.append(Line(f"axes are in the order {order}, slowest first", "Layout"))
     return Step(
         name="elements",
         title="The elements of the chunk",
@@ -364,7 +364,7 @@ def _open_shard(
     within = tuple(at % side for at, side in zip(inside, layout.grid.chunk_shape, strict=True))
     lines = [Line(f"{list(coords)}, in it the element {list(within)}", "Inner chunk")]
     if kinds[0] == ReferenceKind.MISSING:
-        lines.append(Line("the index says that this inner chunk is not stored", "Stored"))
+        lines.append(Line("according to the index this inner chunk is not stored", "Stored"))
         opened.steps.append(_index_step(pipeline, StepState.WARNING, lines))
         opened.missing_inner = coords
         return

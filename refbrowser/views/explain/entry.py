@@ -355,7 +355,7 @@ def _shadow_lines(entries: Occurrences) -> list[Line]:
     entry = entries.counting
     if entry is not None and entry.alike > 1:
         text = (
-            f"{entry.alike} rows of this rule have the key, which leaves out a dimension: the last one counts"
+            f"{entry.alike} rows of this rule have the key, which leaves out a dimension: the last one wins"
         )
         lines.append(Line(text, "Repeated"))
     for other in entries.shadowed:
@@ -364,7 +364,7 @@ def _shadow_lines(entries: Occurrences) -> list[Line]:
         lines.append(Line(f"and {counted(entries.more, 'more entry', 'more entries')}", "Shadowed"))
     for number, rows in entries.undecided:
         text = f"whether gen rule {number} gives this key too is not known ({rows} of its rows checked)"
-        lines.append(Line(f"{text}; it would not count", "Not known"))
+        lines.append(Line(f"{text}; it would have no effect", "Not known"))
     return lines
 
 

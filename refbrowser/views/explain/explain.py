@@ -405,7 +405,7 @@ class _Explaining:
         self.steps += [_fill_step(node, meaning), meaning.step]
         if self.inside is not None:
             return verdicts.of_missing(what, meaning, node.fill_value is not None, self.question.decoded)
-        means = f"{meaning.shown}" if meaning.kind is VerdictKind.VALUE else "which stands for no data"
+        means = f"{meaning.shown}" if meaning.kind is VerdictKind.VALUE else "which means no data"
         shown = "" if means == meaning.stored else f", {means}"
         fill = "its fill value " if node.fill_value is not None else ""
         text = f"{_capital(what)} is missing: every element of it reads as {fill}{meaning.stored}{shown}"
@@ -463,7 +463,7 @@ def _damage_step(damage: Sequence[Finding]) -> Step:
     lines = [Line(plain(str(found.error()), 400), "Damaged") for found in damage[:_DAMAGE_TOLD]]
     if len(damage) > _DAMAGE_TOLD:
         lines.append(Line(f"and {counted(len(damage) - _DAMAGE_TOLD, 'more place')}", "Not listed"))
-    lines.append(Line("values that came before the damage may have been replaced in it", "Note"))
+    lines.append(Line("values from before the damage may have been replaced in it", "Note"))
     return Step(
         name="damage",
         title="The source is damaged",
@@ -476,11 +476,11 @@ def _damage_step(damage: Sequence[Finding]) -> Step:
 def _pending_step(pending: str) -> Step:
     lines = [
         Line(plain(pending), "Would be"),
-        Line("it is not applied yet: what follows is the document as it is now", "Note"),
+        Line("it is not applied yet: the steps below describe the document as it is now", "Note"),
     ]
     return Step(
         name="pending",
-        title="The edit at hand",
+        title="The current edit",
         state=StepState.WARNING,
         lines=lines,
         facts={"pending": pending},
@@ -508,11 +508,11 @@ def _stray_reason(key: str, role: StrayKey) -> str:
     if coords is not None:
         return f"chunk {list(coords)} lies outside of the grid of {plain(node.path)}, which is {grid} chunks"
     example = node.chunk_keys.encode((0,) * node.grid.ndim)
-    return f"it is no chunk key of {plain(node.path)}, whose keys look like {plain(example)}"
+    return f"it is not a chunk key of {plain(node.path)}, whose keys look like {plain(example)}"
 
 
 def _stray(key: str, role: StrayKey) -> Verdict:
-    text = f"{plain(key)} is read by nobody: {_stray_reason(key, role)}"
+    text = f"{plain(key)} is never read: {_stray_reason(key, role)}"
     return Verdict(VerdictKind.STRAY, text, StepState.WARNING)
 
 
@@ -524,7 +524,7 @@ def _fill_step(node: ArrayNode, meaning: Meaning) -> Step:
         text = f"the fill_value of the array, {meaning.stored}"
     return Step(
         name="fill",
-        title="What stands in for the chunk",
+        title="What replaces the chunk",
         state=StepState.WARNING,
         lines=[Line(text, "Reads as")],
         facts={"fill_value": None if node.fill_value is None else exact_text(node.fill_value)},
@@ -539,7 +539,8 @@ def _readable(subject: str, step: Step) -> Verdict:
     elements, empty = step.facts["elements"], step.facts.get("without_value", 0)
     if elements and empty == elements:
         text = (
-            f"{subject} can be read, and holds no value: all {counted(elements, 'element')} stand for no data"
+            f"{subject} can be read, and holds no value: all {counted(elements, 'element')} are "
+            "marked as missing"
         )
         return Verdict(VerdictKind.READABLE, text, StepState.WARNING)
     without = f", {empty} of them without a value" if empty else ""

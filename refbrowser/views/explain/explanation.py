@@ -128,7 +128,7 @@ _WORDS = {
     VerdictKind.FAILED_READ: "Failed to read",
     VerdictKind.FAILED_DECODE: "Failed to decode",
     VerdictKind.UNREADABLE: "Unreadable array",
-    VerdictKind.STALE: "Not the file of the lock",
+    VerdictKind.STALE: "Changed since the lock",
     VerdictKind.NOT_READ: "Not read yet",
     VerdictKind.METADATA: "Metadata",
     VerdictKind.STRAY: "Unused key",

@@ -145,15 +145,15 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     causes: list[tuple[VerdictKind, str]] = []
     if _is_fill(node, value):
         named = " (_FillValue)" if _alone(node, value, "_FillValue") else " of the array"
-        causes.append((VerdictKind.FILL, f"is the fill value{named}, which stands for no data"))
+        causes.append((VerdictKind.FILL, f"is the fill value{named}, which means no data"))
     if _alone(node, value, "missing_value"):
-        causes.append((VerdictKind.MISSING_VALUE, "is a missing_value, which stands for no data"))
+        causes.append((VerdictKind.MISSING_VALUE, "is a missing_value, which means no data"))
     for name, where in _BOUNDS.items():
         if _alone(node, value, name):
             causes.append((VerdictKind.OUT_OF_RANGE, f"lies {where} {name} {_bound(shown.packing, name)}"))
     if shown.packing.default_fill is not None and shown.stored(value)[()] == shown.packing.default_fill:
-        causes.append((VerdictKind.NEVER_WRITTEN, "is what netCDF puts where nothing was ever written"))
-    return causes or [(VerdictKind.FILL, "stands for no data")]
+        causes.append((VerdictKind.NEVER_WRITTEN, "is netCDF's fill for values never written"))
+    return causes or [(VerdictKind.FILL, "means no data")]
 
 
 def _or_missing(node: ArrayNode) -> str:
@@ -223,7 +223,7 @@ def _warnings(shown: Interpretation, value: Any) -> list[Line]:
         lines.append(Line(text, "Ignored"))
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "if" and not shown.is_missing(value) and shown.never_written(np.asarray([value])):
-        text = "netCDF libraries write this value where nothing was written; no attribute says so here"
+        text = "netCDF libraries put this value where nothing was written; no attribute declares it here"
         lines.append(Line(text, "Note"))
     return lines
 
@@ -269,7 +269,7 @@ def document_step(data: bytes) -> Step:
     """Return the step that looks at a metadata document."""
     title = "The document"
     if len(data) > LARGEST_JSON:
-        return Step(name="document", title=title, lines=[Line("too large to be looked at here")])
+        return Step(name="document", title=title, lines=[Line("too large to be checked here")])
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -238,7 +238,9 @@ def _attempt_lines(attempt: Attempt) -> list[Line]:
     if fields:
         lines.append(Line("; ".join(fields), "Headers"))
     if attempt.stop is not None and attempt.answer.startswith("HTTP/") and " 200 " in f"{attempt.answer} ":
-        lines.append(Line("the server sent the whole file: it answers no ranges, or not this one", "Note"))
+        lines.append(
+            Line("the server sent the whole file: it does not serve ranges, or not this one", "Note")
+        )
     if "location" in attempt.fields:
         lines.append(Line(plain(attempt.fields["location"]), "Redirected to"))
     if attempt.error and attempt.wait is not None:

@@ -146,7 +146,7 @@ def of_missing(what: str, meaning: Meaning, has_fill: bool, decoded: bool) -> Ve
         reads = f"{fill} is shown" if has_fill else fill
         text = f"This element reads as {shown} because {what} is missing: {reads}"
         return Verdict(VerdictKind.MISSING, text, StepState.WARNING)
-    stands = f"{fill} stands for no data" if has_fill else f"{fill}, which stands for no data"
+    stands = f"{fill} means no data" if has_fill else f"{fill}, which means no data"
     text = _empty(f"{what} is missing: {stands}", meaning.stored, decoded)
     return Verdict(VerdictKind.MISSING, text, StepState.WARNING)
 
@@ -230,17 +230,17 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
     entry, stale = locked.entry(spelled), locked.stale_at(place)
     facts: dict[str, Any] = {"url": spelled}
     if entry is None:
-        line = Line("the file is not in the lock: whether it is the right one is not known", "Compared")
+        line = Line("the file is not in the lock, so it cannot be verified", "Compared")
         return Step(name="lock", title=_LOCK, state=StepState.WARNING, lines=[line], facts=facts), verdict
     lines = [Line(f"{bytes_text(entry.size)}{_marks_text(entry.etag, entry.modified)}", "Locked")]
     made = [each for each in (entry.at or locked.lock.at, entry.by or locked.lock.by) if each]
     lines += [Line(plain(", by ".join(made)), "Written")] if made else []
     if stale is None:
         same = locked.is_same(place)
-        told = "the file is the one of the lock" if same else "not yet: nothing of the file was read"
+        told = "the file matches the lock" if same else "not checked yet: nothing of the file was read"
         doubt = locked.doubt_at(place)
         if doubt is not None:
-            told = f"not confirmed: its size and ends are those of the lock, but {doubt.difference}"
+            told = f"not confirmed: its size and ends match the lock, but {doubt.difference}"
             lines.append(Line(plain(told), "Compared"))
             facts |= {"state": "not confirmed", "mark": str(doubt.mark), "then": doubt.then, "now": doubt.now}
             accept = Link(LinkKind.ACCEPT, "Accept the new state…", spelled)
@@ -248,12 +248,12 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
             step = Step(name="lock", title=_LOCK, state=kind, lines=lines, facts=facts, links=(accept,))
             return step, verdict
         if locked.is_same_by_bytes(place):
-            told += ", by its first and last bytes alone: its ETag or time is not the same, or not known"
+            told += ", by its first and last bytes alone: its ETag or time differs, or is not known"
         lines.append(Line(told, "Compared"))
         facts["state"] = "same" if same else "not compared"
         return Step(name="lock", title=_LOCK, lines=lines, facts=facts), verdict
     now = stale.seen
-    size = "size not told" if now.total is None else bytes_text(now.total)
+    size = "size not known" if now.total is None else bytes_text(now.total)
     moment = moment_of(now)
     lines.append(Line(f"{size}{_marks_text(now.etag, None if moment is None else text_of(moment))}", "Now"))
     lines.append(Line(stale.message, "Compared"))
@@ -266,7 +266,7 @@ def held_against_lock(access: Access, url: str, verdict: Verdict) -> tuple[Step 
     return step, Verdict(VerdictKind.STALE, text, StepState.WARNING, (*verdict.links, accept))
 
 
-_LOCK = "What the lock says"
+_LOCK = "Lock"
 
 
 def _marks_text(etag: str | None, modified: str | None) -> str:

@@ -129,8 +129,7 @@ def move_preview(
 
 
 _NO_BEGINNING = (
-    "Names that are relative to the document have no beginning that a template could give. "
-    "Write them as absolute ones first."
+    "Names relative to the document have no common prefix for a template. Make them absolute first."
 )
 
 
@@ -194,7 +193,7 @@ def _warnings(
     both = _places_that_become_one(roots, node, edit)
     if both:
         files = "1 file comes" if both == 1 else f"{count_text(both)} files come"
-        yield f"{files} to a place that the document has already: two become one"
+        yield f"{files} to a place that the document uses already: two files become one"
     for url in before:
         after = edit.moved(url)
         try:

@@ -16,7 +16,7 @@ PERCENTILES = ("2nd percentile", "98th percentile")
 EXTREMES = ("minimum", "maximum")
 BY_USER = ("set by you", "set by you")
 _AROUND = ("below the only value", "above the only value")
-_MIRRORED = "as far from zero"
+_MIRRORED = "symmetric about zero"
 #: Levels are given up when more than this part of the values lies outside...
 OUTSIDE_MOST = 0.25
 #: ...or when the values fill less than this part of them.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from refbrowser.model.reference import ReferenceColumns
 
 #: What is said of values that came from a stale file.
-STALE_NAME = "not the file of the lock"
+STALE_NAME = "changed since the lock"
 #: Errors that are kept with their chunk; more are only counted.
 KEPT_ERRORS = 1_000
 

@@ -57,7 +57,7 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
     """Return the value at a position of the picture with its units, or why there is none."""
     state = picture.state_at(position)
     if state is ChunkState.PENDING:
-        return "not here yet"
+        return "still loading"
     if state is ChunkState.MISSING:
         fill = picture.node.fill_value
         reads = "" if fill is None else f", reads as {value_text(fill)}"

@@ -72,7 +72,7 @@ class ShownValues:
     def reserve(self) -> str:
         """What is to be said with the values: how many were not stored or are stale; empty where none is."""
         filled = f"; {count_text(self.filled)} of them the fill value, in chunks that are not stored"
-        stale = f"; {count_text(self.stale)} of them from files that are not those of the lock"
+        stale = f"; {count_text(self.stale)} of them from files that differ from the lock"
         return filled * bool(self.filled) + stale * bool(self.stale)
 
 

@@ -387,12 +387,12 @@ def cell_from_text(layout: TableLayout, text: str, current: tuple[int, int] = (0
         held = tuple(_inside(layout, axis, number) for axis, number in enumerate(numbers))
         row, column = layout.cell_of([held[axis] for axis in axes])
         return NamedCell((row, column + part), held)
-    raise _unknown(layout, f"{quoted(text)} names no cell")
+    raise _unknown(layout, f"{quoted(text)} is not a cell")
 
 
 def _number(layout: TableLayout, word: str) -> int:
     if re.fullmatch(r"[-+\u2212]?[0-9][0-9_]*", word) is None or len(word) > _DIGITS:
-        raise _unknown(layout, f"{quoted(word)} is no number")
+        raise _unknown(layout, f"{quoted(word)} is not a number")
     return int(word.replace("_", "").replace("\u2212", "-"))
 
 

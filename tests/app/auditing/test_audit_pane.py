@@ -168,7 +168,7 @@ def test_findings_are_gone_to_explained_and_drawn(
     assert coloured is not None
     counts = {entry.label: entry.count for entry in coloured.legend if entry.count}
     assert counts == {
-        "file that is not there": 2,
+        "missing file": 2,
         "chunk that cannot be decoded": 2,
         "range past the end of its file": 1,
         "read, and sound": 2 * STEPS - 5,
@@ -267,7 +267,7 @@ def test_permissions_are_asked_for_and_a_cancelled_audit_goes_on(
         window.actions_["show_audit"].trigger()
         settle()
         permissions, resume = button(pane, "auditPermissionsButton"), button(pane, "auditResumeButton")
-        assert f"Not looked at without a permission: {STEPS} files" in pane.order.words.text()
+        assert f"Not checked without your permission: {STEPS} files" in pane.order.words.text()
         assert not permissions.isHidden()
         assert resume.isHidden()
         document.allow(document.wants)
@@ -285,7 +285,7 @@ def test_permissions_are_asked_for_and_a_cancelled_audit_goes_on(
         settle()
         assert not document.audit.is_running
         assert not resume.isHidden()
-        assert "An audit like this one was interrupted" in pane.order.words.text()
+        assert "An audit with these settings was interrupted" in pane.order.words.text()
         server.faults.clear()
         server.requests.clear()
         resume.click()

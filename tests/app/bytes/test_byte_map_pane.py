@@ -158,7 +158,7 @@ class TestBytes:
     def test_whose_they_are_is_told_in_words(self, shown: Shown) -> None:
         assert shown.pane.file() == "ocean.bin"
         assert "32 ranges" in shown.pane.about.text()
-        assert "1 range begins within another one (30 B held twice)" in shown.pane.faults.text()
+        assert "1 range begins within another (30 B held twice)" in shown.pane.faults.text()
         names = ["requested", "used by the view", "before data", "3 gaps", "behind data"]
         assert shown.legend()[0] == "overlap"
         assert sorted(shown.legend()[1:3]) == ["/salt", "/temp"]
@@ -263,7 +263,7 @@ class TestPointing:
         assert shown.view.cursor_byte == first[1]
         assert "temp/0.0.1" in shown.key(Key.Key_Right)
         assert "temp/0.0.0" in shown.key(Key.Key_Left)
-        assert "behind the last reference" in shown.key(Key.Key_End)
+        assert "after the last reference" in shown.key(Key.Key_End)
         assert "overlap" in shown.key(Key.Key_O)
         assert shown.view.viewport.is_fitted
         shown.key(Key.Key_Z)
@@ -434,7 +434,7 @@ class TestPlan:
         assert usual is not None
         assert panel.choice().gap is not None
         assert tried.plan.wasted_bytes >= usual.plan.wasted_bytes
-        assert "goes on reading as it plans" in panel.note.text()
+        assert "still reads by its own plan" in panel.note.text()
         panel.reset.click()
         shown.wait()
         assert panel.choice() == AUTOMATIC

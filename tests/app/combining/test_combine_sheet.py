@@ -164,7 +164,7 @@ def test_twelve_files_with_an_odd_one_become_one_array_and_take_the_next_month(
     question = window.findChild(QMessageBox, "unsavedQuestion")
     assert question is not None
     assert question.text() == "Save sst_combined.json?"
-    assert question.informativeText().startswith("The whole document, which is in no file yet, would be lost")
+    assert question.informativeText().startswith("The whole document, which was never saved, would be lost")
     button(question, "unsavedCancelButton").click()
     assert document in window.documents.all()
 
@@ -254,7 +254,7 @@ def test_what_cannot_be_combined_or_is_there_is_said(
     assert target.text() == str(tmp_path / "sst_combined.json")
     qtbot.waitUntil(start.isEnabled)
     start.click()
-    qtbot.waitUntil(lambda: "The document is there already" in said(sheet))
+    qtbot.waitUntil(lambda: "The document exists already" in said(sheet))
     assert (tmp_path / "sst_combined.json").read_text() == "{}"
     assert start.isEnabled()
     sheet.findChild(QCheckBox, "combineForce").setChecked(True)  # type: ignore[union-attr]
@@ -315,7 +315,7 @@ def test_own_words_are_checked_as_they_are_typed(
         )
 
     say("Take it as another array…", "time", "already", "coarse", "missing in the others")
-    say("Say units for all files…", " ", "Say something", "degC", "count as having units degC")
+    say("Say units for all files…", " ", "Say something", "degC", "are treated as having units degC")
     say(
         "Express the times in other units…", "dogs since 2001", "Not a unit of time",
         "days since 2000-01-01", "from 2000-01-01",

@@ -297,7 +297,7 @@ def test_a_list_of_conflicts_opens_as_what_is_to_be_settled(
         Path(path).unlink()
     # A list leads to no document that lies elsewhere, unless it is open.
     window.open_path(str(elsewhere))
-    qtbot.waitUntil(lambda: "lies elsewhere" in window.centre.error_bar.text())
+    qtbot.waitUntil(lambda: "is in another place" in window.centre.error_bar.text())
     assert window.findChild(MergeSheet) is None
     assert window.documents.all() == []
     window.open_path(str(listed))

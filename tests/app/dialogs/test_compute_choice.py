@@ -117,7 +117,7 @@ class TestChoice:
         for scheduler, message in (
             ("", "no address"),
             ("http://node1", "neither"),
-            ("tcp://x:0", "no such port"),
+            ("tcp://x:0", "this is not a port number"),
         ):
             with pytest.raises(RefbrowserError, match=message) as error:
                 ComputeChoice(CLUSTER, 0, scheduler).compute()
@@ -231,7 +231,7 @@ class TestPage:
         choose(page, CLUSTER)
         write(page, "compute_scheduler", ADDRESS)
         qtbot.waitUntil(begun.is_set)
-        assert words(page) == f"Asking {ADDRESS} who works there…"
+        assert words(page) == f"Asking {ADDRESS} for its workers…"
         choose(page, "here")
         qtbot.waitUntil(lambda: "threads of this program" in words(page))
         answer.set()
@@ -277,7 +277,7 @@ class TestExports:
         choose(page, CLUSTER)
         dialog.choose_format("zarr-v3")
         cost = dialog.findChild(QLabel, "exportCost")
-        qtbot.waitUntil(lambda: "No address of a Dask scheduler" in cost.text())
+        qtbot.waitUntil(lambda: "No Dask scheduler address" in cost.text())
         assert not button(dialog, "exportStartButton").isEnabled()
         choose(page, "here")
         qtbot.waitUntil(button(dialog, "exportStartButton").isEnabled)

@@ -210,7 +210,7 @@ def test_differences_come_first_and_alone(hands: Hands) -> None:
 def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
     hands.dialog._cancelled()
     assert hands.dialog.findChild(QCheckBox, "exportResume").isChecked()
-    assert "Export goes on from there" in hands.words()
+    assert "Export continues from there" in hands.words()
     hands.dialog.close()
 
 

@@ -75,7 +75,7 @@ def test_folding_is_shown_first_and_one_step_then(
         ["  {{u}}   s3://bucket/of/data/other.nc", ""],
         ["Stays in refs", "41"],
         ["  No rule gives 8 or more of them in half the bytes", "40"],
-        ["  Values and metadata that stand in the document", "1"],
+        ["  Inline values and metadata", "1"],
     ]
     whole = sheet.findChild(QPlainTextEdit, "foldWhole")
     assert whole is not None
@@ -93,7 +93,7 @@ def test_folding_is_shown_first_and_one_step_then(
     assert not apply.isEnabled()
     qtbot.waitUntil(apply.isEnabled)
     assert next(row[0] for row in rows(sheet)) == "Templates"
-    assert ["  References, of which no rules are made", "240"] in rows(sheet)
+    assert ["  References, which are not folded", "240"] in rows(sheet)
     assert "simple_templates" not in text(sheet, "foldNotes")
     rules.click()
     # What is edited beneath it is folded too.

@@ -194,7 +194,7 @@ def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path,
     # They are there now: that is said before anything is done.
     choose(sheet, "f0.nc")
     qtbot.keyClick(sheet.files, Qt.Key.Key_Delete)
-    wait_for(qtbot, sheet, "document is there already")
+    wait_for(qtbot, sheet, "document exists already")
     assert not start.isEnabled()
     before = (data / "f1.nc.refs.json").stat().st_mtime_ns
     for tick, said in (("makeResume", "1 left as it is"), ("makeForce", "Done: 1 document made")):
@@ -215,7 +215,7 @@ def test_what_is_there_is_left_or_replaced_as_told(sheet: MakeSheet, data: Path,
 def test_a_bad_file_ends_all_where_it_is_not_left_out(sheet: MakeSheet, data: Path, qtbot: QtBot) -> None:
     sheet.add([str(data / "cut.nc"), str(data / "f0.nc")])
     part(sheet, QCheckBox, "makeSkipBad").setChecked(False)
-    wait_for(qtbot, sheet, "ends all")
+    wait_for(qtbot, sheet, "stops the run")
     qtbot.waitUntil(button(sheet, "makeStartButton").isEnabled)
     button(sheet, "makeStartButton").click()
     wait_for(qtbot, sheet, "file ends within")

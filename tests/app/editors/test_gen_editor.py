@@ -297,7 +297,7 @@ def test_a_version_0_document_becomes_version_1_with_its_first_rule(gen: Make) -
 def test_collisions_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
     contents = {**DOCUMENT, "refs": {**DOCUMENT["refs"], "temp/1.1.0": ["x", 0, 1]}}  # type: ignore[dict-item]
     place = gen(contents)
-    assert "refs too" in place.rows()[4][6]
+    assert "refs, this row wins" in place.rows()[4][6]
     qtbot.waitUntil(lambda: place.chip("previewCollisions") == "≡ 1 collision")
     place.child(QToolButton, "previewCollisions").click()
     assert place.preview.table().current() == 4

@@ -59,7 +59,7 @@ def replace(place: Workplace, qtbot: Any) -> None:
 def test_what_changes_is_counted_with_examples_and_rows_before_it_is_done(prefix: Make, qtbot: Any) -> None:
     place = prefix()
     put(place, "urlPrefixOld", "http://")
-    qtbot.waitUntil(lambda: "nothing takes its place" in place.outcome("urlPrefixOutcome"))
+    qtbot.waitUntil(lambda: "nothing replaces it" in place.outcome("urlPrefixOutcome"))
     put(place, "urlPrefixNew", "http://")
     qtbot.waitUntil(lambda: "2 references begin so" in place.outcome("urlPrefixOutcome"))
     assert not place.child(QPushButton, "urlPrefixApplyButton").isEnabled()
@@ -114,14 +114,14 @@ def test_after_undo_the_editor_begins_with_what_urls_have_in_common_now(
     qtbot.waitUntil(lambda: not place.editor._pause.isActive())
     paused.set()
     qtbot.waitUntil(lambda: old.text() == before)
-    qtbot.waitUntil(lambda: "begin so" in place.outcome("urlPrefixOutcome"))
+    qtbot.waitUntil(lambda: "begin this way" in place.outcome("urlPrefixOutcome"))
     assert place.outcome("urlPrefixStatus") == ""
 
 
 def test_where_no_url_begins_so_the_preview_says_it(prefix: Make, qtbot: Any) -> None:
     place = prefix()
     put(place, "urlPrefixOld", "gopher://")
-    qtbot.waitUntil(lambda: "no URL begins so" in place.outcome("urlPrefixOldOutcome"))
+    qtbot.waitUntil(lambda: "no URL begins with this text" in place.outcome("urlPrefixOldOutcome"))
     assert place.rows() == []
 
 
@@ -175,7 +175,7 @@ def test_bad_input_is_told_beside_the_field_and_nothing_is_lost(prefix: Make, qt
     assert "type what" in place.outcome("urlPrefixOldOutcome")
     put(place, "urlPrefixOld", "nothing://")
     put(place, "urlPrefixNew", "x")
-    qtbot.waitUntil(lambda: place.outcome("urlPrefixOldOutcome") == "! no URL begins so")
+    qtbot.waitUntil(lambda: place.outcome("urlPrefixOldOutcome") == "! no URL begins with this text")
     put(place, "urlPrefixOld", "http://")
     put(place, "urlPrefixNew", "http://{{ u")
     qtbot.waitUntil(lambda: place.outcome("urlPrefixOutcome").startswith("✕"))

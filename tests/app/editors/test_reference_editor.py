@@ -134,7 +134,7 @@ def test_a_reference_is_renamed(reference: Make) -> None:
 def test_a_key_that_is_taken_is_told(reference: Make) -> None:
     place = reference()
     line(place, "referenceKeyField", "a/1")
-    assert place.outcome("referenceKeyOutcome") == "✕ there is another reference of this key"
+    assert place.outcome("referenceKeyOutcome") == "✕ a reference with this key exists already"
 
 
 def test_a_reference_is_added_and_deleted(reference: Make) -> None:

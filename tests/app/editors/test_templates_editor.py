@@ -136,7 +136,7 @@ def test_apply_changes_name_and_text_in_one_step(templates: Make) -> None:
 def test_a_name_that_cannot_be_is_told(templates: Make) -> None:
     place = templates(name="f")
     rename(place, "u")
-    assert place.outcome("templateNameOutcome") == "✕ there is another template of this name"
+    assert place.outcome("templateNameOutcome") == "✕ a template of this name exists already"
     assert not place.child(QPushButton, "templateApplyButton").isEnabled()
     rename(place, "a-b")
     assert "letters" in place.outcome("templateNameOutcome")

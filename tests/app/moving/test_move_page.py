@@ -1,4 +1,4 @@
-"""The page "Where files lie": the tree, what a move comes to as it is typed, its test, one step."""
+"""The page "Files and locations": the tree, what a move comes to as it is typed, its test, one step."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_place_moves_as_one_step_after_it_was_tried(start: Start, qtbot: QtBot
     document.audit.statesChanged.emit()
     qtbot.waitUntil(lambda: "    x.nc 1 1 gone" in user.rows())
     assert user.rows()[1:4] == ["  old/ 3 3 1 gone of 3", "    x.nc 1 1 gone", "    y0.nc 1 1 ok"]
-    assert user.outcome().startswith("→ type where these files lie now")
+    assert user.outcome().startswith("→ type the new place of these files")
     user.choose("old/")
     assert user.part(QLineEdit, "moveNew").text() == "old/"
     assert not button(user.page, "moveApplyButton").isEnabled()
@@ -206,7 +206,7 @@ def test_the_test_asks_for_permission_and_goes_on(start: Start, window: MainWind
         button(sheet, "trustThisTimeButton").click()
         settle()
         assert user.list("moveProbed") == [
-            ["there", server.url("/x.nc"), "4 bytes; nothing is known of the old place"]
+            ["there", server.url("/x.nc"), "4 bytes; nothing is known about the old place"]
         ]
         # What was typed and found stays, though the tree was made anew.
         assert button(user.page, "moveApplyButton").isEnabled()
@@ -222,7 +222,7 @@ def test_what_it_cannot_say_is_refused_as_it_is_typed(start: Start) -> None:
     assert user.outcome().startswith("✕ ")
     assert not button(user.page, "moveApplyButton").isEnabled()
     user.type("gs://b/")
-    assert "two become one" in user.part(QLabel, "moveWarnings").text()
+    assert "two files become one" in user.part(QLabel, "moveWarnings").text()
     user.type("ftp://b/")
     assert "cannot be read" in user.part(QLabel, "moveWarnings").text()
     user.type("s3://other")
@@ -240,7 +240,7 @@ def test_a_place_becomes_a_template(start: Start) -> None:
     assert name.text() == "u2"
     name.setText("t")
     user.settle()
-    assert user.outcome() == "✕ There is a template 't' already"
+    assert user.outcome() == "✕ A template 't' exists already"
     name.setText("place")
     user.settle()
     user.click("moveApplyButton")
@@ -255,7 +255,7 @@ def test_other_spellings_are_offered_and_settings_go_with_them(start: Start, win
     user, _ = start({"version": 1, "refs": {"a/0": [url, 0, 4], "a/1": ["s3://secret/x.nc", 0, 4]}})
     menu: QMenu = user.part(QMenu, "moveWriteAsMenu")
     assert [each.text() for each in menu.actions()] == [
-        "As a bucket of S3: s3://bucket/d/", "", "A folder of this computer…",
+        "As a bucket of S3: s3://bucket/d/", "", "A folder on this computer…",
     ]  # fmt: skip
     menu.actions()[0].trigger()
     user.settle()

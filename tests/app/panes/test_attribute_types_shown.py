@@ -166,5 +166,5 @@ def test_internal_members_are_shown_when_asked_for(pane: Pane) -> None:
 
 def test_a_hidden_name_is_not_given_again(pane: Pane) -> None:
     index = pane.tree.index_of("units", NAME)
-    assert "Attributes of the format" in pane.tree.verdict(index, "_ARRAY_DIMENSIONS")[0]
+    assert "Format attributes" in pane.tree.verdict(index, "_ARRAY_DIMENSIONS")[0]
     assert pane.tree.verdict(pane.tree.index_of("units", VALUE), "K") == ("", "char")

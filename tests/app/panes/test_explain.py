@@ -118,7 +118,7 @@ class TestAsking:
         settle()
         assert verdict(window) == (
             "This element is empty because the value stored for it, 65535, "
-            "is the fill value of the array, which stands for no data."
+            "is the fill value of the array, which means no data."
         )
         for words in (f"{row} of 300", "HT/0.", "Codec zlib", "valid_range", "65535 (-1 without _Unsigned)"):
             assert words in steps(window)
@@ -307,7 +307,7 @@ class TestAsking:
         assert explanation.step("problem").state == "fault"
         window.documents.current.apply(SetReference("depth/1", ["{{u}}", 4, 4]))
         settle()
-        qtbot.waitUntil(lambda: verdict(window) == "This problem is not found any more.")
+        qtbot.waitUntil(lambda: verdict(window) == "This problem is gone.")
 
     def test_a_document_that_cannot_be_opened(
         self, window: MainWindow, tmp_path: Path, opened: Open, qtbot: QtBot, settle: Settle
@@ -575,7 +575,7 @@ class TestThePane:
         cancel = button(window, "explainCancelButton")
         qtbot.waitUntil(cancel.isVisible)
         qtbot.mouseClick(cancel, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: verdict(window) == "Looking for the reason was cancelled.")
+        qtbot.waitUntil(lambda: verdict(window) == "The explanation was cancelled.")
         assert not cancel.isVisible()
         read_when_repaired(window, server, settle)
 

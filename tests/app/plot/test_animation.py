@@ -114,7 +114,7 @@ def test_a_frame_that_is_late_is_waited_for(
     assert watch.indices[:5] == [1, 2, 3, 4, 5]
     words = child(pane, QWidget, "animationReached")
     assert "frames/s reached" in words.text()
-    assert "frames come no faster" in words.text()
+    assert "limited by loading" in words.text()
 
 
 def test_frames_are_read_before_they_are_due(movie: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:

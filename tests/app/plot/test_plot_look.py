@@ -380,7 +380,7 @@ def test_bits_are_told_together(plotted: Plotted, pane: PlotPane, qtbot: QtBot) 
     assert "7: wet + cold + dark" in hover(pane, 3, 7)
     assert "4: dark" in hover(pane, 3, 4)
     assert pane.flags.texts()[0] == "wet  50 %"
-    assert "first that holds" in pane.flags.heading.text()
+    assert "first that matches" in pane.flags.heading.text()
     press(qtbot, pane, "codingButton")
     assert not pane.flags.isVisible()
     assert pane.bar.isVisible()

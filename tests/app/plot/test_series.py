@@ -291,7 +291,7 @@ def test_other_axes_and_arrays_forget_the_points(
     pane.header.yChosen.emit(0)
     assert tool.points == []
     plotted(array("/flat", np.ones((5, 6)), ("y", "x")))
-    assert "none here" in child(pane, "seriesHint").text()
+    assert "this view has no slider" in child(pane, "seriesHint").text()
     assert pane.findChild(QWidget, "seriesAxisCombo").isHidden()  # type: ignore[union-attr]
 
 

@@ -62,7 +62,7 @@ def test_a_click_goes_to_a_state(
     document: OpenDocument, view: QListView, qtbot: QtBot, settle: Settle
 ) -> None:
     states = edit(document)
-    assert rows(view) == ["As it was opened  (saved)", *["Change depth/0"] * 3]
+    assert rows(view) == ["Opened  (saved)", *["Change depth/0"] * 3]
     for row in (1, 3, 0, 2):
         click(view, row, qtbot)
         assert document.document is not None
@@ -120,7 +120,7 @@ def test_the_saved_state_is_marked_and_counts(
         assert root.isValid()
     document.apply(SetTemplate("u", "else.bin"))
     assert not any("(saved)" in text for text in rows(view))
-    assert "what is saved is not in this list" in count.text()
+    assert "the saved state is not in this list" in count.text()
 
 
 def test_revert_is_one_step_that_can_be_undone(
@@ -148,7 +148,7 @@ def test_each_document_has_its_own(
     other.write_bytes(small.read_bytes())
     opened(other)
     settle()
-    assert rows(view) == ["As it was opened  (saved)"]
+    assert rows(view) == ["Opened  (saved)"]
     window.documents.set_current(document)
     assert len(rows(view)) == 4
     window.documents.close(document)

@@ -254,7 +254,7 @@ DAMAGES: dict[str, Damage] = {
         "range-repeated", 2, "set",
         _refs(lambda refs: refs.update({"packed/3.1": refs["packed/3.0"], "packed/3.2": refs["packed/3.0"]})),
     ),
-    "a length that no chunk has": Damage(
+    "an impossible chunk length": Damage(
         "length-undecodable", 1, "set", _refs(lambda refs: refs["raw/3.1"].__setitem__(2, 300)), True,
         (("/raw", (3, 1)),),
     ),

@@ -110,7 +110,7 @@ def test_a_range_that_is_there_twice_is_not_told_as_an_overlap_too(tmp_path: Pat
     assert result.counts() == {"range-repeated": 1, "range-overlap": 1}
     (twice,) = (group.findings[0] for group in result.groups if group.code == "range-repeated")
     # The later of both is told, and held against the other.
-    assert (twice.place.key, twice.message) == ("packed/3.1", "the range is that of 'packed/3.0' as well")
+    assert (twice.place.key, twice.message) == ("packed/3.1", "the range is also that of 'packed/3.0'")
     assert result.marks.of("/packed")["range-repeated"].tolist() == [[3, 1]]
     assert result.marks.of("/packed")["range-overlap"].tolist() == [[5, 2]]
 

@@ -105,7 +105,7 @@ def test_the_text_is_told_once_and_corrected(name: str, tmp_path: Path) -> None:
         result = audited(dataset)
         (finding,) = dead(result)
         assert finding.message.startswith(f"{words} names ")
-        assert finding.message.endswith(f"with {new!r} in place of {old!r} all of them are")
+        assert finding.message.endswith(f"with {new!r} in place of {old!r} all of them do")
         assert finding.place.pointer == pointer
         assert finding.place.line is not None
         line = path.read_text().splitlines()[finding.place.line - 1]
@@ -133,7 +133,7 @@ def test_files_that_are_lost_besides_stay_and_are_told_then(tmp_path: Path) -> N
     with refbrowser.open(path) as dataset:
         result = audited(dataset)
         (finding,) = dead(result)
-        assert "5 of the 6 that were looked for are" in finding.message
+        assert "5 of the 6 that were looked for do" in finding.message
         now = edited(dataset, finding.fix)
         (left,) = dead(audited(now))
         assert (left.place.url, left.message) == (f"data/a{FIRST + 3}.bin", "there is no such file")
@@ -200,8 +200,8 @@ def test_one_file_is_led_to_by_its_text_where_a_rule_names_it(tmp_path: Path) ->
     with refbrowser.open(path) as dataset:
         (finding,) = dead(audited(dataset))
         assert finding.message == (
-            "gen rule 0 names the file 'data/salt_.bin', which is not there: with 'data/salt.bin' in place "
-            "of 'data/salt_.bin' it is"
+            "gen rule 0 names the file 'data/salt_.bin', which does not exist: with 'data/salt.bin' in place "
+            "of 'data/salt_.bin' it does"
         )
         assert audited(edited(dataset, finding.fix)).groups == []
 

@@ -223,7 +223,7 @@ def test_a_level_alone_is_told_to_decode_alike(compared: Callable[..., Compariso
     refs = changed(references(), "a/.zarray", compressor={"id": "zlib", "level": 1})
     there = changed(refs, "a/.zarray", compressor={"id": "zlib", "level": 9})
     (told,) = compared(refs, there).differences
-    assert "decoded alike" in told.note
+    assert "decode the same" in told.note
     assert (told.here, told.there) == ("zlib(level=1)", "zlib(level=9)")
 
 
@@ -572,7 +572,7 @@ def test_values_of_stale_files_are_counted_and_told(tmp_path: Path) -> None:
         told = found.arrays[0].values
         assert told is not None
         assert (told.compared, told.different, told.stale_here, told.stale_there) == (24, 0, 18, 0)
-        words = "of files that are not those of the lock: 18 here, 0 there"
+        words = "of files that differ from the lock: 18 here, 0 there"
         assert [words in row.note for row in value_rows(told)] == [True]
         assert [entry.what for entry in entries_of(found) if words in entry.note] == ["values"]
     with refbrowser.open(path) as here, refbrowser.open(path, stale="ignore") as there:
@@ -690,7 +690,7 @@ def test_one_array_alone(compared: Callable[..., Comparison]) -> None:
     there = changed(refs, "b/.zattrs", units="x")
     assert compared(refs, there, arrays=("a",)).is_equal
     assert not compared(refs, there, arrays=("/b",)).is_equal
-    with pytest.raises(RefbrowserError, match="neither has an array"):
+    with pytest.raises(RefbrowserError, match="neither side has an array"):
         compared(refs, there, arrays=("c",))
 
 

@@ -201,9 +201,9 @@ def test_attributes_go_between_formats_and_what_has_another_form_is_refused(tmp_
         with pytest.raises(RefbrowserError, match="in other forms"):
             take_over(here, store, Side.THERE, TakenOver((of_kind[DifferenceKind.LAYOUT],)), "Take over")
         why = references_obstacle(store, Side.THERE, found.arrays[0])
-        assert why == "nobody wrote the references of that side"
+        assert why == "references of that side are read-only"
         array = Difference(DifferenceKind.ARRAY, "/b", "", Side.HERE)
-        assert obstacle(array, here, store).startswith("nobody wrote the references")
+        assert obstacle(array, here, store).startswith("references of that side are read-only")
         assert obstacle(array, store, here) == ""
 
 

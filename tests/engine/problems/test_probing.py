@@ -116,7 +116,7 @@ def test_files_are_held_against_the_old_place_where_it_can_be_read(
     assert other.verdict is Verdict.DIFFERS
     assert (unknown.verdict, unknown.words) == (
         Verdict.THERE,
-        "5000 bytes; nothing is known of the old place",
+        "5000 bytes; nothing is known about the old place",
     )
 
 

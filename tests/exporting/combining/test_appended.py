@@ -191,7 +191,7 @@ def test_files_are_added_along_a_dimension_that_only_the_document_has(
         assert told in capsys.readouterr().err
     refbrowser.combine(files[:3], target, new_dims=r"run=name:run(\d+)", **how)
     assert main(["append", str(target), files[3], "--new-dim", "run=list:four"]) == 2
-    assert "'four' is no number" in capsys.readouterr().err
+    assert "'four' is not a number" in capsys.readouterr().err
 
 
 # Documents of other kinds

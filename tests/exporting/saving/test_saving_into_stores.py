@@ -451,8 +451,8 @@ def test_objects_that_others_make_and_remove_meanwhile_stay_theirs(
                 "made by another program",
             ),
             (RemoveReference("g/a/.zattrs"), "g/a/.zattrs", b'{"theirs": 1}', "changed by another program"),
-            (RemoveReference("g/a/.zattrs"), "g/a/.zattrs", None, "the file is gone"),
-            (SetMetadata("g/a/.zattrs", {"a": 1}), "g/a/.zattrs", None, "the file is gone"),
+            (RemoveReference("g/a/.zattrs"), "g/a/.zattrs", None, "the file was removed"),
+            (SetMetadata("g/a/.zattrs", {"a": 1}), "g/a/.zattrs", None, "the file was removed"),
         )
     ):
         path = Path(shutil.copytree(stores[kind], tmp_path / f"{number}.zarr"))

@@ -313,7 +313,7 @@ def test_the_estimate_is_made_without_reading(tmp_path: Path) -> None:
     cost = estimate_export(dataset, ExportRequest(str(tmp_path / "a.ncs"), "ncstream", options=stream))
     assert (cost.chunks, cost.missing) == (5, 1)
     assert 5 * 6 * 7 * 4 <= cost.target_bytes <= 20_000
-    assert [loss.what for loss in cost.losses] == ["_FillValue is added: it tells the array's fill value"]
+    assert [loss.what for loss in cost.losses] == ["_FillValue is added: it holds the array's fill value"]
 
 
 def test_a_stream_begins_with_its_one_header(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_failures_are_told_and_cost_one_variable(server: HttpServer, fault: Faul
     [
         b"",
         HEADER,
-        wire.error("the file is gone"),
+        wire.error("the file was removed"),
         ints("x", [(0, N, 1)], range(N))[:-2],
         ints("x", [(1, N, 1)], range(N)),
         ints("now", [(0, 3, 1)], range(3)),

@@ -255,7 +255,7 @@ def test_the_smallest_case_on_the_command_line(
     assert main(["explain", str(path), "--array", "/a", "--index", "1"]) == 0
     told = capsys.readouterr().out
     assert "This element is lost: length-too-large" in told
-    assert "no message gives it" not in told
+    assert "no message supplies it" not in told
     assert main(["plan", str(path), "/a", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["missing_chunks"], plan["faulty_chunks"], plan["requests"]) == (0, 1, [])

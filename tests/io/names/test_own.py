@@ -41,7 +41,7 @@ def test_a_link_to_nothing_makes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flags", [APPEND, os.O_RDONLY])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, flags: int) -> None:
     os.mkfifo(tmp_path / "own")
-    with pytest.raises(OSError, match="is no regular file"):
+    with pytest.raises(OSError, match="is not a regular file"):
         open_own(tmp_path / "own", flags)
 
 
@@ -87,7 +87,7 @@ def test_folders_that_are_links_are_not_filled(victim: Path) -> None:
         link = home.with_name("own")
         link.symlink_to(home)
         if make is own_folder:
-            with pytest.raises(OSError, match="is no folder"):
+            with pytest.raises(OSError, match="is not a folder"):
                 own_folder(link)
             remove(link)
         else:

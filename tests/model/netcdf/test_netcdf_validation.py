@@ -214,7 +214,7 @@ def test_types_are_declared_around_their_users():
     ("fields", "message"),
     [
         ((), "a compound type has no field"),
-        ((CompoundField("a", INT), CompoundField("a", CHAR)), "there are two fields named 'a'"),
+        ((CompoundField("a", INT), CompoundField("a", CHAR)), "two fields are named 'a'"),
         ((CompoundField("a", INT, (2, -1)),), "the size '-1' of field 'a' is not an integer of at least 0"),
         ((CompoundField("", INT),), "a name is empty"),
     ],
@@ -228,7 +228,7 @@ def test_what_netcdf_has_beyond_the_grammar_is_a_warning():
     message = "field 'a' is a string, which has no fixed size in NCZarr"
     assert single(types=(text,), severity=Severity.WARNING) == ("/c", None, message)
     for beyond, name in ((EnumType("e", INT, ((1, "a"),)), "int enum e"), (VlenType("r", INT), "int(*) r")):
-        message = f"'{name}' is no type of NCZarr"
+        message = f"'{name}' is not a type of NCZarr"
         assert single(types=(beyond,), severity=Severity.WARNING) == (f"/{beyond.name}", None, message)
 
 

@@ -148,7 +148,7 @@ def test_warnings() -> None:
     [issue] = value_of('"é"').issues
     assert (issue.severity, issue.kind) == (Severity.WARNING, ErrorKind.ENCODING)
     messages = [issue.message for issue in value_of('{"a": NaN}').issues]
-    assert messages == ["an object stands for its JSON text", "NaN and Infinity are not JSON"]
+    assert messages == ["an object is read as its JSON text", "NaN and Infinity are not JSON"]
 
 
 @given(st.binary(max_size=40), st.randoms())

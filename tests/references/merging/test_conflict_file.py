@@ -74,7 +74,7 @@ ONE = {"part": "reference", "name": "a/0", "path": [], "version": 1, "ours": "x"
         ([], "does not list"),
         ({"merge_conflicts": 2}, "version '2', known is 1"),
         ({"path": 3}, "which document"),
-        ({"conflicts": {}}, "are no list"),
+        ({"conflicts": {}}, "are not a list"),
         ({"conflicts": [3]}, "is no object"),
         ({"conflicts": [{**ONE, "part": "tree"}]}, "about a 'tree'"),
         ({"conflicts": [{**ONE, "name": None}]}, "has the name 'None'"),
@@ -82,7 +82,7 @@ ONE = {"part": "reference", "name": "a/0", "path": [], "version": 1, "ours": "x"
         ({"conflicts": [{**ONE, "path": "units"}]}, "no list of names"),
         ({"conflicts": [{**ONE, "path": ["n"] * 201}]}, "no list of names"),
         ({"conflicts": [{**ONE, "version": 7}]}, "version '7'"),
-        ({"conflicts": [{**ONE, "part": "template", "ours": 3}]}, "no text on a side"),
+        ({"conflicts": [{**ONE, "part": "template", "ours": 3}]}, "not text on one side"),
     ],
 )
 def test_anything_else_is_refused(said: Any, words: str) -> None:

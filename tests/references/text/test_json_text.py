@@ -121,7 +121,7 @@ def test_bytes_that_are_not_utf8() -> None:
 
 
 def test_a_trailing_comma_is_named() -> None:
-    with pytest.raises(JsonError, match="comma stands before the closing '}'") as caught:
+    with pytest.raises(JsonError, match="comma before the closing '}'") as caught:
         parse(b'{"a": 1,\n}')
     assert "Remove the comma" in caught.value.advice
 

@@ -40,9 +40,9 @@ def test_each_chunk_is_told() -> None:
     assert entries(shown) == {
         "not looked at": 300 - 50 - 1 - 3,
         "missing": 1,
-        "its file was asked about": 48,
+        "its file was checked": 48,
         "read, and sound": 2,
-        "chunk that holds nothing but fill": 1,
+        "chunk that holds only fill values": 1,
         "chunk that cannot be decoded": 2,
     }
 
@@ -61,7 +61,7 @@ def test_each_chunk_is_told() -> None:
     numbers = {entry.style: number for number, entry in enumerate(shown.legend)}
     assert numbers["unseen"] < numbers["asked"] < numbers["sound"] < numbers["warned"] < numbers["fault"]
     assert values.audited_at(*at(values, (2, 1))) == "chunk that cannot be decoded"
-    assert values.audited_at(*at(values, (2, 2))) == "chunk that holds nothing but fill"
+    assert values.audited_at(*at(values, (2, 2))) == "chunk that holds only fill values"
     assert values.audited_at(*at(values, (0, 0))) == ""
 
 

@@ -112,7 +112,7 @@ def test_texts_that_are_no_integers_are_told() -> None:
     )
     assert draft.mistakes() == [
         (0, "stop", "1.5 is not an integer"),
-        (1, "name", "there are two dimensions named i"),
+        (1, "name", "two dimensions are named i"),
         (1, "values", "b is not an integer"),
         (2, "name", "the dimension has no name"),
     ]

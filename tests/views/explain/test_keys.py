@@ -219,7 +219,7 @@ class TestWhatAKeyIs:
         with dataset(document(tmp_path, {"readme": "hello"})) as opened:
             stray = of_key(opened, "readme")
             assert stray.kind is VerdictKind.STRAY
-            assert stray.verdict == "readme is read by nobody: it belongs to no array"
+            assert stray.verdict == "readme is never read: it belongs to no array"
             assert stray.step("bytes").facts["size"] == 5
             absent = of_key(opened, "nothing")
         assert absent.kind is VerdictKind.NO_KEY
@@ -259,7 +259,7 @@ def test_real_file_tells_why_a_pixel_is_empty(shared_data: Path) -> None:
         row, column = np.argwhere(values != -1)[0].tolist()
         full = of_element(opened, row, column, array="/HT")
     assert empty.kind is VerdictKind.FILL
-    assert "65535, is the fill value of the array, which stands for no data" in empty.verdict
+    assert "65535, is the fill value of the array, which means no data" in empty.verdict
     assert line(empty.step("value"), "Stored value") == "65535 (-1 without _Unsigned)"
     assert full.kind is VerdictKind.VALUE
     assert full.verdict.endswith(" m")

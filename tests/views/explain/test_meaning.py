@@ -102,7 +102,7 @@ def test_default_fill_of_netcdf_is_noted(tmp_path: Path) -> None:
     default = 9.969209968386869e36
     explanation = explained(tmp_path, default, "<f4")
     assert explanation.kind is VerdictKind.NEVER_WRITTEN
-    assert explanation.verdict.endswith("is what netCDF puts where nothing was ever written")
+    assert explanation.verdict.endswith("is netCDF's fill for values never written")
     told = explained(tmp_path, default, "<f4", attributes={"missing_value": default})
     assert told.kind is VerdictKind.MISSING_VALUE
     explanation = explained(tmp_path, default, "<f4", attributes={"_FillValue": -9.0})
@@ -128,7 +128,7 @@ class TestMissingChunks:
     def test_fill_value_stands_for_no_data(self, tmp_path: Path) -> None:
         explanation = self.missing(tmp_path, -32767)
         assert explanation.verdict == (
-            "This element is empty because chunk a/1.1 is missing: its fill value -32767 stands for no data"
+            "This element is empty because chunk a/1.1 is missing: its fill value -32767 means no data"
         )
         assert explanation.kind is VerdictKind.MISSING
         assert [step.name for step in explanation.steps] == ["element", "key", "entry", "fill", "value"]
@@ -138,7 +138,7 @@ class TestMissingChunks:
     ) -> None:
         attributes = {"_FillValue": -9, "scale_factor": 0.5, "units": "K"}
         explanation = self.missing(tmp_path, 3, attributes=attributes)
-        assert explanation.verdict.endswith("its fill value 3 stands for no data")
+        assert explanation.verdict.endswith("its fill value 3 means no data")
         assert "_FillValue -9 is not used" in line(explanation.step("value"), "Ignored")
         explanation = self.missing(tmp_path, 3, attributes={"_FillValue": 3, "missing_value": 3})
         assert not any(each.name == "Ignored" for each in explanation.step("value").lines)
@@ -150,7 +150,7 @@ class TestMissingChunks:
 
     def test_nan(self, tmp_path: Path) -> None:
         explanation = self.missing(tmp_path, "NaN", dtype="<f4")
-        assert explanation.verdict.endswith("is missing: its fill value NaN stands for no data")
+        assert explanation.verdict.endswith("is missing: its fill value NaN means no data")
 
     def test_cf_off(self, tmp_path: Path) -> None:
         explanation = self.missing(tmp_path, -9, decoded=False)
@@ -162,7 +162,7 @@ class TestMissingChunks:
             explanation = of_key(opened, "a/1.1")
         assert explanation.kind is VerdictKind.MISSING
         assert explanation.verdict == (
-            "Chunk a/1.1 is missing: every element of it reads as its fill value -9, which stands for no data"
+            "Chunk a/1.1 is missing: every element of it reads as its fill value -9, which means no data"
         )
 
 
@@ -177,7 +177,7 @@ class TestTypes:
         assert explanation.verdict == "This element is 5"
         assert explanation.step("elements").facts["element_bytes"] == "0005"
         assert other.step("elements").facts["element_bytes"] == "0003"
-        assert line(other.step("elements"), "Layout") == "axes lie in the order 1, 0, the slowest first"
+        assert line(other.step("elements"), "Layout") == "axes are in the order 1, 0, slowest first"
 
     def test_times(self, tmp_path: Path) -> None:
         attributes = {"units": "days since 2000-01-01"}
@@ -224,7 +224,7 @@ class TestWholeChunks:
         with dataset(path) as opened:
             explanation = of_key(opened, "a/0.0")
         assert explanation.verdict == (
-            "Chunk a/0.0 can be read, and holds no value: all 6 elements stand for no data"
+            "Chunk a/0.0 can be read, and holds no value: all 6 elements are marked as missing"
         )
         assert explanation.state is StepState.WARNING
 

@@ -69,7 +69,7 @@ def test_the_place_as_it_is_changes_nothing() -> None:
     ("prefix", "new", "warning"),
     [
         ("s3://b/run/", "s3://d/x", "It does not end in /: the rest of a name follows directly, as in s3://d/x0.nc"),
-        ("s3://b/run/", "gs://c/", "1 file comes to a place that the document has already: two become one"),
+        ("s3://b/run/", "gs://c/", "1 file comes to a place that the document uses already: two files become one"),
         ("s3://b/run/", "ftp://h/", "cannot be read: "),
         ("s3://b/run/", "s3://other/", "Reading there needs your permission: s3://other"),
         ("s3://b/run/", "/data/", "Reading there needs your permission: /data"),
@@ -86,7 +86,7 @@ def test_what_should_be_looked_at_is_told(prefix: str, new: str, warning: str) -
 def test_a_document_of_the_network_may_not_name_local_files() -> None:
     access = Access.for_document("https://h/doc.json")
     found = previewed("s3://b/run/", "/data/", access=access)
-    assert "a document from the network may not name local files" in found.warnings[0]
+    assert "a document from the network may not refer to local files" in found.warnings[0]
 
 
 def test_what_is_moved_to_where_it_is_in_part_is_no_other_place() -> None:
@@ -105,7 +105,7 @@ def test_refusals_are_sentences() -> None:
     found = previewed("s3://b/run/", "s3://{{x}}/")
     assert found.refusal == "'s3://{{x}}/' holds text that a template would render"
     assert (found.edit, found.after, found.files) == (None, None, 32)
-    assert previewed("s3://b/run/", "gs://x/", "u").refusal == "There is a template 'u' already"
+    assert previewed("s3://b/run/", "gs://x/", "u").refusal == "A template 'u' exists already"
     # One of the files that a rule makes.
     assert previewed("s3://b/run/3.nc", "gs://x/3.nc").refusal.startswith("Some URLs of gen rule 0 begin so")
 

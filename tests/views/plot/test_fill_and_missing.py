@@ -210,7 +210,7 @@ def test_views_show_what_xarray_reads(format: str, tmp_path: Path) -> None:
             assert sorted(sample[np.isfinite(sample)].tolist()) == sorted(known), (format, dtype)
             for index, value in enumerate(wanted):
                 found = explain(dataset, Question(array="/a", index=(index,)))
-                is_missing = "stands for no data" in found.verdict
+                is_missing = "means no data" in found.verdict
                 assert is_missing == (value is None), (format, dtype, index, found.verdict)
 
 

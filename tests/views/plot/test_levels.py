@@ -165,7 +165,7 @@ def test_levels_say_what_their_ends_are() -> None:
     keeper.extremes = True
     keeper.auto(np.array([-1.0, 4.0]))
     assert keeper.levels == Levels(-4, 4)
-    assert keeper.ends == ("as far from zero", "maximum")
+    assert keeper.ends == ("symmetric about zero", "maximum")
     keeper.symmetric, keeper.log = False, True
     keeper.auto(np.array([-5.0, 0, 1, 10]))
     assert keeper.levels == Levels(1, 10, log=True)

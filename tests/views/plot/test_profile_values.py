@@ -156,7 +156,7 @@ def test_texts_and_rows() -> None:
     # A column more where values are of a stale file.
     stale = replace(along, stale=np.array([False, True, False]))
     marked = list(profile_rows(stale, shown, places, (0, 1), "temp"))
-    marks = ["temp: file", "", "not the file of the lock", ""]
+    marks = ["temp: file", "", "changed since the lock", ""]
     assert marked == [[*row, mark] for row, mark in zip(rows, marks, strict=True)]
 
 

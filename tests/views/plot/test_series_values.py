@@ -88,7 +88,7 @@ def test_rows_have_a_column_for_each_point() -> None:
     access.memory.locked = SimpleNamespace(turns=1, stale_urls={"b"})  # type: ignore[assignment]
     other._held = access, columns_of([ByteRange("b" if chunk == 1 else "a", 0, 8) for chunk in range(6)])
     marked = list(series_rows([one, other], Interpretation(one.node, decoded=True), time, ["a", "b"]))
-    marks = ["b: file", "", "", *["not the file of the lock"] * 2, *[""] * 8]
+    marks = ["b: file", "", "", *["changed since the lock"] * 2, *[""] * 8]
     assert marked == [[*row, mark] for row, mark in zip(rows, marks, strict=True)]
 
 

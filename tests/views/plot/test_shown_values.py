@@ -180,9 +180,9 @@ def test_values_of_stale_files_are_counted(tmp_path: Path) -> None:
     with refbrowser.open(path, stale="allow") as found:
         table = layout(found, "wide", 1, 0)
         shown = read_shown(found.session, found.access, table, (range(3), range(4)))
-        assert (shown.stale, shown.reserve) == (6, "; 6 of them from files that are not those of the lock")
+        assert (shown.stale, shown.reserve) == (6, "; 6 of them from files that differ from the lock")
         _text, reserve = cells_as_tsv(found.session, found.access, table, range(1, 3), range(1, 3))
-        assert reserve == "; 2 of them from files that are not those of the lock"
+        assert reserve == "; 2 of them from files that differ from the lock"
         _text, reserve = cells_as_tsv(found.session, found.access, table, range(1, 3), range(1))
         assert reserve == ""
 
