@@ -193,7 +193,7 @@ def _warnings(
     both = _places_that_become_one(roots, node, edit)
     if both:
         files = "1 file comes" if both == 1 else f"{count_text(both)} files come"
-        yield f"{files} to a place that the document uses already: two files become one"
+        yield f"{files} to a place that the document uses already: two become one"
     for url in before:
         after = edit.moved(url)
         try:

@@ -222,7 +222,7 @@ def test_what_it_cannot_say_is_refused_as_it_is_typed(start: Start) -> None:
     assert user.outcome().startswith("✕ ")
     assert not button(user.page, "moveApplyButton").isEnabled()
     user.type("gs://b/")
-    assert "two files become one" in user.part(QLabel, "moveWarnings").text()
+    assert "two become one" in user.part(QLabel, "moveWarnings").text()
     user.type("ftp://b/")
     assert "cannot be read" in user.part(QLabel, "moveWarnings").text()
     user.type("s3://other")

@@ -69,7 +69,7 @@ def test_the_place_as_it_is_changes_nothing() -> None:
     ("prefix", "new", "warning"),
     [
         ("s3://b/run/", "s3://d/x", "It does not end in /: the rest of a name follows directly, as in s3://d/x0.nc"),
-        ("s3://b/run/", "gs://c/", "1 file comes to a place that the document uses already: two files become one"),
+        ("s3://b/run/", "gs://c/", "1 file comes to a place that the document uses already: two become one"),
         ("s3://b/run/", "ftp://h/", "cannot be read: "),
         ("s3://b/run/", "s3://other/", "Reading there needs your permission: s3://other"),
         ("s3://b/run/", "/data/", "Reading there needs your permission: /data"),
