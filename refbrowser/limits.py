@@ -103,6 +103,7 @@ class Limits:
     zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
+    zip_compared: int = _limit(4096, "members", "names of a local zip archive compared with local headers")
     zip_growth: int = _limit(1_000, "times", "growth of a bzip2 or LZMA member of a zip archive")
     zip_growth_from: int = _limit(16 * MIB, "bytes", "such a member that may grow by any factor")
     zip_rescue: int = _limit(4 * GIB, "bytes", "search for the members of a zip archive without a directory")

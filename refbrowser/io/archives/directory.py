@@ -49,6 +49,7 @@ _REASONS = {
         f"the member would unpack to more than {LIMITS.zip_growth} times its size (zip_growth)",
     ),
     Fault.OVERLAP: (ErrorKind.UNSAFE, "the member shares bytes with another"),
+    Fault.OTHER_NAME: (ErrorKind.FORMAT, "the directory and the local header name the member differently"),
 }
 _WARNINGS = (Fault.REPLACED, Fault.NAME)
 
@@ -255,7 +256,7 @@ class ZipDirectory:
         """Mark members that reach out of the archive's data, or into each other's."""
         offset, compressed = self._offset.astype(np.int64), self._compressed.astype(np.int64)
         sizes = self._raw_name_sizes
-        possible = (self._fault != Fault.REPLACED) & (self._fault != Fault.SIZES)
+        possible = ~np.isin(self._fault, (Fault.REPLACED, Fault.SIZES, Fault.OTHER_NAME))
         room = self._data_stop - offset - LOCAL_HEADER - sizes
         outside = possible & ((offset < self._shift) | (room < compressed))
         self._blame(np.flatnonzero(outside), Fault.OUTSIDE)
@@ -419,6 +420,7 @@ def read_directory(
     url: str,
     cancel: CancelToken | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    headers: ReadBytes | None = None,
 ) -> ZipDirectory:
     """Read the directory of an archive.
 
@@ -432,6 +434,9 @@ def read_directory(
         For messages.
     progress
         Called with the entries so far, and in all.
+    headers
+        Returns bytes of an archive of which reading them one by one is cheap: names are compared with those
+        of the local headers, of at most `LIMITS.zip_compared` members.
 
     Raises
     ------
@@ -460,6 +465,12 @@ def read_directory(
         done += len(part)
         _check_size(done, "members", LIMITS.zip_members, "zip_members", url)
         progress(done, end.entries)
+    if headers is not None and done <= LIMITS.zip_compared:
+        from refbrowser.io.archives.local_names import compared_names
+
+        parts = compared_names(parts, headers, cancel)
+        # Members of two names come twice.
+        end = replace(end, entries=end.entries + sum(map(len, parts)) - done)
     return ZipDirectory(url, size, end, parts)
 
 

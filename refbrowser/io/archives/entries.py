@@ -298,6 +298,7 @@ class Fault(IntEnum):
     OUTSIDE = 7
     OVERLAP = 8
     GROWTH = 9
+    OTHER_NAME = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -551,6 +552,17 @@ def _judge_names(names: Mapping[int, bytes], fault: npt.NDArray[np.uint8]) -> No
             fault[row] = Fault.FOLDER if _has_good_parts(name[:-1]) else Fault.NAME
         elif not _has_good_parts(_ROOT_CHUNK.sub(rb"\1\2", name)):
             fault[row] = Fault.NAME
+
+
+def name_fault(name: bytes) -> Fault:
+    """Return what is wrong with a name that should be text of UTF-8: `NONE`, `NAME`, or `FOLDER`."""
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return Fault.NAME
+    fault = np.zeros(1, np.uint8)
+    _judge_names({0: name}, fault)
+    return Fault(fault.item())
 
 
 def _is_printable(name: bytes) -> bool:

@@ -6,9 +6,11 @@ members are confirmed and unpacked: local header, method, CRC-32; bounded by the
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +19,10 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.archives.directory import ZipDirectory, ZipMember, read_directory
-from refbrowser.io.archives.entries import LOCAL_HEADER, PackedError, unpacked, unpacked_blocks
+from refbrowser.io.archives.entries import LOCAL_HEADER, PackedError, ReadBytes, unpacked, unpacked_blocks
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.local import open_regular, read_bytes
 from refbrowser.io.origins import local_path, scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -29,6 +32,8 @@ _GAP, _TOGETHER = 16 << 10, 4 << 20
 _HEADER = struct.Struct("<4s5H3L2H")
 _MARK = b"PK\x03\x04"
 _ENCRYPTED = 0x2041
+#: Sizes that stand behind the data, or in a field of zip64.
+_ELSEWHERE = (0, 0xFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +60,16 @@ def data_start(member: ZipMember, head: memoryview, url: str) -> int:
     named = LOCAL_HEADER + len(member.raw_name)
     if len(head) < named:
         raise _wrong("the local header is cut short", member, url)
-    mark, _, flags, method, _, _, _, _, _, name_size, extra_size = _HEADER.unpack_from(head)
+    mark, _, flags, method, _, _, _, compressed, _, name_size, extra_size = _HEADER.unpack_from(head)
     if mark != _MARK:
         raise _wrong("there is no local header where the directory points", member, url)
     if name_size != len(member.raw_name) or head[LOCAL_HEADER:named] != member.raw_name:
         raise _wrong("the local header has another name than the directory", member, url)
     if method != member.method or flags & _ENCRYPTED:
         raise _wrong("the local header names another compression than the directory", member, url)
+    # Unpacking tells whether the other size is right.
+    if compressed not in (*_ELSEWHERE, member.compressed):
+        raise _wrong("the local header gives another size than the directory", member, url)
     start = member.start + named + extra_size
     if start + member.compressed > member.stop:
         raise _wrong("the member reaches into what follows it", member, url)
@@ -166,9 +174,22 @@ def read_archive(
         known = archives.known(url)
         if known is None:
             source = _Archive(url, access, fetcher, cancel, options)
-            known = read_directory(source.read, source.size(), url, cancel)
+            size = source.size()
+            with _headers_of(url) as headers:
+                known = read_directory(source.read, size, url, cancel, headers=headers)
             archives.learn_directory(known)
         return known
+
+
+@contextmanager
+def _headers_of(url: str) -> Iterator[ReadBytes | None]:
+    """Yield what reads local headers of a file of this machine; None of others."""
+    path = local_path(url)
+    if path is None:
+        yield None
+        return
+    with open_regular(os.path.realpath(path)) as (descriptor, _):
+        yield lambda start, stop: read_bytes(descriptor, stop - start, start)
 
 
 def rescue_archive(

@@ -228,3 +228,23 @@ def test_discovery_does_not_hold_the_folders_of_chunks() -> None:
     assert reader.names("data/").folders == ["root"]
     assert reader.names("top/meta/").files == ["g.group.json"]
     assert reader.names("nowhere/").folders == []
+
+
+@pytest.mark.parametrize("octet", [b"0", b"7", b"/", b"\\", b"\xff"])
+@pytest.mark.parametrize("damaged", ["directory", "header"])
+def test_a_chunk_under_two_names_is_damage_and_not_missing(
+    tmp_path: Path, damaged: str, octet: bytes
+) -> None:
+    path = tmp_path / "x.zip"
+    with zarr.storage.ZipStore(path, mode="w") as store:
+        fill(store, 2)
+    data = bytearray(path.read_bytes())
+    name = b"temp/1.2"
+    at = data.rindex(name) if damaged == "directory" else data.index(name)
+    data[at + len(name) - 1] = octet[0]
+    path.write_bytes(data)
+    with refbrowser.open(path) as dataset:
+        assert any("name the member differently" in each.message for each in dataset.damage)
+        with pytest.raises(RefbrowserError, match="name the member differently"):
+            dataset["/temp"][10:20, 20:30]
+        assert np.array_equal(dataset["/temp"][20:], WANTED[20:])

@@ -279,7 +279,12 @@ def test_no_member_can_inflate_beyond_what_deflate_can() -> None:
 @pytest.mark.parametrize("deflated", [False, True])
 def test_bytes_are_only_shown_when_they_were_confirmed(deflated: bool) -> None:
     data = archive([("some", b"values of a chunk" * 5, deflated)])
-    for at, message in ((0, "no local header"), (30, "another name"), (8, "another compression")):
+    for at, message in (
+        (0, "no local header"),
+        (30, "another name"),
+        (8, "another compression"),
+        (18, "another size"),
+    ):
         with pytest.raises(RefbrowserError, match=message):
             contents(patched(data, at, "<B", data[at] ^ 1), "some")
     with pytest.raises(RefbrowserError, match="CRC-32"):
