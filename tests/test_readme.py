@@ -61,7 +61,6 @@ def _run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
 
 def test_the_code_for_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("virtualizarr")
-    (tmp_path / "resources").symlink_to(CHECKOUT / "resources")
     code = "".join(
         re.findall(r"```python\n(.*?)```", section("In Python").split("`refbrowser.zarr_draft`")[0], re.S)
     )
@@ -84,7 +83,7 @@ def test_the_code_of_the_manual_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
         made.to_netcdf(tmp_path / f"years/{year}.nc", engine="netcdf4")
     made.to_netcdf(tmp_path / "model.nc", engine="netcdf4")
     page = (CHECKOUT / "resources/manual/python.md").read_text("utf-8")
-    names = _run("".join(re.findall(r"```\n(.*?)```", page, re.S)), tmp_path, monkeypatch)
+    names = _run("".join(re.findall(r"```python\n(.*?)```", page, re.S)), tmp_path, monkeypatch)
     assert (names["years"].sizes["time"], names["report"].left_out) == (6, [])
     with xarray.open_dataset(tmp_path / "model.json", engine=RefbrowserBackendEntrypoint) as found:
         xarray.testing.assert_equal(found, made)

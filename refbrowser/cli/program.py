@@ -250,10 +250,11 @@ def _run(verb: str, arguments: list[str], token: CancelToken) -> int:
         allow_abbrev=False,
     )
     window.add_arguments(parser)
-    return int(window.run(_parsed(parser, arguments), token))
+    return int(window.run(parsed(parser, arguments), token))
 
 
-def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
+def parser_of(verb: str) -> Parser:
+    """Return what parses the arguments of a verb."""
     module = import_module(f"refbrowser.cli.{verb}")
     examples = "\n".join(f"  {each}" for each in VERBS[verb].examples)
     parser = Parser(
@@ -269,14 +270,19 @@ def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="no progress, notes and warnings")
     group.add_argument("-v", "--verbose", action="store_true", help="say how long each step took")
+    return parser
+
+
+def _run_verb(verb: str, arguments: list[str], token: CancelToken) -> int:
+    parser = parser_of(verb)
     taken, as_is = _split(parser, arguments)
     given = give_settings(parser) if verb != "config" else []
-    found = _parsed(parser, _renamed(verb, taken))
+    found = parsed(parser, _renamed(verb, taken))
     MANNER.is_quiet, MANNER.is_verbose = found.quiet, found.verbose
     for line in given if found.verbose else ():
         tell(f"refbrowser: setting {line}")
     found.as_is = as_is
-    return int(module.run(found, token))
+    return int(import_module(f"refbrowser.cli.{verb}").run(found, token))
 
 
 def _renamed(verb: str, arguments: list[str]) -> list[str]:
@@ -324,7 +330,7 @@ def _split(parser: Parser, arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:stop], arguments[stop:]
 
 
-def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
+def parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
     """Parse options and positionals in any order; a selection or index may begin with a minus."""
     joined: list[str] = []
     for argument in arguments:

@@ -1,0 +1,114 @@
+"""Every command and piece of Python in README, manual and help runs on the sample, or says what it needs.
+
+A block whose first line is ``# needs ...`` cannot run here: its verbs and options are parsed, its Python is
+compiled. The Python of the manual's own page runs in `test_readme`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from refbrowser import sample
+from refbrowser.cli import main
+from refbrowser.cli.program import parsed, parser_of
+from refbrowser.cli.verbs import VERBS
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "resources" / "manual").glob("*.md"))]
+#: What else may be in a block of commands: it installs, or sets up machines.
+OTHER_PROGRAMS = {"pip", ".venv/bin/pip", ".venv/bin/python", "dask", "sh"}
+#: Verbs that do not end by themselves.
+ENDLESS = {"serve"}
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+
+    @property
+    def needs(self) -> bool:
+        """Whether it needs what tests have not."""
+        return self.text.startswith("# needs ")
+
+    @property
+    def commands(self) -> Iterator[list[str]]:
+        """Yield the arguments of each call of the program."""
+        for line in self.text.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["refbrowser"]:
+                yield words[1:]
+            else:
+                assert not words or words[0] in OTHER_PROGRAMS, line
+
+
+def blocks(page: Path) -> list[Block]:
+    return [
+        Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```", page.read_text("utf-8"), re.S | re.M)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the sample, where commands run; settings lie in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("REFBROWSER_CONFIG", raising=False)
+    sample(tmp_path)
+    return tmp_path
+
+
+def carry_out(arguments: list[str]) -> None:
+    """Run a command of the text; one that opens a window, or does not end, is parsed."""
+    if arguments[0] == "sample" and len(arguments) == 1:
+        arguments = ["sample", "--force"]
+    if arguments[0] in ENDLESS:
+        parsed(parser_of(arguments[0]), arguments[1:])
+    elif arguments[0] in VERBS or arguments[0] in ("help", "version"):
+        assert main(arguments) == 0, shlex.join(arguments)
+    else:
+        from refbrowser.cli import window
+
+        parser = parser_of("info")
+        window.add_arguments(fresh := type(parser)(prog="refbrowser"))
+        parsed(fresh, arguments)
+
+
+def test_every_block_has_a_language_that_is_known() -> None:
+    found = {block.language for page in PAGES for block in blocks(page)}
+    assert found <= {"sh", "python", "text"}
+    assert sum(block.language == "sh" for page in PAGES for block in blocks(page)) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run_or_are_parsed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks(page):
+        if block.language != "sh":
+            continue
+        for arguments in block.commands:
+            if block.needs:
+                parsed(parser_of(arguments[0]), arguments[1:])
+            else:
+                carry_out(arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_compiles(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "python":
+            compile(block.text, page.name, "exec")
+        # What cannot run here is seen to need something; all else runs in `test_readme`.
+        assert block.language != "python" or block.needs or page.stem in ("README", "python")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples_of_the_help_run(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any(shlex.split(example)[1] == verb for example in VERBS[verb].examples)
+    for example in VERBS[verb].examples:
+        _, *arguments = shlex.split(example)
+        carry_out(arguments)
