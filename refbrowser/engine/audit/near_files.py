@@ -66,6 +66,13 @@ class NearFiles:
         same = self._by_name.get(url.rpartition("/")[2], [])
         return same[0] if len(same) == 1 else None
 
+    def size(self, path: str) -> int:
+        """Return how large a file is, whose path is given from the folder on; -1 where that is not known."""
+        try:
+            return os.stat(os.path.join(self._base, path)).st_size
+        except OSError:
+            return -1
+
     def alike(self, url: str) -> str | None:
         """Return the file in the same folder whose name is most alike, where one is."""
         return next(iter(self._alike(url, 1, _ALIKE)), None)

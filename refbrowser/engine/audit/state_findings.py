@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.audit.audit_tasks import FileState
 from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, stored_sizes
-from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.audit.near_files import NearFiles
     from refbrowser.engine.dataset import Dataset
 
-#: Entries that the fix of one finding changes.
-_FIXED = 10_000
+#: Entries that the fix of one finding changes, and files for which it is tried what text leads elsewhere.
+_FIXED, _TRIED = 10_000, 100
 
 
 class StateFindings:
@@ -31,6 +31,7 @@ class StateFindings:
         self._dataset, self._table, self._marks = dataset, table, marks
         self._known_sizes: dict[int, tuple[int | None, int, int]] = {}
         self._numbers = {url: number for number, url in enumerate(table.urls)}
+        self._tried = 0
 
     @cached_property
     def _order(self) -> tuple[Ints, Ints]:
@@ -112,7 +113,8 @@ class StateFindings:
             if code == "url-dead" and scheme_of(state.url) in (None, "file"):
                 advice = self._near.advice(state.url) or advice
                 place = self._near.named(state.url)
-                fix = None if place is None else self._led_to(place, rows)
+                if place is not None and self._near.size(place) >= self._end(rows):
+                    fix = self._led_to(place, rows)
             yield self._finding(
                 state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, advice, fix
             )
@@ -132,6 +134,10 @@ class StateFindings:
                 state, rows, "url-no-ranges", Severity.FAULT if is_lost else Severity.WARNING,
                 ErrorKind.SOURCE, message, "copy the file to a server that serves ranges",
             )  # fmt: skip
+
+    def _end(self, rows: Ints) -> int:
+        """Return where the last range of rows ends."""
+        return int((self._table.offset[rows] + np.maximum(self._table.length[rows], 0)).max(initial=0))
 
     def _of_size(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         """Hold ranges, and whole files, against the size of the file."""
@@ -208,22 +214,37 @@ class StateFindings:
             self._marks.add(each.node.path, code, each.coords(self._table.number[some]))
 
     def _led_to(self, url: str, rows: Ints) -> Any:
-        """Return the edit that takes a new URL over for entries of refs; None where rules make them."""
+        """Return the edit that takes a new URL over; None where the document cannot say it."""
         from refbrowser.references.edits.edits import Compound, document_renders
         from refbrowser.references.edits.many_edits import SetReferences
 
         document, table = self._dataset.document, self._table
         if document.rules_are_made or not 0 < len(rows) <= _FIXED or document_renders(url):
             return None
+        title = f"Lead {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
         values: list[tuple[str, Any]] = []
         for row in rows.tolist():
             key = table.owners[table.owner[row]].key(int(table.number[row]))
             if document.refs.find_slot(key) is None:
-                return None
+                move = self._moved(table.urls[table.url[row]], url)
+                return None if move is None else Compound(title, (move,))
             span = [] if table.length[row] < 0 else [int(table.offset[row]), int(table.length[row])]
             values.append((key, [url, *span]))
-        title = f"Lead {len(rows)} reference{'' if len(rows) == 1 else 's'} to {url}"
         return Compound(title, (SetReferences(tuple(values)),))
+
+    def _moved(self, old: str, new: str) -> Any:
+        """Return the edit that leads to another place what rules, among others, lead into a file."""
+        from refbrowser.references.edits.moving import MoveUrls
+
+        move = MoveUrls(old, new, is_whole=True)
+        self._tried += 1
+        if self._tried > _TRIED:
+            return None
+        try:
+            self._dataset.document.apply(move)
+        except RefbrowserError:
+            return None
+        return move
 
 
 def _code(state: FileState) -> str:

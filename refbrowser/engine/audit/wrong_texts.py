@@ -21,8 +21,9 @@ from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.references.checks.positions import located
 from refbrowser.references.edits.edits import Compound
-from refbrowser.references.edits.moving import Moved, MoveUrls, url_tokens
-from refbrowser.references.edits.outer_edits import SetRule, SetTemplate
+from refbrowser.references.edits.moving import Moved, MoveUrls
+from refbrowser.references.edits.outer_edits import SetRuleField, SetTemplate
+from refbrowser.references.edits.url_texts import url_tokens
 from refbrowser.references.templates.syntax import names_in
 from refbrowser.references.text.json_text import pointer
 
@@ -48,7 +49,7 @@ class WrongText:
     Attributes
     ----------
     edit
-        `MoveUrls` where the beginning of URLs is wrong, else `SetTemplate` or `SetRule`.
+        `MoveUrls` where the beginning of URLs is wrong, else `SetTemplate` or `SetRuleField`.
     urls
         The files that are gone and named by it.
     words, place
@@ -179,6 +180,8 @@ class WrongTexts:
             if made > _MADE:
                 break
             try:
+                if self._parts_a_rule(edit):
+                    continue  # No text is wrong then: single files have moved.
                 self._document.apply(edit)
                 words, place = text_of(self._document, edit, self._key(url))
             except RefbrowserError:
@@ -188,13 +191,20 @@ class WrongTexts:
             return WrongText(edit, urls, words, place, *self._texts_of(edit), there, asked, renamed)
         return None
 
+    def _parts_a_rule(self, edit: Any) -> bool:
+        """Tell whether an edit changes the URLs of some rows of a rule, and leaves others."""
+        if not isinstance(edit, MoveUrls):
+            return False
+        moved = Moved(self._document, edit)
+        return any(map(moved.parts, self._document.rules))
+
     def _texts_of(self, edit: Any) -> tuple[str, str]:
         """Return what stands in the document, and what a correction makes of it."""
         if isinstance(edit, MoveUrls):
             return edit.old, edit.new
         if isinstance(edit, SetTemplate):
             return self._document.places[edit.name], edit.text
-        return self._document.rules[edit.index].url or "", edit.fields["url"]
+        return self._document.rules[edit.index].url or "", edit.text
 
     def _key(self, url: str) -> str | None:
         rows = self._rows(url)
@@ -243,9 +253,8 @@ class WrongTexts:
         if rule is None or rule.count > _ROWS:
             return
         document, text = self._document, rule.url or ""
-        fields = document.rule_nodes[rule.index].to_python()
         for corrected in change.corrected(text):
-            yield from self._with(SetRule(rule.index, {**fields, "url": corrected}))
+            yield from self._with(SetRuleField(rule.index, "url", corrected))
         for name in sorted(names_in(text, dict(rule.dimensions)) & document.places.keys()):
             for corrected in change.corrected(document.places[name]):
                 yield from self._with(SetTemplate(name, corrected))
@@ -361,7 +370,7 @@ def text_of(document: Document, edit: Any, key: str | None = None) -> tuple[str,
         rules = [rule.index for rule in document.rules if moved.rule_url(rule) is not None]
     else:
         templates = [edit.name] if isinstance(edit, SetTemplate) else []
-        rules = [edit.index] if isinstance(edit, SetRule) else []
+        rules = [edit.index] if isinstance(edit, SetRuleField) else []
     names = [*(f"template {quoted(name)}" for name in templates), *(f"gen rule {number}" for number in rules)]
     more = f", and {len(names) - 1} more of templates and rules," if len(names) > 1 else ""
     if templates:
@@ -396,9 +405,6 @@ def followed_text(
     else:
         index = edit.index
         is_there = index < len(now.rules) and now.rules[index].url == before.rules[index].url
-        if is_there:
-            fields = now.rule_nodes[edit.index].to_python()
-            edit = SetRule(edit.index, {**fields, "url": edit.fields["url"]})
     if not is_there:
         return None
     try:

@@ -376,17 +376,17 @@ def _taken_back(document: Document, rule: GenRule, less: int) -> Any:
     That the offsets are then the old ones without the shift is proved by algebra.
     """
     from refbrowser.references.edits.edits import Compound
-    from refbrowser.references.edits.outer_edits import SetRule
+    from refbrowser.references.edits.moving_rows import changed_rule
+    from refbrowser.references.edits.outer_edits import SetRuleField
 
     assert rule.columns is not None
     text = _smaller(rule.offset or "", less)
-    changed = {**document.rule_nodes[rule.index].to_python(), "offset": text}
-    columns = type(rule)(changed, rule.templates, rule.index).columns
+    columns = changed_rule(rule, offset=text).columns
     new = None if columns is None else columns.integers.get("offset")
     if new is None or combine("-", rule.columns.integers["offset"], Affine(less)) != new:
         return None
     title = f"Shift gen rule {rule.index} back by {less} bytes"
-    return Compound(title, (SetRule(rule.index, changed),))
+    return Compound(title, (SetRuleField(rule.index, "offset", text),))
 
 
 def _smaller(text: str, less: int) -> str:

@@ -26,6 +26,7 @@ from refbrowser.references.edits.outer_edits import (
     RenameTemplate,
     SetMember,
     SetRule,
+    SetRuleField,
     SetTemplate,
     refused,
     replaced_top,
@@ -53,6 +54,7 @@ __all__ = [
     "SetMetadata",
     "SetReference",
     "SetRule",
+    "SetRuleField",
     "SetTemplate",
     "SetVersion",
 ]

@@ -80,6 +80,7 @@ _CLASSES: dict[str, Any] = {
         edits.SetMetadata,
         edits.SetReference,
         edits.SetRule,
+        edits.SetRuleField,
         edits.SetTemplate,
         edits.SetVersion,
         fold.FoldReferences,

@@ -6,7 +6,6 @@ and proved: each text that changes is rendered again, and gives the moved URL or
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,17 +13,15 @@ from functools import cached_property
 from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.references.document.content import DocumentContent
 from refbrowser.references.edits.edits import ReplaceUrlPrefix, document_renders
+from refbrowser.references.edits.moving_rows import MOST_ROWS, url_of_some_rows
 from refbrowser.references.edits.outer_edits import AddTemplate, SetRule, SetTemplate, refused, rule_values
 from refbrowser.references.edits.url_prefixes import changed_urls
+from refbrowser.references.edits.url_texts import LEADING, url_tokens
 from refbrowser.references.rules.gen import GenRule
-from refbrowser.references.templates.syntax import can_be_named, lex, names_in
+from refbrowser.references.templates.syntax import can_be_named, names_in
 
 #: Rows at either end of a gen rule of which the URLs are compared before and after.
 ROWS_PROVED = 200
-#: The kinds of tokens that begin and end an expression; any other that is not text is no part of a URL alone.
-_BEGIN, _END, _TEXT = "variable_begin", "variable_end", "data"
-#: A template alone, or called: what it prints begins as its text does.
-_LEADING = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*(?:\([^(){}]*\)\s*)?\}\}")
 _NO_NAMES: Collection[str] = frozenset()
 #: What URLs of members of archives begin with, and what stands before the URL of the archive.
 _MEMBER, _LINK = "zip://", "::"
@@ -128,44 +125,6 @@ def without_common_end(old: str, new: str) -> tuple[str, str]:
     return old[: len(old) - end], new[: len(new) - end]
 
 
-@dataclass(frozen=True, slots=True)
-class UrlToken:
-    """A part of the text of a URL: plain text, or one expression; `start` is where it stands in the text."""
-
-    start: int
-    text: str
-    is_plain: bool
-
-
-def url_tokens(text: str) -> list[UrlToken]:
-    """Return the plain texts and expressions that a text begins with, up to the first statement or comment.
-
-    Raises
-    ------
-    RefbrowserError
-        `E_TEMPLATE`: it is no template.
-    """
-    if "{" not in text:
-        return [UrlToken(0, text, True)]
-    match = _LEADING.match(text)
-    if match is not None and "{" not in text[match.end() :]:
-        # As nearly all are: the lexer takes ten times as long.
-        return [UrlToken(0, match[0], False), UrlToken(match.end(), text[match.end() :], True)]
-    tokens: list[UrlToken] = []
-    opened = -1
-    for start, stop, kind, part in lex(text):
-        if kind == _BEGIN:
-            opened = start
-        elif kind == _END and opened >= 0:
-            tokens.append(UrlToken(opened, text[opened:stop], False))
-            opened = -1
-        elif kind == _TEXT:
-            tokens.append(UrlToken(start, part, True))
-        elif opened < 0:
-            break
-    return tokens
-
-
 @dataclass(eq=False)
 class Moved:
     """What a move changes in a document, text by text.
@@ -212,7 +171,7 @@ class Moved:
             if at:
                 leading -= names_in(text[:at], hidden)
                 text = text[at:]
-            match = _LEADING.match(text) if is_moved else None
+            match = LEADING.match(text) if is_moved else None
             if match is None or match[1] in hidden:
                 leading -= names_in(text, hidden)
             else:
@@ -353,13 +312,12 @@ class Moved:
             `E_USAGE`: only some of its rows begin so, or its text cannot say it.
         """
         text = rule.url or ""
+        if self.parts(rule):
+            if self.move.template:
+                message = f"some URLs of gen rule {rule.index} begin this way, depending on its dimensions"
+                raise refused(message, "Move them without a template, or what all of its URLs begin with.")
+            return url_of_some_rows(rule, self.move.moved)
         if not self._rule_moves(rule):
-            may_begin = self.move.old.startswith(self._static(rule))
-            if may_begin and any(self.move.is_meant(url) for url in self._urls_of(rule)):
-                message = (
-                    f"only some URLs of gen rule {rule.index} begin this way, depending on its dimensions"
-                )
-                raise refused(message, "Change the rule, or move what all of its URLs begin with.")
             return None
         at = behind_link(text)
         if _leads(text[at:]) in self.templates:
@@ -380,6 +338,14 @@ class Moved:
                 moves = static.startswith(self.move.old)
             self._moving[rule.index] = moves
         return self._moving[rule.index]
+
+    def parts(self, rule: GenRule) -> bool:
+        """Tell whether only some URLs of a rule move; of very many rows both ends are looked at."""
+        if self._rule_moves(rule) or not self.move.old.startswith(self._static(rule)):
+            return False
+        every = rule.count <= MOST_ROWS
+        urls = rule.rows(0, rule.count).urls if every else self._urls_of(rule)
+        return any(url is not None and self.move.is_meant(url) for url in urls)
 
     def _static(self, rule: GenRule) -> str:
         """Return what the URLs of a rule begin with; of members, the archive that is the same for all."""
@@ -412,5 +378,5 @@ class Moved:
 
 def _leads(text: str) -> str:
     """Return the name of the template that a text begins with; empty where it begins with none."""
-    match = _LEADING.match(text)
+    match = LEADING.match(text)
     return "" if match is None else match[1]

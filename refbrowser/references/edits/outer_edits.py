@@ -119,6 +119,26 @@ class SetRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SetRuleField:
+    """Another text for one field of a gen rule, whatever its other fields are by then."""
+
+    index: int
+    name: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        return f"Change {self.name} of gen rule {self.index}"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        _check_rule(document, self.index)
+        fields = rule_values(document)[self.index]
+        return SetRule(self.index, {**fields, self.name: self.text}).apply(document)
+
+
+@dataclass(frozen=True, slots=True)
 class InsertRule:
     """A gen rule more, so that its number is `index`."""
 

@@ -86,14 +86,19 @@ class GenRule:
         The document's templates.
     index
         Position of the rule in `gen`.
+
+    Attributes
+    ----------
+    members
+        All of its members as Python values; empty where it is no object.
     """
 
     def __init__(self, fields: Mapping[str, Any], templates: TemplateSet, index: int) -> None:
         self.index = index
         self.templates = templates
         self.is_object = isinstance(fields, Mapping)
-        self._members: Mapping[str, Any] = fields if self.is_object else {}
-        listed = self._members.get("dimensions")
+        self.members: Mapping[str, Any] = fields if self.is_object else {}
+        listed = self.members.get("dimensions")
         found_dimensions, faults = parse_dimensions(listed)
         self.dimension_names = tuple(listed) if isinstance(listed, Mapping) else ()
         self.dimension_faults = tuple(faults)
@@ -119,7 +124,7 @@ class GenRule:
     @cached_property
     def fields(self) -> dict[str, RuleField]:
         """The fields by name, parsed when first asked for; an optional one is absent."""
-        found = {name: read_field(name, self._members, self._scope) for name in FIELDS}
+        found = {name: read_field(name, self.members, self._scope) for name in FIELDS}
         return {name: each for name, each in found.items() if each is not None}
 
     @property
@@ -143,7 +148,7 @@ class GenRule:
         return self._text("length")
 
     def _text(self, name: str) -> str | None:
-        text = self._members.get(name)
+        text = self.members.get(name)
         return text if isinstance(text, str) else None
 
     @property

@@ -283,6 +283,7 @@ _ORIGINS = {
     ProblemOrigin.READING: "a chunk that was read",
     ProblemOrigin.LOCK: "the lock beside the document",
     ProblemOrigin.PERMISSION: "what the document wants to read",
+    ProblemOrigin.AUDIT: "an audit, which asked for files and read chunks",
 }
 
 

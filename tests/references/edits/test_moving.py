@@ -190,28 +190,64 @@ def test_archives_move_and_members_keep_their_names() -> None:
         (document(ONE, {}), MoveUrls("s3://b/", "s3://{{c}}/")),
         (document(ONE, {"u": "x"}), MoveUrls("s3://b/", "s3://c/", "u")),
         (document(ONE, {}), MoveUrls("s3://b/", "s3://c/", "not a name")),
-        # Some rows of a rule alone begin so.
+        # No condition on the dimensions picks the rows: the sum of two does.
         (
-            document({}, {}, [{"key": "b/{{i}}", "url": "s3://b{{i}}/x", "dimensions": {"i": {"stop": 3}}}]),
-            MoveUrls("s3://b1/", "s3://c/"),
+            document(
+                {},
+                {},
+                [{"key": "b/{{i}}.{{j}}", "url": "b{{i + j}}", "dimensions": {"i": [0, 1], "j": [0, 1]}}],
+            ),
+            MoveUrls("b1", "c1"),
         ),
         (
             document({}, {}, [{"key": "b/{{i}}", "url": "s3://b/{{i}}", "dimensions": {"i": {"stop": 3}}}]),
             MoveUrls("s3://b/", "s3://c/", "i"),
         ),
-        (
-            document(
-                {}, {}, [{"key": "b/{{i}}", "url": "zip://m::s3://b{{i}}", "dimensions": {"i": {"stop": 3}}}]
-            ),
-            MoveUrls("s3://b1", "s3://c1"),
-        ),
     ],
-    ids=["empty", "version-0", "rendered", "taken", "no-name", "some-rows", "dimension", "archives"],
+    ids=["empty", "version-0", "rendered", "taken", "no-name", "some-rows", "dimension"],
 )
 def test_what_cannot_be_said_is_refused(found: ReferenceDocument, move: MoveUrls) -> None:
     with pytest.raises(RefbrowserError) as raised:
         found.apply(move)
     assert raised.value.kind is ErrorKind.USAGE
+
+
+FILES = {"f": {"stop": 8}, "t": {"stop": 3}}
+#: The URL of a rule, templates, the file that moves and where to; and the URL that the rule has then.
+ONE_OF_MANY = [
+    ("d/o{{f}}.bin", {}, "d/o5.bin", "e/o5.bin", "{{ 'e' if f == 5 else 'd' }}/o{{f}}.bin"),
+    ("o{{f}}.bin", {}, "o5.bin", "e/o5.bin", "{{ 'e/' if f == 5 else '' }}o{{f}}.bin"),
+    ("{{u}}o{{f}}", {"u": "../d/"}, "../d/o5", "../d/e/o5", "{{u}}{{ 'e/' if f == 5 else '' }}o{{f}}"),
+    ("{{u}}o{{f}}", {"u": "../d/"}, "../d/o5", "e/o5", "{{ 'e/' if f == 5 else u }}o{{f}}"),
+    ("{{w(f=f)}}", {"w": "d/{{f}}.bin"}, "d/5.bin", "x.bin", "{{ 'x.bin' if f == 5 else w(f=f) }}"),
+    ("d/{{f}}/{{u}}", {"u": "x"}, "d/5/x", "y/o", "{% if f == 5 %}y/o{% else %}d/{{f}}/{{u}}{% endif %}"),
+    ("zip://m::d{{f}}", {}, "d5", "e", "{% if f == 5 %}zip://m::e{% else %}zip://m::d{{f}}{% endif %}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("url", "templates", "old", "new", "wanted"), ONE_OF_MANY)
+def test_one_file_of_a_rule_moves(
+    url: str, templates: dict[str, str], old: str, new: str, wanted: str
+) -> None:
+    rule = {"key": "a/{{f}}.{{t}}", "url": url, "offset": "{{t * 4}}", "length": "4", "dimensions": FILES}
+    before = document({"b": ["other", 0, 4]}, templates, [rule])
+    after = checked(before, MoveUrls(old, new, is_whole=True))
+    assert outer(after)["gen"] == [rule | {"url": wanted}]
+    assert outer(after)["templates"] == templates
+    # A second one moves as well, and the first stays where it is.
+    again = after.apply(MoveUrls(old.replace("5", "6"), "z", is_whole=True))
+    found = [(url or "").rpartition("::")[2] for url in again.rules[0].rows(0, 24).urls]
+    assert [found.count(each) for each in (old, new, "z")] == [0, 3, 3]
+
+
+def test_some_files_of_a_rule_move_with_their_folder() -> None:
+    folders = {"key": "b/{{i}}", "url": "s3://b{{i}}/x", "dimensions": {"i": {"stop": 5}}}
+    found = checked(document({}, {}, [folders]), MoveUrls("s3://b1/", "s3://c/"))
+    assert outer(found)["gen"][0]["url"] == "{% if i == 1 %}s3://c/x{% else %}s3://b{{i}}/x{% endif %}"
+    named = folders | {"url": "{{d}}/x{{i}}", "dimensions": {"i": {"stop": 3}, "d": ["p", "q", "r"]}}
+    named["key"] = "b/{{i}}.{{d}}"
+    found = checked(document({}, {}, [named]), MoveUrls("q/", "z/"))
+    assert outer(found)["gen"][0]["url"].endswith("if d == 'q' else d }}/x{{i}}")
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 from explained import checked, dataset, document, line, of_key
 
 import refbrowser
-from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.problems.collect import collect, problem_of
+from refbrowser.engine.problems.finding_kinds import KINDS
 from refbrowser.engine.problems.problem import Problem, ProblemOrigin, problem_of_opening
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.io.access import Source
 from refbrowser.views.explain.explain import Question, explain
 from refbrowser.views.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
@@ -27,6 +29,16 @@ def problems(opened: refbrowser.Dataset) -> list[Problem]:
 def of_problem(opened: refbrowser.Dataset, problem: Problem) -> Explanation:
     """Explain a problem."""
     return checked(explain(opened, Question(problem=problem)))
+
+
+@pytest.mark.parametrize("origin", ProblemOrigin)
+def test_problems_of_every_kind_have_a_verdict(origin: ProblemOrigin) -> None:
+    place = Place(document="d.json", url="data/x.bin")
+    for kind, severity, code in product(ErrorKind, Severity, KINDS):
+        finding = Finding(severity=severity, kind=kind, message="it is odd", place=place, code=code)
+        explanation = checked(explain_problem(problem_of(finding, origin, None)))
+        assert explanation.verdict == "It is odd"
+        assert line(explanation.step("problem"), "Found in")
 
 
 class TestProblems:
