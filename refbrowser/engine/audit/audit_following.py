@@ -15,7 +15,7 @@ from refbrowser.engine.audit.audit_run import set_findings
 from refbrowser.engine.problems.chunk_table import ChunkMarks, ChunkTable, Ints, coords_of
 from refbrowser.engine.problems.finding_kinds import code_of, kind_of
 from refbrowser.engine.reading.chunk_log import marks_of
-from refbrowser.errors import Finding
+from refbrowser.errors import Finding, Place
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.rules.rule_search import SearchTime
 
@@ -45,12 +45,16 @@ def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobCon
     """
     following = _Following(before, now)
     marks, grouping, asked = ChunkMarks(), Grouping(), Grouping()
+    told: set[tuple[str, int | None]] = set()
     for finding in set_findings(now, control, marks):
         grouping.add(finding)
+        told.add((finding.code, finding.place.rule))
     for finding in (each for group in result.asked for each in group.findings):
         control.check()
         kept = following.finding(finding)
-        if kept is not None:
+        if kept is not None and (
+            finding.place.rule is None or (finding.code, finding.place.rule) not in told
+        ):
             grouping.add(kept)
             asked.add(kept)
     following.keep_marks(result, marks)
@@ -98,7 +102,7 @@ class _Following:
 
             return followed_text(finding, self._before.document, self._now.document, self._count_of)
         if place.key is None:
-            return finding
+            return finding if self._is_same_rule(place) else None
         node = self._now.hierarchy.find(place.path or place.key.rpartition("/")[0])
         if not isinstance(node, ArrayNode) or not node.has_manifest:
             return None
@@ -107,6 +111,16 @@ class _Following:
         if coords is None or any(at >= size for at, size in zip(coords, grid, strict=True)):
             return None
         return finding if self._same(node.path, np.array([coords], np.int64).reshape(1, -1)).all() else None
+
+    def _is_same_rule(self, place: Place) -> bool:
+        """Tell whether the field of a rule that a place names is as it was; true of other places."""
+        if place.rule is None or place.field is None:
+            return True
+        before, now = self._before.document.rules, self._now.document.rules
+        if place.rule >= min(len(before), len(now)):
+            return False
+        name = place.field
+        return bool(before[place.rule].members.get(name) == now[place.rule].members.get(name))
 
     def keep_marks(self, result: AuditResult, marks: ChunkMarks) -> None:
         """Add the marks of chunks that asking and reading gave, where these are led to as before."""

@@ -7,6 +7,9 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
 from refbrowser.errors import RefbrowserError, quoted
 
 if TYPE_CHECKING:
@@ -20,6 +23,20 @@ _ALIKE, _TRIED = 0.8, 0.6
 _MOST = 3
 #: Files of which it is looked what names are like theirs: that takes some milliseconds for each.
 _LOOKED_AT = 200
+
+
+def may_hold(size: int, table: ChunkTable, rows: Ints) -> bool:
+    """Tell whether a file of so many bytes may be the one that rows of a table lead into.
+
+    That the last range begins where the file ends may have another cause: offsets shifted by a chunk.
+    """
+    offset, length = table.offset[rows], table.length[rows]
+    ends = offset + np.maximum(length, 0)
+    if not len(ends) or ends.max() <= size:
+        return size >= 0
+    last = int(ends.argmax())
+    of_array = offset[table.owner[rows] == table.owner[rows[last]]]
+    return bool(ends[last] - size == length[last] <= of_array.min())
 
 
 class NearFiles:

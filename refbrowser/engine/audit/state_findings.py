@@ -18,6 +18,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.audit.near_files import NearFiles
+    from refbrowser.engine.audit.wrong_texts import WrongText
     from refbrowser.engine.dataset import Dataset
 
 #: Entries that the fix of one finding changes, and files for which it is tried what text leads elsewhere.
@@ -87,7 +88,8 @@ class StateFindings:
 
         told: set[str] = set()
         texts = WrongTexts(self._dataset, self._table, self.rows, self._near)
-        for text in texts.of([state.url for state in states]):
+        found = texts.of([state.url for state in states])
+        for text in found:
             rows = np.concatenate([self.rows(url) for url in text.urls])
             self._mark(rows, "url-dead")
             told.update(text.urls)
@@ -95,6 +97,25 @@ class StateFindings:
         for state in states:
             if state.url not in told:
                 yield from self.of(state)
+        if found:
+            yield from self._hidden(found)
+
+    def _hidden(self, texts: Sequence[WrongText]) -> Iterator[Finding]:
+        """Yield rules that are shifted as well, as the ends of files tell once their names are right."""
+        from refbrowser.engine.problems.ranges import range_findings
+        from refbrowser.references.rules.rule_search import SearchTime
+
+        document, access = self._dataset.document, self._dataset.access
+        corrected = document
+        try:
+            for text in texts:
+                corrected = corrected.apply(text.edit)
+        except RefbrowserError:
+            return  # Each of them is right for itself.
+        told = {each.place.rule for each in range_findings(document, access, SearchTime()) if each.fix}
+        for each in range_findings(corrected, access, SearchTime()):
+            if each.fix is not None and each.place.rule not in told:
+                yield replace(each, place=replace(each.place, line=None, column=None))
 
     def at_chunks(self, finding: Finding) -> Finding:
         """Return what was found of a file with the chunks that lie in it, which are marked."""
@@ -113,7 +134,7 @@ class StateFindings:
             if code == "url-dead" and scheme_of(state.url) in (None, "file"):
                 advice = self._near.advice(state.url) or advice
                 place = self._near.named(state.url)
-                if place is not None and self._near.size(place) >= self._end(rows):
+                if place is not None and self._may_hold(place, rows):
                     fix = self._led_to(place, rows)
             yield self._finding(
                 state, rows, code, Severity.FAULT, ErrorKind(state.kind), state.message, advice, fix
@@ -135,9 +156,11 @@ class StateFindings:
                 ErrorKind.SOURCE, message, "copy the file to a server that serves ranges",
             )  # fmt: skip
 
-    def _end(self, rows: Ints) -> int:
-        """Return where the last range of rows ends."""
-        return int((self._table.offset[rows] + np.maximum(self._table.length[rows], 0)).max(initial=0))
+    def _may_hold(self, place: str, rows: Ints) -> bool:
+        """Tell whether a file near the document may be the one that rows lead into, by its size."""
+        from refbrowser.engine.audit.near_files import may_hold
+
+        return may_hold(self._near.size(place), self._table, rows)
 
     def _of_size(self, state: FileState, rows: Ints) -> Iterator[Finding]:
         """Hold ranges, and whole files, against the size of the file."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.audit.near_files import NearFiles
+from refbrowser.engine.audit.near_files import NearFiles, may_hold
 from refbrowser.engine.problems.chunk_table import ChunkTable, Ints
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.references.checks.positions import located
@@ -295,9 +295,8 @@ class WrongTexts:
             found = os.stat(location.path)
         except (RefbrowserError, OSError, ValueError):
             return False
-        ends = self._table.offset[rows] + np.maximum(self._table.length[rows], 0)
         is_file = location.scheme == "file" and not location.member and stat.S_ISREG(found.st_mode)
-        return is_file and found.st_size >= int(ends.max(initial=0))
+        return is_file and may_hold(found.st_size, self._table, rows)
 
     def _is_taken(self, renamed: Mapping[str, str]) -> bool:
         """Tell whether other chunks have the bytes that these would have."""

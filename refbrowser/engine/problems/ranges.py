@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.engine.problems.shifted_rules import (
+    MOST_ROWS,
+    ShiftedFiles,
+    UsedBytes,
+    affine_end,
+    constant_url,
+    with_shift,
+)
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -44,15 +50,8 @@ if TYPE_CHECKING:
 TOLD = 50
 #: Entries of refs, and rows of rules, that are looked at together.
 _PAGE, _ROWS = 65_536, 4096
-#: Rows of one rule that are looked at where arithmetic does not decide.
-_MOST_ROWS = 200_000
 #: Local files whose size is asked for.
 _MOST_FILES = 20_000
-
-#: Entries of refs that are held against a file of which bytes are left over.
-_HELD = 4_000_000
-#: A text that is one expression.
-_EXPRESSION = re.compile(r"\A(\{\{[^{}]*[^\s{}+-])(\s*[-+]?\}\})\Z")
 
 _EMPTY = "the URL is empty"
 
@@ -75,6 +74,11 @@ class _Files:
             self.sizes[url] = self._size(url)
         size = self.sizes[url]
         return LARGEST if size is None else size
+
+    def known(self, url: str) -> int | None:
+        """Return the size of a local file, where it is known."""
+        end = self.end(url)
+        return None if end == LARGEST else end
 
     def _size(self, url: str) -> int | None:
         if self.access is None or scheme_of(url) not in (None, "file"):
@@ -105,7 +109,7 @@ def range_findings(document: Document, access: Access | None, left: SearchTime) 
     files = _Files(access, left)
     yield from placed(document, list(_of_refs(document, files)))
     of_rules: list[Finding] = []
-    used = _UsedBytes(document)
+    used = UsedBytes(document)
     for rule in document.rules:
         if rule.columns is not None:
             of_rules += _of_rule(rule, rule.columns, files, used)
@@ -256,12 +260,12 @@ def _past(end: int, limit: int, url: str) -> str:
 # Rows of rules
 
 
-def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: _UsedBytes) -> Iterator[Finding]:
-    url = _constant_url(rule, columns)
+def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: UsedBytes) -> Iterator[Finding]:
+    url = constant_url(rule, columns)
     if url is not None and not url.strip():
         yield _finding(rule, "empty", 0, _EMPTY, rule.count)
         return
-    end = _affine_end(columns)
+    end = affine_end(columns)
     if end is not None:
         limit = LARGEST if url is None else files.end(url)
         rest = combine("-", Affine(limit), end)
@@ -271,132 +275,13 @@ def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files, used: _UsedByte
             message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
             kind = "large" if limit == LARGEST else "end"
             found = _finding(rule, kind, first, message, count_below_zero(rest, rule.space) or 1)
-            yield found if kind != "end" else _with_shift(found, rule, columns, (end, limit), url or "", used)
+            yield found if kind != "end" else with_shift(found, rule, columns, (end, limit), url or "", used)
     is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
     static = rule.static_origin()
     is_far = bool(static.strip()) and scheme_of(static) not in (None, "file")
     if any(field.faults for field in rule.fields.values()) or (is_ended and (url is not None or is_far)):
         return
-    yield from _looked_at(rule, files)
-
-
-def _constant_url(rule: GenRule, columns: RuleColumns) -> str | None:
-    """Return the URL that all rows have; None where it depends on the row, or is faulty."""
-    if rule.fields["url"].faults or columns.slots("url"):
-        return None
-    found = rule.rows(0, 1)
-    return None if 0 in found.faults else found.urls[0]
-
-
-def _affine_end(columns: RuleColumns) -> Affine | None:
-    """Return where the range of a row ends, where that is an affine expression."""
-    offset, length = (columns.integers.get(name) for name in ("offset", "length"))
-    if not isinstance(offset, Affine) or not isinstance(length, Affine):
-        return None
-    end = combine("+", offset, length)
-    return end if isinstance(end, Affine) else None
-
-
-def _with_shift(
-    found: Finding, rule: GenRule, columns: RuleColumns, ends: tuple[Affine, int], url: str, used: _UsedBytes
-) -> Finding:
-    """Return that ranges of a rule end past the end of its file, with the shift that would explain it.
-
-    Parameters
-    ----------
-    ends
-        Where the range of a row ends, and where the file does.
-    """
-    place = replace(found.place, url=url)
-    lasts, firsts = bounds(ends[0], columns.space), bounds(columns.integers["offset"], columns.space)
-    if lasts is None or firsts is None or not 0 < lasts[1] - ends[1] <= firsts[0]:
-        return replace(found, place=place)
-    less = lasts[1] - ends[1]
-    place = replace(place, field="offset", pointer=f"/gen/{rule.index}/offset")
-    advice = (
-        f"With offsets that are {less} bytes smaller (the first {firsts[0] - less}, not {firsts[0]}) all "
-        "ranges would end within the file: either the rule is shifted, or the file lost its "
-        f"last {less} bytes"
-    )
-    fix = None
-    before = used.before(firsts[0], url)
-    # One chunk past the end, and room for one and no more before the first: a head is smaller than that.
-    is_chunk = bounds(columns.integers["length"], columns.space) == (less, less)
-    if is_chunk and before is not None and less <= firsts[0] - before < 2 * less:
-        fix = _taken_back(used.document, rule, less)
-    return replace(found, place=place, advice=advice, fix=fix)
-
-
-class _UsedBytes:
-    """Which bytes of a file the entries of a document lead to."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self._asked = 0
-
-    @cached_property
-    def _refs(self) -> ReferenceColumns | None:
-        refs = self.document.refs
-        return self.document.view.columns(refs.slot_column(0, len(refs))) if len(refs) <= _HELD else None
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {} if self._refs is None else {url: at for at, url in enumerate(self._refs.urls)}
-
-    def before(self, start: int, url: str) -> int | None:
-        """Return where the last range ends that begins before a byte: 0 where none does, None if unknown."""
-        self._asked += 1
-        if self._refs is None or self._asked > TOLD:
-            return None
-        number, found = self._numbers.get(url, -1), 0
-        if number >= 0:
-            columns = self._refs
-            rows = np.flatnonzero((columns.url == number) & (columns.offset < start))
-            if len(rows) and (columns.kind[rows] != ReferenceKind.RANGE).any():
-                return None
-            found = int((columns.offset[rows] + columns.length[rows]).max(initial=0))
-        for rule in self.document.rules:
-            if rule.columns is None or not url.startswith(rule.static_origin()):
-                continue
-            own, end = _constant_url(rule, rule.columns), _affine_end(rule.columns)
-            if own is not None and own != url:
-                continue
-            offset = rule.columns.integers.get("offset")
-            firsts = None if offset is None else bounds(offset, rule.space)
-            lasts = None if end is None else bounds(end, rule.space)
-            if own is None or firsts is None or lasts is None:
-                return None
-            found = max(found, lasts[1]) if firsts[0] < start else found
-        return found
-
-
-def _taken_back(document: Document, rule: GenRule, less: int) -> Any:
-    """Return the edit that makes all offsets of a rule so much smaller; None where its text cannot say it.
-
-    That the offsets are then the old ones without the shift is proved by algebra.
-    """
-    from refbrowser.references.edits.edits import Compound
-    from refbrowser.references.edits.moving_rows import changed_rule
-    from refbrowser.references.edits.outer_edits import SetRuleField
-
-    assert rule.columns is not None
-    text = _smaller(rule.offset or "", less)
-    columns = changed_rule(rule, offset=text).columns
-    new = None if columns is None else columns.integers.get("offset")
-    if new is None or combine("-", rule.columns.integers["offset"], Affine(less)) != new:
-        return None
-    title = f"Shift gen rule {rule.index} back by {less} bytes"
-    return Compound(title, (SetRuleField(rule.index, "offset", text),))
-
-
-def _smaller(text: str, less: int) -> str:
-    """Return a text that gives what an integer or one expression gives, less a number.
-
-    Sums and products of dimensions, as affine offsets are, bind no less than a difference does.
-    """
-    if text.isdecimal():
-        return str(int(text) - less)
-    return _EXPRESSION.sub(rf"\g<1> - {less}\g<2>", text)
+    yield from _looked_at(rule, columns, files, used)
 
 
 def _is_bounded(columns: RuleColumns) -> bool:
@@ -406,17 +291,19 @@ def _is_bounded(columns: RuleColumns) -> bool:
     return all(each is not None for each in found) and sum(each[1] for each in found if each) <= LARGEST
 
 
-def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
+def _looked_at(rule: GenRule, lowered: RuleColumns, files: _Files, used: UsedBytes) -> Iterator[Finding]:
     """Look at the first rows of a rule and the last ones."""
-    #: By kind: the first row, its message, and how many there are.
-    groups: dict[str, tuple[int, str, int]] = {}
+    #: By kind and, of ranges past an end, file: the first row, its message, and how many there are.
+    groups: dict[tuple[str, str], tuple[int, str, int]] = {}
 
-    def note(kind: str, row: int, message: str, count: int) -> None:
-        earlier = groups.get(kind)
+    def note(kind: str, row: int, message: str, count: int, url: str = "") -> None:
+        if len(groups) >= TOLD and (kind, url) not in groups:
+            url = ""
+        earlier = groups.get((kind, url))
         first = (row, message) if earlier is None else min((row, message), earlier[:2])
-        groups[kind] = (*first, count + (0 if earlier is None else earlier[2]))
+        groups[kind, url] = (*first, count + (0 if earlier is None else earlier[2]))
 
-    most = min(rule.count, _MOST_ROWS)
+    most = min(rule.count, MOST_ROWS)
     checked = 0
     pages = [range(start, min(start + _ROWS, most)) for start in range(0, most, _ROWS)]
     if most < rule.count < 2**62:
@@ -428,20 +315,44 @@ def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
         checked += len(page)
         odd = _OddRows(columns, files)
         for kind, rows in odd.rows.items():
-            if len(rows):
-                note(kind, page.start + int(rows[0]), odd.message(kind, int(rows[0])), len(rows))
+            of_files = columns.url[rows] if kind == "end" else np.zeros(len(rows), np.int32)
+            for file in np.unique(of_files).tolist():
+                some = rows[of_files == file]
+                url = columns.urls[file] if kind == "end" else ""
+                note(kind, page.start + int(some[0]), odd.message(kind, int(some[0])), len(some), url)
         for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
             error = columns.faults[row]
             if error.kind is ErrorKind.RANGE:
                 note("large", page.start + row, error.message, 1)
-    for kind, (row, message, count) in groups.items():
-        yield _finding(rule, kind, row, message, count)
+    yield from _told(rule, lowered, groups, files, used)
     if checked < rule.count:
         message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
         yield Finding(
             severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place, code="not-decided"
         )
+
+
+def _told(
+    rule: GenRule,
+    lowered: RuleColumns,
+    groups: Mapping[tuple[str, str], tuple[int, str, int]],
+    files: _Files,
+    used: UsedBytes,
+) -> Iterator[Finding]:
+    """Yield what is odd about rows: what a shift explains as one, else each file by itself."""
+    shifted: ShiftedFiles | None = None
+    if any(kind == "end" for kind, _ in groups) and rule.count <= MOST_ROWS:
+        shifted = ShiftedFiles(rule, lowered, used, files.known)
+    explained = () if shifted is None else shifted.urls
+    rows = [groups["end", url] for url in explained if ("end", url) in groups]
+    if shifted is not None and rows:
+        first, message, _ = min(rows)
+        yield shifted.finding(_finding(rule, "end", first, message, sum(count for *_, count in rows)))
+    for (kind, url), (row, message, count) in groups.items():
+        if kind != "end" or url not in explained:
+            found = _finding(rule, kind, row, message, count)
+            yield replace(found, place=replace(found.place, url=url)) if url else found
 
 
 def _finding(rule: GenRule, kind: str, row: int, message: str, count: int) -> Finding:

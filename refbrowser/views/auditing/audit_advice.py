@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-_ANEW = "If the file was replaced, make its references again (File > Make references)."
-_REMOVE = (
-    "Or delete the keys in References: their chunks then read as the fill value, and are marked as missing."
+_AGAIN = "If the file was replaced, make its references again (File > Make references)."
+_LOST = (
+    "Only if its data are lost for good, remove the keys in References: their chunks then read as the fill "
+    "value, and are marked as missing."
 )
 _NEIGHBOURS = "Compare offset and length with those of the neighbouring chunks in References."
 _ADVICE = {
     "url-dead": (
         "Correct the template, rule or key that names it; if the file was moved, replace the beginning of "
-        f"its URL; or bring the file back. {_REMOVE}"
+        f"its URL; or bring the file back. {_LOST}"
     ),
     "url-unreachable": "Try again later, or change the beginning of the URL to that of another server.",
     "url-moved": "Use the new URL.",
@@ -19,16 +20,16 @@ _ADVICE = {
     "url-unreadable": "Replace the beginning of the URL.",
     "url-empty": "Enter the URL in the editor, or delete the key.",
     "identity-changed": "Reload the document, and audit it again.",
-    "range-past-end": f"Bring the whole file back. {_ANEW} {_REMOVE}",
+    "range-past-end": f"Bring the whole file back. {_AGAIN}",
     "range-off-by-one": f"{_NEIGHBOURS} The editor corrects them.",
     "range-overlap": f"{_NEIGHBOURS} Often one is shifted, or a rule counts from another chunk.",
     "range-repeated": f"{_NEIGHBOURS} Often one of the two has the offset of the other.",
     "undecodable": (
         "Its bytes are not those of the chunk: the offset is wrong, or the file is another one. "
-        f"{_NEIGHBOURS} {_ANEW} {_REMOVE}"
+        f"{_NEIGHBOURS} {_AGAIN} {_LOST}"
     ),
-    "chunk-unreadable": f"Explain shows the step that fails. {_ANEW}",
-    "length-undecodable": f"{_NEIGHBOURS} {_ANEW}",
+    "chunk-unreadable": f"Explain shows the step that fails. {_AGAIN}",
+    "length-undecodable": f"{_NEIGHBOURS} {_AGAIN}",
     "missing-chunks": (
         "A key or row of a rule is missing: compare start and stop of the rule with the shape of the array."
     ),

@@ -261,7 +261,9 @@ def about(line: AuditLine) -> tuple[tuple[str, str], ...]:
     if first is not None and first.message:
         rows.append(("What", one_line(first.message)))
     advice = "" if first is None else first.advice
-    what = " ".join(part for part in (_sentence(advice), advice_on(kind.code)) if part)
+    # Where an edit is known, what else may be done about others of its kind is wrong here.
+    general = "" if first is not None and first.fix is not None and advice else advice_on(kind.code)
+    what = " ".join(part for part in (_sentence(advice), general) if part)
     if what:
         rows.append(("What to do", what))
     if line.finding is None and len(line.groups) > 1:
