@@ -27,7 +27,7 @@ REQUESTS, BYTES, USED, BETWEEN = 4, 13, 3, 3
 #: Ranges of at least so many pixels have a border; with more ranges than these in sight none has.
 _BORDERED, _BORDERS_MOST = 3, 4000
 #: What is no owner's, in the order of the numbers of `byte_pixels`.
-_FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap")
+_FREE_STYLES = ("nothing", "gap", "header", "tail", "undecided", "overlap", "past")
 
 
 class ByteSubject(NamedTuple):

@@ -45,7 +45,7 @@ _WITH_PLAN, _PLAN_WIDTH, _PLAN_BELOW = 600, 276, 420
 _REST = 60
 #: Files that the list shows at once.
 _ANSWERS = 200
-_OVERLAP, _HEADER, _GAP, _TAIL, _UNDECIDED, _REQUESTED, _USED = -1, -2, -3, -4, -5, -6, -7
+_OVERLAP, _HEADER, _GAP, _TAIL, _UNDECIDED, _REQUESTED, _USED, _PAST = -1, -2, -3, -4, -5, -6, -7, -8
 
 
 class ByteMapPane(ArrayPane):
@@ -351,6 +351,10 @@ class ByteMapPane(ArrayPane):
             yield _entry(_REQUESTED, MapClass("requested"), "requested", tip, "Requested")
             tip = "The line below bytes: the view needs them. Click to go to the next ones."
             yield _entry(_USED, MapClass("used"), "used by the view", tip, "Used")
+        if shown.past_end:
+            text = f"past the end  {size_text(shown.past_end)}"
+            tip = "Ranges that lead past the end of the file: nothing is stored there. Click to go there."
+            yield _entry(_PAST, MapClass("past"), text, tip, "Past")
         first, size_of, gaps = shown.first, shown.facts.size, shown.gaps
         if shown.undecided:
             tip = class_words(PlaceKind.UNDECIDED, shown)
@@ -426,6 +430,8 @@ class ByteMapPane(ArrayPane):
                 view.place_cursor(run.start)
         elif number == _UNDECIDED:
             view.place_cursor(shown.undecided[0].low)
+        elif number == _PAST:
+            view.place_cursor(shown.facts.size or 0)
         else:
             view.place_cursor(0 if number == _HEADER else shown.last)
 

@@ -29,7 +29,7 @@ from refbrowser.views.bytes.byte_facts import offset_text
 from refbrowser.views.bytes.byte_map import ByteItem, OwnedRange, PlaceKind
 from refbrowser.views.bytes.byte_pixels import ByteViewport, PixelLine, picture_of
 from refbrowser.views.chunks.chunk_colouring import MapClass
-from refbrowser.views.words import one_line, size_text
+from refbrowser.views.words import count_text, one_line, size_text
 
 if TYPE_CHECKING:
     from refbrowser.views.bytes.byte_map import ByteMap
@@ -111,6 +111,7 @@ class BytePainter:
         painter.setClipRect(area.adjusted(-3, 0, 3, 0))
         self._draw_keys(painter, widget, shown)
         self._draw_requests(painter, colors)
+        self._draw_end(painter, widget, shown)
         for item, color, width in (
             (hover, QColor(colors.text), 1.0),
             (cursor, QColor(colors.accent if widget.hasFocus() else colors.text), 2.0),
@@ -160,10 +161,12 @@ class BytePainter:
         }
         if len(self._labels) > _LABELS_KEPT:
             self._labels.clear()
+        size, absent = shown.facts.size, MapClass("past")
+        past = ink_on(absent), *look_of(absent)
         has_overlaps = len(shown.overlaps) > 0
         # Those of one colour after each other: another pen costs as much as a text.
         for each in sorted(wide, key=lambda each: each.owner):
-            look = looks.get(each.owner)
+            look = past if size is not None and each.start >= size else looks.get(each.owner)
             if look is None or (has_overlaps and shown.overlaps.at(each.start) is not None):
                 continue
             name = each.source, each.item
@@ -199,6 +202,31 @@ class BytePainter:
         if painter.pen().color() != ink:
             painter.setPen(ink)
         painter.drawStaticText(around.topLeft(), label.text)
+
+    def _draw_end(self, painter: QPainter, widget: QWidget, shown: ByteMap) -> None:
+        """Mark the end of a file that ranges go past."""
+        viewport, size = self._viewport, shown.facts.size
+        if size is None or not shown.past_end or not viewport.first <= size <= viewport.stop:
+            return
+        parts = viewport.row_parts(size, size + max(1.0, viewport.scale))
+        if not parts:
+            return
+        band, color = self.band(*parts[0]), QColor(theme.colors().fault)
+        painter.setPen(QPen(color, 2.0))
+        painter.drawLine(
+            QPointF(band.left(), band.top() - REQUESTS), QPointF(band.left(), band.bottom() + USED)
+        )
+        font = widget.font()
+        font.setPixelSize(10)
+        painter.setFont(font)
+        text = f"end of the file: {count_text(size)} bytes"
+        around = QRectF(painter.fontMetrics().boundingRect(text)).adjusted(-3, 0, 5, 0)
+        around.setHeight(BYTES)
+        around.moveTopLeft(QPointF(band.left() + 2, band.top()))
+        if around.right() > _OFFSETS + viewport.width / viewport.ratio:
+            around.moveRight(band.left() - 2)
+        painter.fillRect(around, QColor(theme.colors().surface))
+        painter.drawText(around, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_requests(self, painter: QPainter, colors: theme.Colors) -> None:
         """Draw the requests in sight as boxes around what they bring."""

@@ -149,6 +149,10 @@ class EditorForm(QWidget):
         elif span is not None and isinstance(field, QLineEdit):
             field.setSelection(span[0], max(0, span[1] - span[0]))
 
+    def bring_into_view(self, name: str) -> None:
+        """Bring a field into view; the keyboard stays where it is."""
+        self.ensure_visible(self.field_of(name))
+
     def field_of(self, name: str) -> QWidget:
         """Return the field that errors call `name`."""
         raise NotImplementedError

@@ -68,6 +68,10 @@ class RuleJson(QWidget):
         """Set what can be named in the jinja strings."""
         self.field.set_names(names)
 
+    def bring_into_view(self, name: str) -> None:
+        """Put the cursor where a member is; the keyboard stays where it is."""
+        self.field.show_place(max(0, self.field.text().find(f'"{name}"')))
+
     def show_member(self, name: str, span: tuple[int, int] | None = None) -> None:
         """Put the keyboard and the cursor where a member stands; with ``json`` where the text is wrong."""
         self.field.setFocus()
@@ -77,7 +81,7 @@ class RuleJson(QWidget):
         elif faults and span is not None:
             self.field.show_place(faults[0].start)
         else:
-            self.field.show_place(max(0, self.field.text().find(f'"{name}"')))
+            self.bring_into_view(name)
 
     def show_outcome(self, draft: RuleDraft, outcome: RuleOutcome, more: Told) -> None:
         """Underline the faults of a rule, and tell the reason of the first; where there is none, `more`."""
@@ -386,6 +390,13 @@ class GenEditor(EditorForm):
         if name.startswith("dimensions/"):
             _, number, column = name.split("/")
             self.dimensions.show_cell(int(number), column)
+
+    def bring_into_view(self, name: str) -> None:
+        """Bring a field into view; the keyboard stays where it is."""
+        if self.is_json:
+            self._json.bring_into_view(name.partition("/")[0])
+        else:
+            super().bring_into_view(name)
 
     def field_of(self, name: str) -> QWidget:
         """Return the field of a member of the rule."""

@@ -96,6 +96,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "tail": ("#3b4350" if dark else "#d5dbe3", colors.muted, "dots"),
         "undecided": (colors.warning_soft, colors.warning, "diagonal"),
         "overlap": (colors.fault_soft, colors.fault, "cross"),
+        "past": (colors.surface, colors.fault, "diagonal"),
         "requested": (colors.surface, colors.accent, ""),
         "used": (colors.surface, colors.changed, ""),
         "moved": (colors.warning_soft, "#b98a2e" if dark else "#cfa24a", "bars"),

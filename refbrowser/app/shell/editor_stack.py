@@ -109,11 +109,15 @@ class EditorStack(QStackedWidget):
         editor.set_rule(document, number)
 
     def show_rule_place(self, field: str | None, row: int | None) -> None:
-        """Show a field of the rule that is edited, and one of its rows."""
+        """Show a field of the rule that is edited, and one of its rows; the keyboard stays where it is."""
         if self._rules is not None and field is not None:
-            self._rules.show_field(field)
+            self._rules.bring_into_view(field)
         if self._rules is not None and row is not None:
             self._rules.show_row(row)
+
+    def go_to_rule_field(self, field: str) -> None:
+        """Put the keyboard in a field of the rule that is edited."""
+        self._rule_editor().show_field(field)
 
     def show_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
         """Show what is typed in the editor that it was typed in, with the keyboard where it is wrong."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -64,8 +64,17 @@ def followed(result: AuditResult, before: Dataset, now: Dataset, control: JobCon
         asked=asked.groups(),
         marks=marks,
         read=dict(following.read(result)),
+        states=_states(result, {code for code, _ in told}),
         is_edited=result.level.asks,
     )
+
+
+def _states(result: AuditResult, told: Collection[str]) -> dict[str, str]:
+    """Return how files are: none is too short any more where nothing tells of one."""
+    past = "range-past-end"
+    if past in told:
+        return result.states
+    return {url: "" if code == past else code for url, code in result.states.items()}
 
 
 def fix_all(dataset: Dataset, result: AuditResult, code: str, control: JobControl) -> tuple[object, int]:

@@ -277,7 +277,9 @@ class AuditRun:
                 result.states[state.url] = "url-dead"
                 continue
             told = list(self._states.of(state))
-            result.states[state.url] = worst_code(told)
+            # Of local files it was told before any was asked about.
+            short = "range-past-end" if self._states.is_short(state) else ""
+            result.states[state.url] = worst_code(told) or short
             # What is stale was told by comparing with the lock, where that was asked for.
             found += (each for each in told if not (self._plan.locked and each.code == "stale-file"))
         if answer.blocked:

@@ -77,6 +77,11 @@ class StateFindings:
         if state.total is not None:
             yield from self._of_size(state, rows)
 
+    def is_short(self, state: FileState) -> bool:
+        """Tell whether ranges end past the end of a file."""
+        number = self._numbers.get(state.url)
+        return number is not None and state.total is not None and bool(self._reach[0][number] > state.total)
+
     def is_gone(self, state: FileState) -> bool:
         """Tell whether a file is not there that may be told of with others: a text may name all of them."""
         return bool(state.message) and scheme_of(state.url) in (None, "file") and _code(state) == "url-dead"

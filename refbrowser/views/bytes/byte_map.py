@@ -288,7 +288,7 @@ class ByteMap:
     def _free(self, byte: int) -> ByteItem:
         first, size = self.first, self.facts.size
         low, high = self._edges(byte)
-        if byte < 0 or byte >= self.end:
+        if byte < 0 or byte >= self.end or (size is not None and byte >= size):
             return ByteItem(PlaceKind.OUTSIDE, Extent(min(byte, low or 0), byte + 1))
         extent = Extent(low or 0, self.end if high is None else high)
         for each in self.undecided:

@@ -15,8 +15,8 @@ from refbrowser.views.bytes.byte_runs import Ints, Runs
 Classes = npt.NDArray[np.uint8]
 
 #: What is no owner's, by the number in a picture; owners follow in the order of `ByteMap.classes`.
-NOTHING, GAP, HEADER, TAIL, UNDECIDED, OVERLAP = range(6)
-FIRST_OWNER = 6
+NOTHING, GAP, HEADER, TAIL, UNDECIDED, OVERLAP, PAST = range(7)
+FIRST_OWNER = 7
 #: A byte is at most so many device independent pixels wide.
 WIDEST = 24.0
 #: So near to a whole number of pixels a move is one: the rest is what sums of fractions lose.
@@ -248,6 +248,13 @@ def picture_of(
         lookup = np.array([*numbers, 0], np.uint8)
         classes = lookup.take(which)
         classes = np.where(which == len(numbers), free, classes)
+    size = shown.facts.size
+    if size is not None and shown.last > size:
+        # No byte is there, whatever refers to it.
+        is_past = low >= size
+        classes = np.where(
+            is_past, np.where(classes >= FIRST_OWNER, np.uint8(PAST), np.uint8(NOTHING)), classes
+        )
     held_twice = _any_within(shown.overlaps, low, high)
     return BytePicture(classes, held_twice, _any_within(used, low, high), _any_within(requested, low, high))
 

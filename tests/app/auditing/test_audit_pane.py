@@ -12,7 +12,7 @@ from audited_set import HEAD, ROW, STEPS, AuditedSet
 from event_loop import GAP, GapGuard
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from servers.http_server import Fault, HttpServer
 from window_fixtures import Open, button
@@ -179,6 +179,31 @@ def test_findings_are_gone_to_explained_and_drawn(
     assert {url: code for url, code in shown.audit.states.items() if code and "/t" in url} == {
         "data/t2.bin": "url-dead"
     }
+
+
+def test_a_click_shows_the_place_and_leaves_the_keyboard_in_the_list(
+    window: MainWindow, shown: OpenDocument, pane: AuditPane, settle: Settle, qtbot: QtBot
+) -> None:
+    start(pane, Level.STAT, settle)
+    table = pane.table
+    for code, where in (("range-past-end", "salt.bin"), ("url-dead", "template"), ("url-dead", "t2.bin")):
+        table.setFocus()
+        go(pane, code, where, settle)
+        at = table.visualRect(table.currentIndex()).center()
+        qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        settle()
+        assert QApplication.focusWidget() is table
+    assert window.docks["editorDock"].isVisible()
+    # What is typed then is for the list: the blank folds, the arrow moves, and no field takes either.
+    table.setCurrentIndex(table.lines.index(0, FINDING))
+    before = texts(pane)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    settle()
+    assert len(texts(pane)) < len(before)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
+    assert table.currentIndex().row() == 1
+    assert not window.editors.currentWidget().is_pending
+    assert shown.pending_count == 0
 
 
 def test_a_finding_is_repaired_and_goes_and_comes_back(

@@ -22,7 +22,16 @@ from refbrowser.references.document.expansion import Expansion
 from refbrowser.references.rules.gen import GenRule
 from refbrowser.views.bytes.byte_facts import class_words, faults_line, item_line
 from refbrowser.views.bytes.byte_map import ByteMap, PlaceKind, byte_maps
-from refbrowser.views.bytes.byte_pixels import FIRST_OWNER, GAP, HEADER, ByteViewport, PixelLine, picture_of
+from refbrowser.views.bytes.byte_pixels import (
+    FIRST_OWNER,
+    GAP,
+    HEADER,
+    NOTHING,
+    PAST,
+    ByteViewport,
+    PixelLine,
+    picture_of,
+)
 from refbrowser.views.bytes.byte_runs import Lattice, LatticeStep, Runs
 from refbrowser.views.bytes.file_source import (
     DOCUMENT,
@@ -260,6 +269,19 @@ class TestWhatRefers:
         assert shown.past_end == 4
         assert "past the end" in faults_line(shown)
         assert "past the end of the file" in item_line(shown.at(11), shown, None, None)
+
+    def test_bytes_past_the_end_are_drawn_as_not_stored(self, tmp_path: Path) -> None:
+        (tmp_path / "x.bin").write_bytes(bytes(12))
+        with opened(
+            tmp_path, {"a/0": ["x.bin", 4, 4], "a/1": ["x.bin", 10, 6], "a/2": ["x.bin", 18, 4]}
+        ) as dataset:
+            shown = map_of(dataset)
+        low = np.arange(22)
+        drawn = picture_of(shown, low, low + 1, 1, None, None).classes[0]
+        assert (drawn[4:8] >= FIRST_OWNER).all()
+        assert (drawn[10:12] >= FIRST_OWNER).all()
+        assert drawn[12:].tolist() == [PAST] * 4 + [NOTHING] * 2 + [PAST] * 4
+        assert shown.at(17).kind is PlaceKind.OUTSIDE
 
     def test_the_header_is_named_where_the_first_bytes_tell_the_format(self, tmp_path: Path) -> None:
         (tmp_path / "x.bin").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(60))
