@@ -1,6 +1,6 @@
-"""What other software makes of a document in another way than this program: facts, no faults.
+"""What other software does differently with a document: facts, not faults.
 
-Each was tried with the software that the tests install, or stands in its documentation or source.
+Each was tried with the software that the tests install, or is in its documentation or source.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GDAL_LENGTH = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class ReaderNote:
-    """One thing that a reader does in another way.
+    """One thing that a reader does differently.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def _notes(document: Document) -> Iterator[ReaderNote]:
         yield ReaderNote(
             "virtualizarr-drops-rules",
             "VirtualiZarr",
-            "its Kerchunk reader uses only refs: rows of gen rules are missing",
+            "reads only refs: rows of gen rules are missing",
             rows,
         )
         yield ReaderNote("gdal-refuses-rules", "GDAL", "refuses a document that has the member gen", 1)
@@ -99,7 +99,7 @@ def _of_templates(document: Document) -> Iterator[ReaderNote]:
         yield ReaderNote(
             "virtualizarr-keeps-templates",
             "VirtualiZarr",
-            "its Kerchunk reader does not render templates: these URLs point to no file",
+            "does not render templates: these URLs point to no file",
             int(uses[templated].sum()),
         )
     odd = [number for number in templated if _OPENS.search(_SIMPLE.sub("", urls[number]))]
