@@ -177,7 +177,8 @@ def test_findings_are_gone_to_explained_and_drawn(
     # The tree tells of it as of problems.
     assert shown.problems.found.badge(("array", "/temp")).faults == 3
     assert {url: code for url, code in shown.audit.states.items() if code and "/t" in url} == {
-        "data/t2.bin": "url-dead"
+        "data/t2.bin": "url-dead",
+        "data/t3.bin": "range-past-end",
     }
 
 
